@@ -1,0 +1,108 @@
+/**
+ * The dashboard export: `{_meta, data}`. The envelope is the interface's; the inner items are ours and versioned in
+ * `_meta.version`. Templates are written in it, and `importDashboardData` takes its `data`.
+ */
+import { z } from 'zod';
+import type { DashboardFilter } from '../domain/dashboard.js';
+import type { Predicate } from '../domain/filter.js';
+import type { MetricDefinition } from '../domain/metric.js';
+import { columnRef, filterValue, identifier, tableRef } from './fields.js';
+
+/** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
+export const exportVersion = 1;
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const dataType = z.enum(['string', 'number', 'date', 'boolean']);
+
+const predicate = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: z.array(scalar).min(1) }),
+  z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
+  z.strictObject({
+    kind: z.literal('range'),
+    from: scalar.nullable(),
+    to: scalar.nullable(),
+    toIsExclusive: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('like'), pattern: z.string() }),
+  z.strictObject({ kind: z.literal('isNull') }),
+  z.strictObject({ kind: z.literal('isNotNull') }),
+]) satisfies z.ZodType<Predicate>;
+
+const dimension = z.strictObject({
+  name: identifier,
+  column: columnRef,
+  grain: z.enum(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'hourOfDay', 'dayOfWeek']).optional(),
+  bucketWidth: z.number().positive().optional(),
+});
+
+const measure = z.strictObject({
+  name: identifier,
+  aggregate: z.enum(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN']),
+  column: columnRef.optional(),
+  indicator: predicate.optional(),
+});
+
+const metricDefinition = z.strictObject({
+  kind: z.literal('visual'),
+  chart: z.strictObject({
+    type: z.enum(['line', 'bar', 'singleValue', 'table']),
+    format: z.enum(['number', 'percent']).optional(),
+    unit: z.string().optional(),
+  }),
+  from: tableRef,
+  dimensions: z.array(dimension).default([]),
+  measures: z.array(measure).default([]),
+  filters: z
+    .array(
+      z.strictObject({
+        name: identifier,
+        label: identifier,
+        column: columnRef,
+        dataType,
+        predicate: predicate.optional(),
+        defaultValue: filterValue.optional(),
+      }),
+    )
+    .default([]),
+  rlsVariables: z
+    .array(z.strictObject({ name: identifier, column: columnRef, isOptional: z.boolean().default(false) }))
+    .default([]),
+  underlying: z.array(columnRef).default([]),
+  drillPath: z.array(dimension).default([]),
+  sort: z.array(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) })).default([]),
+  limit: z.number().int().positive().nullable().default(null),
+}) satisfies z.ZodType<MetricDefinition, unknown>;
+
+const dashboardFilter = z.strictObject({
+  name: identifier,
+  dataType,
+  applyOnTables: z.array(columnRef.extend({ dataType: z.string() })).min(1),
+  defaultValue: filterValue.optional(),
+}) satisfies z.ZodType<DashboardFilter, unknown>;
+
+/** The `data` object: metrics by their ids here, the layout's cards naming them; a metric without a card is in the gallery. */
+export const dashboardData = z.strictObject({
+  layout: z.array(
+    z.strictObject({
+      metricId: identifier,
+      x: z.number().int().min(0).max(11),
+      y: z.number().int().min(0),
+      w: z.number().int().min(1).max(12),
+      h: z.number().int().min(1),
+    }),
+  ),
+  filters: z.array(dashboardFilter),
+  metrics: z.array(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
+  gridMargin: z.array(z.number()),
+});
+export type DashboardData = z.output<typeof dashboardData>;
+
+export const dashboardExport = z.strictObject({
+  _meta: z.strictObject({
+    version: z.literal(exportVersion),
+    dashboardId: identifier,
+    name: identifier,
+  }),
+  data: dashboardData,
+});
+export type DashboardExport = z.output<typeof dashboardExport>;

@@ -1,0 +1,89 @@
+/**
+ * An operation of the wire as one value: routing, validation, the OpenAPI document, the typed client and the
+ * conformance checks are all made from it. Nothing here knows Express, SQL or a use case.
+ */
+import { z } from 'zod';
+import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/caller.js';
+import type { Code } from '../domain/refusal.js';
+
+type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
+export type Credential = keyof CallerByCredential;
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Status = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 500 | 503;
+
+/** One way to reach an operation. Fields named in `path` (`{dashboardId}`) come from there, the others from query or body. */
+export type Binding<Input, Result> = {
+  readonly method: Method;
+  readonly path: string;
+  /** Where the fields outside the path are. GET and DELETE have no body. */
+  readonly from: 'body' | 'query' | 'path';
+  /** Answers with a `Deprecation` header. */
+  readonly isLegacy?: boolean;
+  /** The binding's own spelling of the input, such as booleans as query strings; it decodes to the operation's input. */
+  readonly input?: z.ZodType<Input>;
+  /** The binding's own shape of the answer. */
+  readonly encode?: (result: Result) => unknown;
+  /** Among bindings of one method and path, the first whose condition holds is taken. */
+  readonly when?: (request: { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown }) => boolean;
+};
+
+export type Operation<
+  Name extends string = string,
+  Credentials extends readonly Credential[] = readonly Credential[],
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  // biome-ignore lint/suspicious/noExplicitAny: the default stands for "whatever the use case answers"
+  Result = any,
+> = {
+  readonly name: Name;
+  /** Where it is specified: a number of the interface specification, `facts` or `guest`. */
+  readonly section: string;
+  readonly summary: string;
+  readonly credentials: Credentials;
+  readonly input: Input;
+  /** The answer's JSON; `text/csv` answers are strings. */
+  readonly output: Output;
+  readonly contentType: 'application/json' | 'text/csv';
+  /** Writes the use case's result, so that wire and domain may differ. */
+  readonly encode: (result: Result) => z.input<Output>;
+  /** Every code this operation may answer, with its status here. */
+  readonly errors: Readonly<Partial<Record<Code, Status>>>;
+  readonly bindings: readonly Binding<z.output<Input>, Result>[];
+};
+
+/** The kind of caller that reaches the use case, from the credentials that the operation takes. */
+export type CallerOf<Credentials extends readonly Credential[]> = CallerByCredential[Credentials[number]];
+
+/** What a use case must look like to serve the operation. */
+export type Handler<O> =
+  O extends Operation<string, infer Credentials, infer Input, z.ZodType, infer Result>
+    ? (caller: CallerOf<Credentials>, input: z.output<Input>) => Promise<Result>
+    : never;
+
+/** Codes that every operation may answer. */
+const commonErrors = { INVALID_REQUEST_BODY: 400, INTERNAL_SERVER_ERROR: 500 } as const;
+
+/** Declares an operation. */
+export const operation = <
+  const Name extends string,
+  const Credentials extends readonly Credential[],
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  Result,
+>(
+  definition: Omit<Operation<Name, Credentials, Input, Output, Result>, 'contentType'> & {
+    readonly contentType?: 'application/json' | 'text/csv';
+  },
+): Operation<Name, Credentials, Input, Output, Result> => ({
+  contentType: 'application/json',
+  ...definition,
+  errors: { ...commonErrors, ...definition.errors },
+});
+
+/** The envelope of every error. */
+export const errorBody = z.object({
+  error: z.object({ code: z.string(), message: z.string(), status: z.number().optional() }),
+});
+
+/** The success field `error`, which is null. */
+export const noError = z.null().meta({ description: 'Null: the call succeeded.' });

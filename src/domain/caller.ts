@@ -1,0 +1,12 @@
+import type { GuestGrant } from './guest.js';
+
+/** Who asks. A function that takes one kind of caller cannot be called for another: that does not compile. */
+export type ApiKeyCaller = {
+  readonly kind: 'apiKey';
+  readonly keyId: string;
+  readonly dataAppId: string;
+  readonly dataAppName: string;
+};
+export type ServiceCaller = { readonly kind: 'serviceToken'; readonly tokenId: string };
+export type GuestCaller = { readonly kind: 'guest'; readonly grant: GuestGrant };
+export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

@@ -1,0 +1,43 @@
+import type { ColumnRef } from './datamart.js';
+import type { FilterDataType, FilterValue } from './filter.js';
+import type { Metric, Owner } from './metric.js';
+
+export type Dashboard = {
+  /** Internal. `externalDashboardId` is the one that callers know, unique within the data app. */
+  readonly id: string;
+  readonly externalDashboardId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  /** Null: the organization's. A client's dashboard opens for that client of that data app alone. */
+  readonly owner: Owner | null;
+  /** The dashboard it was cloned from. */
+  readonly templateId: string | null;
+  readonly layout: readonly LayoutCard[];
+  readonly gridMargin: readonly number[];
+  readonly filters: readonly DashboardFilter[];
+  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly isAllowPrivateMetricsByDefault: boolean;
+};
+
+/** A card on a grid of 12 columns; `x`, `y`, `w` and `h` in grid units. */
+export type LayoutCard = {
+  readonly metricId: string;
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+};
+
+export type DashboardFilter = {
+  /** The label: unique within the dashboard, matched without regard to case. */
+  readonly name: string;
+  readonly dataType: FilterDataType;
+  /** The columns it restricts. A metric that joins none of their tables is restricted along the relationships. */
+  readonly applyOnTables: readonly (ColumnRef & { readonly dataType: string })[];
+  readonly defaultValue?: FilterValue | undefined;
+};
+
+/** `METRIC`: shown on the board. `GALLERY`: at hand for it. */
+export type MetricPlacement = 'METRIC' | 'GALLERY';
+
+export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement };

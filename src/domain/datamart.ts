@@ -1,0 +1,76 @@
+/** A selection of a datasource's tables and columns, with tenancy and the ways its tables join. */
+export type Datamart = {
+  readonly id: string;
+  readonly name: string;
+  readonly datasourceId: string;
+  /** Null: no tenancy is configured, and the only clientId is the literal `None`. */
+  readonly tenancy: Tenancy | null;
+  readonly tables: readonly DatamartTable[];
+  readonly relationships: readonly Relationship[];
+  /** Names (`schema.table`) of tables meant for all tenants. */
+  readonly sharedTables: readonly string[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** `TABLE`: `tableName.tablePrimaryKeyColumn` is the master list of clients; each tenant's table names its client column. */
+export type Tenancy =
+  | {
+      readonly tenancyLevel: 'TABLE';
+      readonly clientColumnType: 'NUMBER' | 'STRING';
+      readonly schemaName: string;
+      readonly tableName: string;
+      readonly tableClientNameColumn: string;
+      readonly tablePrimaryKeyColumn: string;
+    }
+  | { readonly tenancyLevel: 'DATABASE' | 'MULTI_DATABASE'; readonly primaryDatabase: string | null };
+
+export type DatamartTable = {
+  readonly schemaName: string;
+  readonly tableName: string;
+  readonly label: string;
+  readonly clientColumn: string | null;
+  readonly isHide: boolean;
+  readonly columns: readonly DatamartColumn[];
+};
+
+export type DatamartColumn = {
+  readonly columnName: string;
+  /** As the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. */
+  readonly datatype: string;
+  readonly alias: string;
+  readonly label: string;
+  readonly isHide: boolean;
+  readonly isApplyTimezone: boolean;
+};
+
+export type Cardinality = 'ManyToMany' | 'ManyToOne' | 'OneToMany' | 'OneToOne';
+export type JoinKind = 'INNER JOIN' | 'LEFT JOIN' | 'RIGHT JOIN' | 'FULL JOIN';
+
+/** `cardinality` and `join` read from parent to child: `parent LEFT JOIN child`, many parents to one child. */
+export type Relationship = {
+  readonly relationshipName: string;
+  readonly parent: ColumnRef;
+  readonly child: ColumnRef;
+  readonly cardinality: Cardinality | null;
+  /** Null reads as LEFT JOIN. */
+  readonly join: JoinKind | null;
+};
+
+export type TableRef = { readonly schemaName: string; readonly tableName: string };
+export type ColumnRef = TableRef & { readonly columnName: string };
+
+/** The key of a table in maps; injective, since names are JSON-quoted. */
+export const tableKey = (table: TableRef): string => JSON.stringify([table.schemaName, table.tableName]);
+
+export const sameTable = (a: TableRef, b: TableRef): boolean =>
+  a.schemaName === b.schemaName && a.tableName === b.tableName;
+
+export const sameColumn = (a: ColumnRef, b: ColumnRef): boolean => sameTable(a, b) && a.columnName === b.columnName;
+
+/** The datamart's table, or undefined: tables outside the datamart do not exist for its users. */
+export const findTable = (datamart: Datamart, table: TableRef): DatamartTable | undefined =>
+  datamart.tables.find((candidate) => sameTable(candidate, table));
+
+export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColumn | undefined =>
+  findTable(datamart, column)?.columns.find((candidate) => candidate.columnName === column.columnName);

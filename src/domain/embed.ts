@@ -1,0 +1,41 @@
+import type { TableRef } from './datamart.js';
+
+/** A dashboard or metric as a data app shows it. Its id shares one namespace with the data app's dashboard ids. */
+export type Embed = {
+  readonly embedId: string;
+  readonly dataAppId: string;
+  readonly embedType: 'dashboard' | 'metric';
+  readonly dashboardId: string;
+  readonly metricId: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly accessSettings: AccessSettings | null;
+  readonly createdAt: Date;
+};
+
+export type FilterColumns = { readonly tableName: string; readonly columns: readonly string[] };
+
+/** The interface's "Access settings", names unchanged. */
+export type AccessSettings = {
+  readonly datamartName?: string | undefined;
+  readonly isAllowAiPilot?: boolean | undefined;
+  readonly isAllowEmailReports: boolean;
+  readonly isAllowManageMetrics: boolean;
+  readonly isAllowCreateDashboardView: boolean;
+  readonly isAllowEndUserDashboardFilter?: boolean | undefined;
+  readonly dashboardFilterColumns?: readonly FilterColumns[] | undefined;
+  readonly isAllowEndUserMetricFilter?: boolean | undefined;
+  readonly metricFilterColumns?: readonly FilterColumns[] | undefined;
+  readonly isAllowMetricCreation: boolean;
+  readonly isAllowMetricDeletion: boolean;
+  readonly isAllowMetricLayoutChange: boolean;
+  readonly isAllowMetricUpdate: boolean;
+  readonly isAllowUnderlyingData: boolean;
+  readonly joinModel?: 'single' | 'multi' | undefined;
+  readonly isIncrementalJoin?: boolean | undefined;
+  readonly metricCreationMode: 'DRAG_DROP' | 'CHAT';
+  readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
+};
+
+/** `schema.table`, as lists of filter columns and shared tables name a table. */
+export const qualifiedName = (table: TableRef): string => `${table.schemaName}.${table.tableName}`;

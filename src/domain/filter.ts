@@ -1,0 +1,35 @@
+import type { ColumnRef } from './datamart.js';
+
+export type Scalar = string | number | boolean;
+
+/** What is asked of one column. No operator lets NULL pass but `isNull`, which only a metric's own author can write. */
+export type Predicate =
+  | { readonly kind: 'oneOf' | 'noneOf'; readonly values: readonly Scalar[] }
+  | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Scalar }
+  /** Dates are half-open (`toIsExclusive`), numbers closed; a missing end is open. */
+  | {
+      readonly kind: 'range';
+      readonly from: Scalar | null;
+      readonly to: Scalar | null;
+      readonly toIsExclusive: boolean;
+    }
+  /** `%` and `_` are wildcards, `\` escapes them. */
+  | { readonly kind: 'like'; readonly pattern: string }
+  | { readonly kind: 'isNull' }
+  | { readonly kind: 'isNotNull' };
+
+export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
+
+/** A restriction of a metric's rows, applied to the joined rows before anything is aggregated. */
+export type Condition = { readonly column: ColumnRef; readonly predicate: Predicate };
+
+export type FilterDataType = 'string' | 'number' | 'date' | 'boolean';
+
+/** The kinds of value the interface lets a filter take; see `predicateOf` for what each means. */
+export type FilterValue =
+  | Scalar
+  | readonly string[]
+  | { readonly startDate: string; readonly endDate: string }
+  | { readonly start: string; readonly end: string }
+  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  | { readonly sql: string; readonly columnName: string };

@@ -1,0 +1,84 @@
+import type { ColumnRef, TableRef } from './datamart.js';
+import type { FilterDataType, FilterValue, Predicate } from './filter.js';
+
+/** A question over a datamart and the chart that shows its answer. Ids are unique in the organization. */
+export type Metric = {
+  readonly metricId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly definition: MetricDefinition;
+  /** The metrics this one was copied from, nearest first: a setting that names one of them binds this copy too. */
+  readonly lineage: readonly string[];
+  /** Null: the organization's. A client's metric is read by that client alone. */
+  readonly owner: Owner | null;
+};
+
+/** The client of a data app that owns a copy. */
+export type Owner = { readonly dataAppId: string; readonly clientId: string };
+
+export type ChartType = 'line' | 'bar' | 'singleValue' | 'table';
+
+export type Chart = {
+  readonly type: ChartType;
+  /** Hint for numbers: `percent` shows 0.21 as 21 %. */
+  readonly format?: 'number' | 'percent' | undefined;
+  readonly unit?: string | undefined;
+};
+
+export type TimeGrain = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year' | 'hourOfDay' | 'dayOfWeek';
+
+/** A column to group by. `grain` is for dates, `bucketWidth` (in the column's unit) for histograms of numbers. */
+export type Dimension = {
+  /** The column's name in the answer; unique within the metric. */
+  readonly name: string;
+  readonly column: ColumnRef;
+  readonly grain?: TimeGrain | undefined;
+  readonly bucketWidth?: number | undefined;
+};
+
+export type Aggregate = 'SUM' | 'AVG' | 'MIN' | 'MAX' | 'COUNT' | 'COUNT_DISTINCT' | 'MEDIAN';
+
+export type Measure = {
+  readonly name: string;
+  readonly aggregate: Aggregate;
+  /** Left out only with COUNT: the number of rows. */
+  readonly column?: ColumnRef | undefined;
+  /** Aggregate 1 where the column passes and 0 where it does not (NULL stays NULL): AVG of it is a share. */
+  readonly indicator?: Predicate | undefined;
+};
+
+/** A filter that belongs to the metric: `predicate` always holds; without one, it waits for a value by its name. */
+export type MetricFilter = {
+  readonly name: string;
+  readonly label: string;
+  readonly column: ColumnRef;
+  readonly dataType: FilterDataType;
+  readonly predicate?: Predicate | undefined;
+  readonly defaultValue?: FilterValue | undefined;
+};
+
+/** A variable whose value the token must bring (`rlsSettings`), unless `isOptional`. */
+export type RlsVariable = { readonly name: string; readonly column: ColumnRef; readonly isOptional: boolean };
+
+export type Sort = { readonly name: string; readonly direction: 'ASC' | 'DESC' };
+
+export type MetricDefinition = {
+  readonly kind: 'visual';
+  readonly chart: Chart;
+  /** The table whose rows are counted; the joins start here. */
+  readonly from: TableRef;
+  readonly dimensions: readonly Dimension[];
+  readonly measures: readonly Measure[];
+  readonly filters: readonly MetricFilter[];
+  readonly rlsVariables: readonly RlsVariable[];
+  /** Columns of the underlying rows, in order. */
+  readonly underlying: readonly ColumnRef[];
+  /** What a click goes on to: the first drill replaces the dimensions by the path's first, and so on. */
+  readonly drillPath: readonly Dimension[];
+  readonly sort: readonly Sort[];
+  readonly limit: number | null;
+};
+
+/** Whether a setting that names `metricId` binds this metric: it is the metric, or the copy was made from it. */
+export const isOrDescendsFrom = (metric: Metric, metricId: string): boolean =>
+  metric.metricId === metricId || metric.lineage.includes(metricId);

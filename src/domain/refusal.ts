@@ -1,0 +1,65 @@
+/**
+ * Every code that can leave this system. Which of them an operation may answer, and with which HTTP status,
+ * is declared by the operation in contract/: the same code has different statuses in different places.
+ */
+export type Code =
+  | 'APP_FILTER_PARAM_ERROR'
+  | 'AUTHENTICATION_ERROR'
+  | 'CLIENT_ID_ERROR'
+  | 'DASHBOARD_CREATE_ERROR'
+  | 'DASHBOARD_PARAM_ERROR'
+  | 'DATA_APP_ALREADY_EXISTS'
+  | 'DATA_APP_NOT_FOUND'
+  | 'DATASOURCE_NAME_ERROR'
+  | 'DUPLICATE_SYNONYM'
+  | 'EMBED_NOT_GRANTED'
+  | 'EMBED_PARAM_ERROR'
+  | 'INTERNAL_SERVER_ERROR'
+  | 'INVALID_COLUMN'
+  | 'INVALID_COLUMN_TYPE'
+  | 'INVALID_DASHBOARD_DATA'
+  | 'INVALID_DASHBOARD_ID'
+  | 'INVALID_DATA_APP_API_KEY'
+  | 'INVALID_DATAMART'
+  | 'INVALID_DATAMART_NAME'
+  | 'INVALID_DATASOURCE_NAME'
+  | 'INVALID_EMBED_ID'
+  | 'INVALID_METRIC_ID'
+  | 'INVALID_REQUEST_BODY'
+  | 'INVALID_SERVICE_TOKEN'
+  | 'INVALID_TABLE'
+  | 'INVALID_WORKSPACE_NAME'
+  | 'METRIC_QUERY_ERROR'
+  | 'NO_POLICY'
+  | 'NO_TENANT'
+  | 'NOT_FOUND'
+  | 'POLICY_UNDECIDED'
+  | 'RATE_LIMITED'
+  | 'RLS_SETTINGS_PARAM_ERROR'
+  | 'SEMANTIC_LAYER_ALREADY_EXISTS'
+  | 'SEMANTIC_LAYER_NOT_FOUND'
+  | 'SESSION_INVALID'
+  | 'TEMPLATE_DASHBOARD_ERROR'
+  | 'TENANT_SUSPENDED'
+  | 'TOKEN_EXPIRED'
+  | 'UNAUTHORIZED'
+  | 'UPSTREAM_UNAVAILABLE'
+  | 'WORKSPACE_DOES_NOT_EXIST'
+  | 'WORKSPACE_ID_ERROR'
+  | 'WORKSPACE_NAME_ALREADY_EXISTS';
+
+/**
+ * A request that is refused. `message` is public: it says what is wrong, where, and how to mend it, and holds nothing
+ * that the caller may not see. `reason` is a private slug for the log; `cause` never leaves the process either.
+ */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: Code;
+  readonly reason: string;
+
+  constructor(code: Code, message: string, options: { reason?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.reason = options.reason ?? code.toLowerCase().replaceAll('_', '-');
+  }
+}
