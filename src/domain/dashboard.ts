@@ -1,6 +1,6 @@
 import type { ColumnRef } from './datamart.js';
 import type { FilterDataType, FilterValue } from './filter.js';
-import type { Metric, Owner } from './metric.js';
+import type { Metric, MetricDefinition, Owner } from './metric.js';
 
 export type Dashboard = {
   /** Internal. `externalDashboardId` is the one that callers know, unique within the data app. */
@@ -41,3 +41,18 @@ export type DashboardFilter = {
 export type MetricPlacement = 'METRIC' | 'GALLERY';
 
 export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement };
+
+/** What a dashboard is made of: the `data` of an export, where cards and metrics name each other by ids of their own. */
+export type DashboardContent = {
+  readonly layout: readonly LayoutCard[];
+  readonly filters: readonly DashboardFilter[];
+  readonly metrics: readonly {
+    readonly metricId: string;
+    readonly name: string;
+    readonly definition: MetricDefinition;
+  }[];
+  readonly gridMargin: readonly number[];
+};
+
+/** Names of filters are compared without regard to case. */
+export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();

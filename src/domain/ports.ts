@@ -15,6 +15,8 @@ import type { TenantScope } from './tenant.js';
 export type Clock = { readonly now: () => Date };
 /** Random UUIDs (version 4). */
 export type Ids = { readonly uuid: () => string };
+/** `create` makes an unguessable credential (a random UUID, 122 bits); only its `hash` is ever stored. */
+export type Tokens = { readonly create: () => string; readonly hash: (token: string) => HashedToken };
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
@@ -106,6 +108,9 @@ export type EmbedStore = {
   readonly findById: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
+  /** The data app's metric embeds of that metric, oldest first. */
+  readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
+  /** Ordered by name, then id. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
 };
 

@@ -1,0 +1,63 @@
+import { type DayRange, daysBetween, daysOf, type Moment } from './date-range.js';
+import type { FilterDataType, FilterValue, Predicate } from './filter.js';
+
+/** What a value asks of a column, or what was expected instead. */
+export type Reading = { readonly predicate: Predicate } | { readonly expected: string };
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const days = (range: DayRange | undefined): Reading =>
+  range === undefined
+    ? {
+        expected:
+          'a date preset such as "Last 30 Days", a date, "<from> - <to>", or {startDate, endDate} in order, as YYYY-MM-DD',
+      }
+    : { predicate: { kind: 'range', from: range.from, to: range.to, toIsExclusive: true } };
+
+const readString = (value: FilterValue): Reading => {
+  const values = Array.isArray(value) ? value : [value];
+  return values.length > 0 && values.every(isText)
+    ? { predicate: { kind: 'oneOf', values } }
+    : { expected: 'a string, or an array of at least one string' };
+};
+
+const readNumber = (value: FilterValue): Reading => {
+  if (typeof value === 'number') return { predicate: { kind: 'compare', operator: '=', value } };
+  if (typeof value === 'object' && ('min' in value || 'max' in value)) {
+    const { min = null, max = null } = value as { min?: number; max?: number };
+    if ((min !== null || max !== null) && (min === null || max === null || min <= max)) {
+      return { predicate: { kind: 'range', from: min, to: max, toIsExclusive: false } };
+    }
+  }
+  return { expected: 'a number, or {min, max} with at least one of them, min not above max' };
+};
+
+const readDate = (value: FilterValue, moment: Moment): Reading => {
+  if (isText(value)) return days(daysOf(value, moment));
+  if (typeof value === 'object' && 'startDate' in value) return days(daysBetween(value.startDate, value.endDate));
+  if (typeof value === 'object' && 'start' in value) return days(daysBetween(value.start, value.end));
+  return days(undefined);
+};
+
+const readBoolean = (value: FilterValue): Reading =>
+  typeof value === 'boolean' ? { predicate: { kind: 'compare', operator: '=', value } } : { expected: 'true or false' };
+
+/**
+ * What `value` asks of a filter of this data type. Strings become IN, numbers `=` or BETWEEN, booleans `=`, dates
+ * half-open ranges in the moment's timezone. An empty array is refused: it would say "nothing" or "everything".
+ */
+export const readFilterValue = (dataType: FilterDataType, value: FilterValue, moment: Moment): Reading => {
+  if (typeof value === 'object' && 'sql' in value) {
+    return { expected: 'a plain value: {sql, columnName} is not supported yet, and is refused rather than ignored' };
+  }
+  switch (dataType) {
+    case 'string':
+      return readString(value);
+    case 'number':
+      return readNumber(value);
+    case 'date':
+      return readDate(value, moment);
+    case 'boolean':
+      return readBoolean(value);
+  }
+};
