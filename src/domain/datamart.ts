@@ -74,3 +74,19 @@ export const findTable = (datamart: Datamart, table: TableRef): DatamartTable | 
 
 export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColumn | undefined =>
   findTable(datamart, column)?.columns.find((candidate) => candidate.columnName === column.columnName);
+
+/**
+ * The datamart with an embed's `tableTenancySettings`: a table that has no client column gets one. A table that has one
+ * keeps it, whatever the settings say. `name` is `schema.table`, or a table's name alone.
+ */
+export const withTenancySettings = (
+  datamart: Datamart,
+  settings: readonly { readonly name: string; readonly clientColumn: string }[],
+): Datamart => ({
+  ...datamart,
+  tables: datamart.tables.map((table) => {
+    const names = [table.tableName, `${table.schemaName}.${table.tableName}`];
+    const setting = table.clientColumn === null ? settings.find(({ name }) => names.includes(name)) : undefined;
+    return setting === undefined ? table : { ...table, clientColumn: setting.clientColumn };
+  }),
+});

@@ -68,8 +68,15 @@ export const isTimezone = (name: string): boolean => {
 };
 
 const today = ({ now, timezone }: Moment): Day => {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: timezone ?? 'UTC', dateStyle: 'short' }).format(now);
-  return parseDay(parts) ?? Math.floor(now.getTime() / dayInMs);
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone ?? 'UTC',
+    calendar: 'gregory',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
+  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, Number(value)]));
+  return dayOf(Number(parts.get('year')), Number(parts.get('month')) - 1, Number(parts.get('day')));
 };
 
 const parseDay = (text: string): Day | undefined => {

@@ -2,7 +2,7 @@ import type { ColumnRef } from './datamart.js';
 
 export type Scalar = string | number | boolean;
 
-/** What is asked of one column. No operator lets NULL pass but `isNull`, which only a metric's own author can write. */
+/** What is asked of one column. NULL passes `isNull` alone. */
 export type Predicate =
   | { readonly kind: 'oneOf' | 'noneOf'; readonly values: readonly Scalar[] }
   | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Scalar }

@@ -1,0 +1,78 @@
+/** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
+import type { Dashboard } from './dashboard.js';
+import type { AccessSettings, Embed } from './embed.js';
+import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
+import type { Metric, Owner } from './metric.js';
+import { Refusal } from './refusal.js';
+
+/** One answer for "outside the list", "another client's" and "does not exist": which of them it is, is nobody's to know. */
+export const notOpen = (reason: string): Refusal =>
+  new Refusal('UNAUTHORIZED', 'This token does not open that dashboard or metric.', { reason });
+
+/** Whether what `owner` owns is there for this client: what belongs to the organization is, another client's is not. */
+export const isOpenTo = (owner: Owner | null, client: Owner): boolean =>
+  owner === null || (owner.dataAppId === client.dataAppId && owner.clientId === client.clientId);
+
+/** Throws UNAUTHORIZED unless the grant opens this embed of this dashboard. */
+export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboard): void => {
+  if (embed.dataAppId !== grant.dataAppId) throw notOpen('embed-of-another-data-app');
+  if (grant.allowedEmbeds !== null && !grant.allowedEmbeds.includes(embed.embedId)) throw notOpen('embed-not-allowed');
+  if (!isOpenTo(dashboard.owner, grant)) throw notOpen('dashboard-of-another-client');
+};
+
+/** Ids of the dashboard's metrics that this token hides. */
+export const hiddenMetrics = (grant: GuestGrant, dashboardId: string): ReadonlySet<string> =>
+  new Set(
+    grant.hideDashboardMetrics
+      .filter((entry) => entry.dashboardId === dashboardId)
+      .flatMap(({ metricIds }) => metricIds),
+  );
+
+/** Whether the guest may read this metric on this dashboard. */
+export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
+  const hidden = hiddenMetrics(grant, dashboard.id);
+  return isOpenTo(metric.owner, grant) && ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id));
+};
+
+/** The access setting behind each permission; null: the embed has no say. */
+const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) => boolean) | null>> = {
+  isEnableArchiveMetrics: (settings) => settings.isAllowMetricDeletion,
+  isEnableManageMetrics: (settings) => settings.isAllowManageMetrics,
+  isEnableCreateDashboardView: (settings) => settings.isAllowCreateDashboardView,
+  isEnableMetricUpdation: (settings) => settings.isAllowMetricUpdate,
+  isEnableCustomizeLayout: (settings) => settings.isAllowMetricLayoutChange,
+  isEnableUnderlyingData: (settings) => settings.isAllowUnderlyingData,
+  isEnableDownloadMetrics: null,
+  isShowSideBar: null,
+  isShowDashboardName: null,
+  isDisableMetricCreation: (settings) => !settings.isAllowMetricCreation,
+};
+
+/**
+ * What the guest may do through an embed. spec-gap: a permission that the token leaves out is the embed's setting, and
+ * where that is absent false (`isShowDashboardName`: true); a token takes away what the embed allows, it never adds to it.
+ */
+export const effectivePermissions = (
+  token: GuestPermissions,
+  settings: AccessSettings | null,
+): Readonly<Record<GuestPermission, boolean>> => {
+  const decide = (name: GuestPermission): boolean => {
+    const read = settingOf[name];
+    const setting = settings === null || read === null ? undefined : read(settings);
+    const asked = token[name] ?? setting ?? name === 'isShowDashboardName';
+    if (setting === undefined) return asked;
+    return name === 'isDisableMetricCreation' ? asked || setting : asked && setting;
+  };
+  return {
+    isEnableArchiveMetrics: decide('isEnableArchiveMetrics'),
+    isEnableManageMetrics: decide('isEnableManageMetrics'),
+    isEnableCreateDashboardView: decide('isEnableCreateDashboardView'),
+    isEnableMetricUpdation: decide('isEnableMetricUpdation'),
+    isEnableCustomizeLayout: decide('isEnableCustomizeLayout'),
+    isEnableUnderlyingData: decide('isEnableUnderlyingData'),
+    isEnableDownloadMetrics: decide('isEnableDownloadMetrics'),
+    isShowSideBar: decide('isShowSideBar'),
+    isShowDashboardName: decide('isShowDashboardName'),
+    isDisableMetricCreation: decide('isDisableMetricCreation'),
+  };
+};

@@ -1,0 +1,211 @@
+/**
+ * Who restricts a metric's rows, and how: the metric's author, the token, the guest. All conditions are ANDed, so that
+ * what a guest chooses can only narrow what the token left. Nothing here may drop a restriction: it is a condition or an error.
+ */
+import { type Dashboard, type DashboardFilter, sameName } from './dashboard.js';
+import { type ColumnRef, sameTable, type TableRef } from './datamart.js';
+import type { Moment } from './date-range.js';
+import type { Condition, FilterDataType, FilterValue } from './filter.js';
+import { readFilterValue } from './filter-value.js';
+import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './guest.js';
+import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter, type RlsVariable } from './metric.js';
+import { type Code, Refusal } from './refusal.js';
+
+/** What a guest chose, by filter name. */
+export type Choices = { readonly dashboardFilter: FilterValues; readonly metricFilter: FilterValues };
+
+/** The part of a grant that restricts rows. */
+export type Restrictions = Pick<
+  GuestGrant,
+  'rlsSettings' | 'appFilters' | 'dashboardAppFilters' | 'hideDashboardFilters'
+>;
+
+/** For the host's own backend, which brings its values with the question. */
+export const noRestrictions: Restrictions = {
+  rlsSettings: [],
+  appFilters: [],
+  dashboardAppFilters: [],
+  hideDashboardFilters: [],
+};
+
+type Named = { readonly what: string; readonly dataType: FilterDataType; readonly columns: readonly ColumnRef[] };
+
+const conditionsOf = (named: Named, value: FilterValue, moment: Moment, code: Code): readonly Condition[] => {
+  const reading = readFilterValue(named.dataType, value, moment);
+  if ('expected' in reading)
+    throw new Refusal(code, `${named.what} takes ${reading.expected}.`, { reason: 'filter-value' });
+  return named.columns.map((column) => ({ column, predicate: reading.predicate }));
+};
+
+const valueFor = (values: FilterValues, names: readonly string[]): FilterValue | undefined =>
+  Object.entries(values).find(([key]) => names.some((name) => sameName(key, name)))?.[1];
+
+const metricFilterNames = (filter: MetricFilter): readonly string[] => [filter.name, filter.label];
+
+const namedMetricFilter = (filter: MetricFilter): Named => ({
+  what: `Filter "${filter.label}"`,
+  dataType: filter.dataType,
+  columns: [filter.column],
+});
+
+/** The tables that the metric's answer is made of. */
+const tablesOf = ({ from, dimensions, measures }: MetricDefinition): readonly TableRef[] => [
+  from,
+  ...dimensions.map(({ column }) => column),
+  ...measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
+];
+
+/** Of the columns a dashboard filter maps to, those on the metric's tables; where there is none, all of them (semi-joins). */
+const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
+  const tables = tablesOf(definition);
+  const refs = filter.applyOnTables.map(({ schemaName, tableName, columnName }) => ({
+    schemaName,
+    tableName,
+    columnName,
+  }));
+  const near = refs.filter((ref) => tables.some((table) => sameTable(table, ref)));
+  return near.length > 0 ? near : refs;
+};
+
+const namedDashboardFilter = (filter: DashboardFilter, definition: MetricDefinition): Named => ({
+  what: `Filter "${filter.name}"`,
+  dataType: filter.dataType,
+  columns: columnsFor(filter, definition),
+});
+
+const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonly FilterValues[] =>
+  settings.filter(({ metricId }) => isOrDescendsFrom(metric, metricId)).map(({ values }) => values);
+
+/** Filters that the metric's author wrote into it. */
+const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
+  filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
+
+const rlsPredicate = (variable: RlsVariable, value: FilterValue): Condition => {
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length === 0 || values.some((item) => typeof item === 'object')) {
+    throw new Refusal(
+      'RLS_SETTINGS_PARAM_ERROR',
+      `RLS variable "${variable.name}" takes a plain value or an array of at least one.`,
+    );
+  }
+  return { column: variable.column, predicate: { kind: 'oneOf', values } };
+};
+
+const rlsConditions = (metric: Metric, settings: readonly FilterValues[]): readonly Condition[] =>
+  metric.definition.rlsVariables.flatMap((variable) => {
+    const values = settings.flatMap((entry) => {
+      const value = Object.hasOwn(entry, variable.name) ? entry[variable.name] : undefined;
+      return value === undefined ? [] : [value];
+    });
+    if (values.length === 0 && !variable.isOptional) {
+      throw new Refusal(
+        'RLS_SETTINGS_PARAM_ERROR',
+        `Metric "${metric.name}" needs a value for RLS variable "${variable.name}": give it in the token's rlsSettings.`,
+        { reason: 'rls-value-missing' },
+      );
+    }
+    return values.map((value) => rlsPredicate(variable, value));
+  });
+
+const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], moment: Moment): readonly Condition[] =>
+  settings.flatMap((values) =>
+    Object.entries(values).flatMap(([key, value]) => {
+      const filter = metric.definition.filters.find((candidate) =>
+        metricFilterNames(candidate).some((name) => sameName(name, key)),
+      );
+      if (filter === undefined) {
+        throw new Refusal(
+          'APP_FILTER_PARAM_ERROR',
+          `Metric "${metric.name}" has no filter of the name an appFilter gives.`,
+          { reason: 'app-filter-unknown' },
+        );
+      }
+      return conditionsOf(namedMetricFilter(filter), value, moment, 'APP_FILTER_PARAM_ERROR');
+    }),
+  );
+
+const dashboardAppConditions = (
+  dashboard: Dashboard,
+  metric: Metric,
+  settings: readonly DashboardValues[],
+  moment: Moment,
+): readonly Condition[] =>
+  settings
+    .filter(({ dashboardId }) => dashboardId === dashboard.id)
+    .flatMap(({ values }) => Object.entries(values))
+    .flatMap(([key, value]) => {
+      const filter = dashboard.filters.find(({ name }) => sameName(name, key));
+      if (filter === undefined) {
+        throw new Refusal(
+          'APP_FILTER_PARAM_ERROR',
+          'A dashboardAppFilter of this token names a filter that the dashboard no longer has.',
+          { reason: 'dashboard-app-filter-unknown' },
+        );
+      }
+      return conditionsOf(namedDashboardFilter(filter, metric.definition), value, moment, 'APP_FILTER_PARAM_ERROR');
+    });
+
+/** What the token and the metric's author enforce, on every dashboard in `dashboards`. */
+export const enforcedConditions = (
+  restrictions: Restrictions,
+  dashboards: readonly Dashboard[],
+  metric: Metric,
+  moment: Moment,
+): readonly Condition[] => [
+  ...authored(metric.definition),
+  ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
+  ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
+  ...dashboards.flatMap((dashboard) =>
+    dashboardAppConditions(dashboard, metric, restrictions.dashboardAppFilters, moment),
+  ),
+];
+
+/** The dashboard filters that a guest sees and may set. */
+export const visibleFilters = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] =>
+  dashboard.filters.filter(({ name }) => !restrictions.hideDashboardFilters.some((hidden) => sameName(hidden, name)));
+
+/** The metric's own filters that wait for a value. */
+export const openMetricFilters = ({ filters }: MetricDefinition): readonly MetricFilter[] =>
+  filters.filter(({ predicate }) => predicate === undefined);
+
+const assertKnown = (values: FilterValues, known: readonly string[], where: string): void => {
+  const unknown = Object.keys(values).filter((key) => !known.some((name) => sameName(name, key)));
+  if (unknown.length > 0) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `${where}: no filter ${unknown.map((name) => JSON.stringify(name)).join(', ')}; there is ${known.length === 0 ? 'none' : known.map((name) => JSON.stringify(name)).join(', ')}.`,
+      { reason: 'filter-unknown' },
+    );
+  }
+};
+
+/** What the guest chose, or the filters' defaults. Throws INVALID_REQUEST_BODY for a name it may not set or a value that does not fit. */
+export const chosenConditions = (
+  restrictions: Restrictions,
+  dashboard: Dashboard | null,
+  metric: Metric,
+  choices: Choices,
+  moment: Moment,
+): readonly Condition[] => {
+  const { definition } = metric;
+  const dashboardFilters = dashboard === null ? [] : visibleFilters(restrictions, dashboard);
+  const metricFilters = openMetricFilters(definition);
+  assertKnown(
+    choices.dashboardFilter,
+    dashboardFilters.map(({ name }) => name),
+    'dashboardFilter',
+  );
+  assertKnown(choices.metricFilter, metricFilters.flatMap(metricFilterNames), 'metricFilter');
+  return [
+    ...dashboardFilters.map((filter) => ({
+      named: namedDashboardFilter(filter, definition),
+      value: valueFor(choices.dashboardFilter, [filter.name]) ?? filter.defaultValue,
+    })),
+    ...metricFilters.map((filter) => ({
+      named: namedMetricFilter(filter),
+      value: valueFor(choices.metricFilter, metricFilterNames(filter)) ?? filter.defaultValue,
+    })),
+  ].flatMap(({ named, value }) =>
+    value === undefined ? [] : conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY'),
+  );
+};

@@ -1,0 +1,98 @@
+/** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
+import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
+import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from './datamart.js';
+import type { Dimension, Measure, MetricDefinition } from './metric.js';
+
+const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
+
+const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
+  ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
+  ...definition.measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
+  ...definition.filters.map(({ column }) => column),
+  ...definition.rlsVariables.map(({ column }) => column),
+  ...definition.underlying,
+];
+
+const repeated = (names: readonly string[]): readonly string[] =>
+  names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
+
+const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
+  const { dimensions, measures, filters, sort, from } = definition;
+  const names = [...dimensions, ...measures].map(({ name }) => name);
+  return [
+    ...(findTable(datamart, from) === undefined
+      ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
+      : []),
+    ...columnsOf(definition)
+      .filter((ref) => findColumn(datamart, ref) === undefined)
+      .map((ref) => `the datamart has no column ${written(ref)}`),
+    ...repeated(names).map((name) => `two dimensions or measures are named "${name}"`),
+    ...repeated(filters.map(({ name }) => name)).map((name) => `two filters are named "${name}"`),
+    ...sort.filter(({ name }) => !names.includes(name)).map(({ name }) => `sort: no dimension or measure "${name}"`),
+    ...measures.flatMap(measureFaults),
+    ...(names.length === 0 ? ['it has neither a dimension nor a measure'] : []),
+  ];
+};
+
+const measureFaults = ({ name, aggregate, column, indicator }: Measure): readonly string[] =>
+  column === undefined && (aggregate !== 'COUNT' || indicator !== undefined)
+    ? [`measure "${name}" needs a column`]
+    : [];
+
+/** Everything that is wrong with the content for this datamart, each with its place; empty: it can be used. */
+export const contentFaults = (content: DashboardContent, datamart: Datamart): readonly string[] => {
+  const ids = content.metrics.map(({ metricId }) => metricId);
+  return [
+    ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: "${id}" is there twice`),
+    ...content.metrics.flatMap(({ metricId, definition }) =>
+      definitionFaults(definition, datamart).map((fault) => `metrics["${metricId}"]: ${fault}`),
+    ),
+    ...content.layout
+      .filter(({ metricId }) => !ids.includes(metricId))
+      .map(({ metricId }) => `layout: a card names "${metricId}", which is not among the metrics`),
+    ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" is there twice`),
+    ...content.filters.flatMap(({ name, applyOnTables }) =>
+      applyOnTables
+        .filter((ref) => findColumn(datamart, ref) === undefined)
+        .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
+    ),
+  ];
+};
+
+export type SchemaPair = { readonly replaceSchema: string; readonly targetSchema: string };
+
+/** The content with its schemas renamed. Names are replaced where they are names, never in text. */
+export const replaceSchemas = (content: DashboardContent, pairs: readonly SchemaPair[]): DashboardContent => {
+  const move = <T extends TableRef>(ref: T): T => {
+    const pair = pairs.find(({ replaceSchema }) => replaceSchema === ref.schemaName);
+    return pair === undefined ? ref : { ...ref, schemaName: pair.targetSchema };
+  };
+  const moveColumn = <T extends { readonly column: ColumnRef }>(item: T): T => ({ ...item, column: move(item.column) });
+  const moveDefinition = (definition: MetricDefinition): MetricDefinition => ({
+    ...definition,
+    from: move(definition.from),
+    dimensions: definition.dimensions.map(moveColumn<Dimension>),
+    drillPath: definition.drillPath.map(moveColumn<Dimension>),
+    measures: definition.measures.map((measure) =>
+      measure.column === undefined ? measure : { ...measure, column: move(measure.column) },
+    ),
+    filters: definition.filters.map(moveColumn),
+    rlsVariables: definition.rlsVariables.map(moveColumn),
+    underlying: definition.underlying.map(move),
+  });
+  return {
+    ...content,
+    metrics: content.metrics.map((metric) => ({ ...metric, definition: moveDefinition(metric.definition) })),
+    filters: content.filters.map((filter) => ({ ...filter, applyOnTables: filter.applyOnTables.map(move) })),
+  };
+};
+
+/** The cards of metrics that are there, under the metrics' new ids. */
+export const relabelLayout = (
+  layout: readonly LayoutCard[],
+  newIds: ReadonlyMap<string, string>,
+): readonly LayoutCard[] =>
+  layout.flatMap((card) => {
+    const metricId = newIds.get(card.metricId);
+    return metricId === undefined ? [] : [{ ...card, metricId }];
+  });

@@ -1,0 +1,54 @@
+/** Finding what an id stands for, the same way for every operation. */
+
+import type { Dashboard } from '../domain/dashboard.js';
+import { type Datamart, withTenancySettings } from '../domain/datamart.js';
+import type { Embed } from '../domain/embed.js';
+import type { Metric } from '../domain/metric.js';
+import type { Datasource } from '../domain/organization.js';
+import type { Store } from '../domain/ports.js';
+import { type TenantScope, tenantScope } from '../domain/tenant.js';
+
+export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
+
+/** The embed that an id names, be it an embed's or a dashboard's (both share one namespace), with its dashboard. */
+export const findEmbed = async (store: Store, dataAppId: string, id: string): Promise<Opened | undefined> => {
+  const direct = await store.embeds.findById(dataAppId, id);
+  if (direct !== undefined) {
+    const dashboard = await store.dashboards.findById(direct.dashboardId);
+    return dashboard === undefined ? undefined : { embed: direct, dashboard };
+  }
+  const dashboard = await store.dashboards.findByExternalId(dataAppId, id);
+  if (dashboard === undefined) return undefined;
+  const embed = await store.embeds.findByDashboard(dataAppId, dashboard.id);
+  return embed === undefined ? undefined : { embed, dashboard };
+};
+
+/** The metrics on a dashboard's board and in its gallery. */
+export const metricsOf = async (store: Store, dashboard: Dashboard): Promise<readonly Metric[]> =>
+  (await store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
+
+/** Where an embed's rows come from. */
+export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };
+
+/** The embed's datamart, or its workspace's where the embed names none. */
+export const findSource = async (store: Store, { embed, dashboard }: Opened): Promise<Source | undefined> => {
+  const name = embed.accessSettings?.datamartName;
+  const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
+  const datamart =
+    name === undefined
+      ? workspace?.datamartId == null
+        ? undefined
+        : await store.datamarts.findById(workspace.datamartId)
+      : await store.datamarts.findByName(name);
+  if (datamart === undefined) return undefined;
+  const datasource = await store.datasources.findById(datamart.datasourceId);
+  if (datasource === undefined) return undefined;
+  return { datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []), datasource };
+};
+
+/** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */
+export type ScopedSource = Source & { readonly tenant: TenantScope };
+export const scopeSource = (source: Source, clientId: string): ScopedSource => ({
+  ...source,
+  tenant: tenantScope(source.datamart, clientId),
+});

@@ -1,0 +1,133 @@
+/** Operation 1. Every name in the request is resolved and checked once, here: what cannot be enforced is refused at mint. */
+import type { ApiKeyCaller } from '../domain/caller.js';
+import { isTimezone } from '../domain/date-range.js';
+import type {
+  AccessPermissions,
+  DashboardValues,
+  GuestGrant,
+  GuestPermissions,
+  MetricValues,
+} from '../domain/guest.js';
+import type { Clock, Ids, Store, Tokens } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { tenantScope } from '../domain/tenant.js';
+import { type MintScope, openScope } from './mint-scope.js';
+import {
+  checkAppFilters,
+  checkHiddenFilters,
+  checkRlsSettings,
+  resolveDashboardFilters,
+  resolveHiddenMetrics,
+} from './mint-settings.js';
+
+export type CreateGuestToken = {
+  readonly clientId: string;
+  readonly dataAppName: string;
+  readonly params?:
+    | {
+        readonly allowedEmbeds?: readonly string[] | undefined;
+        readonly rlsSettings?: readonly MetricValues[] | undefined;
+        readonly appFilters?: readonly MetricValues[] | undefined;
+        readonly dashboardAppFilters?: readonly DashboardValues[] | undefined;
+        readonly hideDashboardFilters?: readonly string[] | undefined;
+        readonly hideDashboardMetrics?:
+          | readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[]
+          | undefined;
+        readonly userIdentifier?: string | undefined;
+        readonly timezone?: string | undefined;
+        readonly accessPermissions?: AccessPermissions | undefined;
+      }
+    | undefined;
+  readonly permissions?: GuestPermissions | undefined;
+  readonly expiryTime?: number | undefined;
+  readonly datasourceName?: string | undefined;
+  readonly datamartName?: string | undefined;
+};
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };
+
+const assertDataApp = (caller: ApiKeyCaller, command: CreateGuestToken): void => {
+  if (caller.dataAppName !== command.dataAppName) {
+    throw new Refusal('AUTHENTICATION_ERROR', 'API key is invalid or expired', { reason: 'key-of-another-data-app' });
+  }
+};
+
+const assertTimezone = (timezone: string | undefined): void => {
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `params.timezone: ${JSON.stringify(timezone)} is no IANA timezone, such as "Europe/Vienna".`,
+    );
+  }
+};
+
+/** The datamart a token is scoped to. Throws where a name is unknown, or datamart and datasource do not belong together. */
+const scopeDatamart = async (store: Store, command: CreateGuestToken): Promise<string | null> => {
+  const { datasourceName, datamartName } = command;
+  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
+  if (datasourceName !== undefined && datasource === undefined) {
+    throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
+  }
+  if (datamartName === undefined) return null;
+  const datamart = await store.datamarts.findByName(datamartName);
+  if (datamart === undefined) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
+    );
+  }
+  if (datasource !== undefined && datamart.datasourceId !== datasource.id) {
+    throw new Refusal(
+      'DATASOURCE_NAME_ERROR',
+      `Datamart ${JSON.stringify(datamartName)} is not of datasource ${JSON.stringify(datasourceName)}.`,
+    );
+  }
+  tenantScope(datamart, command.clientId);
+  return datamart.id;
+};
+
+const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken): Promise<GuestGrant> => {
+  const { params = {}, permissions = {}, expiryTime } = command;
+  const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
+  const rlsSettings = params.rlsSettings ?? [];
+  const appFilters = params.appFilters ?? [];
+  await checkRlsSettings(scope, rlsSettings);
+  await checkAppFilters(scope, appFilters, moment);
+  checkHiddenFilters(scope, params.hideDashboardFilters ?? []);
+  return {
+    id: deps.ids.uuid(),
+    dataAppId: scope.dataAppId,
+    clientId: command.clientId,
+    userIdentifier: params.userIdentifier ?? null,
+    timezone: params.timezone ?? null,
+    datamartId: await scopeDatamart(deps.store, command),
+    allowedEmbeds: scope.allowed?.map(({ embed }) => embed.embedId) ?? null,
+    rlsSettings,
+    appFilters,
+    dashboardAppFilters: await resolveDashboardFilters(scope, params.dashboardAppFilters ?? [], moment),
+    hideDashboardFilters: params.hideDashboardFilters ?? [],
+    hideDashboardMetrics: await resolveHiddenMetrics(scope, params.hideDashboardMetrics ?? []),
+    accessPermissions: params.accessPermissions ?? {},
+    permissions,
+    createdAt: moment.now,
+    expiresAt: expiryTime === undefined ? null : new Date(moment.now.getTime() + expiryTime),
+  };
+};
+
+/** Makes a token and stores its hash and grant. The token itself is in the answer and nowhere else. */
+export const createGuestToken =
+  (deps: Deps) =>
+  async (caller: ApiKeyCaller, command: CreateGuestToken): Promise<{ readonly token: string }> => {
+    assertDataApp(caller, command);
+    assertTimezone(command.params?.timezone);
+    const scope = await openScope(
+      deps.store,
+      caller.dataAppId,
+      command.clientId,
+      command.params?.allowedEmbeds ?? null,
+    );
+    const grant = await grantOf(deps, scope, command);
+    const token = deps.tokens.create();
+    await deps.store.guestTokens.insert(deps.tokens.hash(token), grant);
+    return { token };
+  };

@@ -1,0 +1,63 @@
+/** What a token under mint may name: the embeds, dashboards and metrics that are open to its client. */
+import { isOpenTo } from '../domain/access.js';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { Metric } from '../domain/metric.js';
+import type { Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { findEmbed, findSource, type Opened, scopeSource } from './embed-lookup.js';
+
+export type MintScope = {
+  readonly store: Store;
+  readonly dataAppId: string;
+  readonly clientId: string;
+  /** Null: the token names no embeds. */
+  readonly allowed: readonly Opened[] | null;
+};
+
+const openEmbed = async (store: Store, dataAppId: string, clientId: string, id: string): Promise<Opened> => {
+  const opened = await findEmbed(store, dataAppId, id);
+  if (opened === undefined || !isOpenTo(opened.dashboard.owner, { dataAppId, clientId })) {
+    throw new Refusal(
+      'DASHBOARD_PARAM_ERROR',
+      `params.allowedEmbeds: there is no embed or dashboard ${JSON.stringify(id)} for this client.`,
+    );
+  }
+  const source = await findSource(store, opened);
+  if (source !== undefined) scopeSource(source, clientId);
+  return opened;
+};
+
+/** Resolves `allowedEmbeds` once. Throws DASHBOARD_PARAM_ERROR, or CLIENT_ID_ERROR where the client does not fit a datamart. */
+export const openScope = async (
+  store: Store,
+  dataAppId: string,
+  clientId: string,
+  allowedEmbeds: readonly string[] | null,
+): Promise<MintScope> => ({
+  store,
+  dataAppId,
+  clientId,
+  allowed:
+    allowedEmbeds === null
+      ? null
+      : await Promise.all([...new Set(allowedEmbeds)].map((id) => openEmbed(store, dataAppId, clientId, id))),
+});
+
+/** The metric, where it is the organization's or this client's. */
+export const findOpenMetric = async (
+  { store, ...client }: MintScope,
+  metricId: string,
+): Promise<Metric | undefined> => {
+  const metric = await store.metrics.findById(metricId);
+  return metric !== undefined && isOpenTo(metric.owner, client) ? metric : undefined;
+};
+
+/** The dashboard behind an embed's or dashboard's id, where it is open to this client. */
+export const findOpenDashboard = async (
+  { store, ...client }: MintScope,
+  id: string,
+): Promise<Dashboard | undefined> => {
+  const opened = await findEmbed(store, client.dataAppId, id);
+  const dashboard = opened?.dashboard ?? (await store.dashboards.findByExternalId(client.dataAppId, id));
+  return dashboard !== undefined && isOpenTo(dashboard.owner, client) ? dashboard : undefined;
+};
