@@ -56,7 +56,7 @@ const tablesOf = ({ from, dimensions, measures }: MetricDefinition): readonly Ta
 ];
 
 /** Of the columns a dashboard filter maps to, those on the metric's tables; where there is none, all of them (semi-joins). */
-const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
+export const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
   const tables = tablesOf(definition);
   const refs = filter.applyOnTables.map(({ schemaName, tableName, columnName }) => ({
     schemaName,

@@ -1,0 +1,33 @@
+/** The workspace and datamart that an embed is made over. */
+import type { Datamart } from '../domain/datamart.js';
+import type { Workspace } from '../domain/organization.js';
+import type { Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+
+/** Throws INVALID_WORKSPACE_NAME. */
+export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Workspace> => {
+  const workspace = await store.workspaces.findByName(name);
+  if (workspace === undefined)
+    throw new Refusal('INVALID_WORKSPACE_NAME', `There is no workspace named ${JSON.stringify(name)}.`);
+  return workspace;
+};
+
+/** Throws INVALID_DATAMART_NAME for an unknown datamart, or one that the workspace's connection does not reach. */
+export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name: string): Promise<Datamart> => {
+  const datamart = await store.datamarts.findByName(name);
+  if (datamart === undefined)
+    throw new Refusal(
+      'INVALID_DATAMART_NAME',
+      `accessSettings.datamartName: there is no datamart named ${JSON.stringify(name)}.`,
+    );
+  const isReached =
+    (workspace.datamartId === null || workspace.datamartId === datamart.id) &&
+    (workspace.datasourceId === null || workspace.datasourceId === datamart.datasourceId);
+  if (!isReached) {
+    throw new Refusal(
+      'INVALID_DATAMART_NAME',
+      `accessSettings.datamartName: workspace ${JSON.stringify(workspace.name)} is connected to another source than datamart ${JSON.stringify(name)}.`,
+    );
+  }
+  return datamart;
+};

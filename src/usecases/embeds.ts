@@ -1,0 +1,110 @@
+/** Operation 2, and the listings of a data app's embeds. */
+import { isOpenTo } from '../domain/access.js';
+import type { ApiKeyCaller } from '../domain/caller.js';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { AccessSettings, Embed } from '../domain/embed.js';
+import type { Metric } from '../domain/metric.js';
+import type { Clock, Ids, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { findEmbed, metricsOf } from './embed-lookup.js';
+import { loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
+import { pageOf } from './workspaces.js';
+
+export type CreateEmbed = {
+  readonly embedType: 'dashboard' | 'metric';
+  readonly dashboardId: string;
+  readonly metricId?: string | undefined;
+  readonly workspaceName: string;
+  readonly name?: string | undefined;
+  readonly accessSettings?: AccessSettings | undefined;
+};
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+
+const loadDashboard = async (store: Store, dataAppId: string, workspaceId: string, id: string): Promise<Dashboard> => {
+  const dashboard = await store.dashboards.findByExternalId(dataAppId, id);
+  if (dashboard === undefined || dashboard.workspaceId !== workspaceId) {
+    throw new Refusal('INVALID_DASHBOARD_ID', `The workspace has no dashboard ${JSON.stringify(id)}.`);
+  }
+  return dashboard;
+};
+
+const loadMetricOf = async (store: Store, dashboard: Dashboard, id: string): Promise<Metric> => {
+  const metric = (await metricsOf(store, dashboard)).find(({ metricId }) => metricId === id);
+  if (metric === undefined) {
+    throw new Refusal(
+      'INVALID_METRIC_ID',
+      `Dashboard ${JSON.stringify(dashboard.externalDashboardId)} has no metric ${JSON.stringify(id)}.`,
+    );
+  }
+  return metric;
+};
+
+/** Operation 2: an embed of what exists. Throws INVALID_DASHBOARD_ID or INVALID_METRIC_ID (404) for what does not. */
+export const createEmbed =
+  ({ store, clock, ids }: Deps) =>
+  async (caller: ApiKeyCaller, command: CreateEmbed): Promise<Embed> => {
+    const { dataAppId } = caller;
+    const workspace = await loadEmbedWorkspace(store, command.workspaceName);
+    const datamartName = command.accessSettings?.datamartName;
+    if (datamartName !== undefined) await loadEmbedDatamart(store, workspace, datamartName);
+    const dashboard = await loadDashboard(store, dataAppId, workspace.id, command.dashboardId);
+    const metric = command.metricId === undefined ? null : await loadMetricOf(store, dashboard, command.metricId);
+    const embedId = ids.uuid();
+    const embed: Embed = {
+      embedId,
+      dataAppId,
+      embedType: command.embedType,
+      dashboardId: dashboard.id,
+      metricId: metric?.metricId ?? null,
+      name: command.name ?? embedId,
+      description: null,
+      accessSettings: command.accessSettings ?? null,
+      createdAt: clock.now(),
+    };
+    if (!(await store.embeds.insert(embed))) throw new Error('a random embed id was taken');
+    return embed;
+  };
+
+type Listed = { readonly embed: Embed; readonly dashboard: Dashboard; readonly metric: Metric | null };
+
+/** The data app's own embeds, and nobody else's. */
+export const listEmbeds =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    caller: ApiKeyCaller,
+    command: { readonly isPagination: boolean; readonly pageNumber: number },
+  ): Promise<readonly Listed[]> => {
+    const embeds = await store.embeds.listByDataApp(caller.dataAppId, pageOf(command));
+    return Promise.all(
+      embeds.map(async (embed) => {
+        const dashboard = await store.dashboards.findById(embed.dashboardId);
+        if (dashboard === undefined) throw new Error(`embed ${embed.embedId} has no dashboard`);
+        const metric = embed.metricId === null ? null : ((await store.metrics.findById(embed.metricId)) ?? null);
+        return { embed, dashboard, metric };
+      }),
+    );
+  };
+
+/** The metrics that a client reads through an embed. Throws EMBED_PARAM_ERROR where the embed is another client's. */
+export const listEmbedMetrics =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    caller: ApiKeyCaller,
+    { embedId, clientId }: { readonly embedId: string; readonly clientId: string },
+  ): Promise<readonly Metric[]> => {
+    const opened = await findEmbed(store, caller.dataAppId, embedId);
+    if (opened === undefined)
+      throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${JSON.stringify(embedId)}.`);
+    const client = { dataAppId: caller.dataAppId, clientId };
+    if (!isOpenTo(opened.dashboard.owner, client)) {
+      throw new Refusal(
+        'EMBED_PARAM_ERROR',
+        `Embed ${JSON.stringify(embedId)} is not of client ${JSON.stringify(clientId)}.`,
+      );
+    }
+    const metrics = (await metricsOf(store, opened.dashboard)).filter(({ owner }) => isOpenTo(owner, client));
+    return opened.embed.metricId === null
+      ? metrics
+      : metrics.filter(({ metricId }) => metricId === opened.embed.metricId);
+  };

@@ -1,0 +1,143 @@
+/** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
+import { effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import type { GuestCaller } from '../domain/caller.js';
+import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
+import { type Dashboard, sameName } from '../domain/dashboard.js';
+import type { FilterDataType, FilterValue } from '../domain/filter.js';
+import type {
+  GuestDashboard,
+  GuestFilter,
+  GuestMetric,
+  GuestOption,
+  GuestQuery,
+  MetricReply,
+} from '../domain/guest-view.js';
+import type { Metric } from '../domain/metric.js';
+import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
+import { metricsOf } from './embed-lookup.js';
+import {
+  assertPermitted,
+  enforcedQuestion,
+  type OpenMetric,
+  openDashboard,
+  openMetric,
+  questionFor,
+} from './guest-scope.js';
+
+type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+
+const viewFilter = (
+  filter: { readonly dataType: FilterDataType; readonly defaultValue?: FilterValue | undefined },
+  name: string,
+): GuestFilter => ({
+  name,
+  dataType: filter.dataType,
+  defaultValue: filter.defaultValue ?? null,
+});
+
+const viewMetric = ({ metricId, name, definition }: Metric): GuestMetric => ({
+  metricId,
+  name,
+  chart: {
+    ...definition.chart,
+    dimensions: definition.dimensions.map((dimension) => dimension.name),
+    measures: definition.measures.map((measure) => measure.name),
+    isDrillable: definition.drillPath.length > 0,
+  },
+  filters: openMetricFilters(definition).map((filter) => viewFilter(filter, filter.label)),
+});
+
+const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
+  (await metricsOf(store, dashboard)).filter((metric) => isMetricOpen(grant, dashboard, metric));
+
+/** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
+export const getGuestDashboard =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
+    const { grant } = caller;
+    const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
+    const metrics = await openMetricsOf(store, caller, dashboard);
+    const shown = new Set(metrics.map(({ metricId }) => metricId));
+    return {
+      dashboardId,
+      name: dashboard.name,
+      layout: dashboard.layout.filter(({ metricId }) => shown.has(metricId)),
+      metrics: metrics.map(viewMetric),
+      filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
+      permissions: effectivePermissions(grant.permissions, embed.accessSettings),
+      theme: null,
+    };
+  };
+
+/** A metric embed, by its own id or its metric's. */
+export const getGuestMetric =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
+    viewMetric((await openMetric(store, grant, metricId, undefined)).metric);
+
+type Ask = (question: MetricQuestion) => Promise<MetricAnswer>;
+
+const reply = async (
+  { store, clock }: Deps,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  query: GuestQuery,
+  ask: Ask,
+): Promise<MetricReply> => {
+  const started = clock.now();
+  const answer = await ask(await questionFor(store, grant, target, query, started));
+  return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
+};
+
+export const queryGuestMetric =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery): Promise<MetricReply> => {
+    const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
+    return reply(deps, caller, target, query, deps.engine.query);
+  };
+
+/** The rows behind the metric, where `isEnableUnderlyingData` allows. */
+export const listGuestUnderlying =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery): Promise<MetricReply> => {
+    const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
+    assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
+    return reply(deps, caller, target, query, deps.engine.underlying);
+  };
+
+/** The metric's answer for download, where `isEnableDownloadMetrics` allows. */
+export const downloadGuestCsv =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery): Promise<MetricReply> => {
+    const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
+    assertPermitted(caller.grant, target.opened, 'isEnableDownloadMetrics');
+    return reply(deps, caller, target, query, deps.engine.query);
+  };
+
+type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };
+
+/** How many options one answer holds; a search narrows them. */
+const optionLimit = 100;
+
+/** The values that occur in rows this guest may see: asked of each metric of the dashboard, under that metric's restrictions. */
+export const listGuestFilterOptions =
+  ({ store, engine, clock }: Deps) =>
+  async (caller: GuestCaller, { dashboardId, filter: name, search }: OptionsQuery): Promise<readonly GuestOption[]> => {
+    const { grant } = caller;
+    const opened = await openDashboard(store, grant, dashboardId);
+    const filter = visibleFilters(grant, opened.dashboard).find((candidate) => sameName(candidate.name, name));
+    if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
+    const now = clock.now();
+    const metrics = await openMetricsOf(store, caller, opened.dashboard);
+    const values = await Promise.all(
+      metrics.flatMap((metric) =>
+        columnsFor(filter, metric.definition).map(async (column) => {
+          const target = { opened, metric, dashboards: [opened.dashboard] };
+          const question = await enforcedQuestion(store, grant, target, now);
+          return engine.options({ ...question, column, search: search ?? null, limit: optionLimit });
+        }),
+      ),
+    );
+    const distinct = [...new Set(values.flat())].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    return distinct.slice(0, optionLimit).map((value) => ({ label: String(value), value }));
+  };

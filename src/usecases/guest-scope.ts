@@ -1,0 +1,139 @@
+/** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
+import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import { chosenConditions, enforcedConditions } from '../domain/conditions.js';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { Moment } from '../domain/date-range.js';
+import { drill } from '../domain/drill.js';
+import type { GuestGrant, GuestPermission } from '../domain/guest.js';
+import type { GuestQuery } from '../domain/guest-view.js';
+import type { Metric } from '../domain/metric.js';
+import type { MetricQuestion, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+
+/** The dashboard behind an embed's or dashboard's id. Throws UNAUTHORIZED for whatever this token does not open. */
+export const openDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Opened> => {
+  const opened = await findEmbed(store, grant.dataAppId, id);
+  if (opened === undefined) throw notOpen('embed-unknown');
+  assertOpens(grant, opened.embed, opened.dashboard);
+  if (opened.embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
+  return opened;
+};
+
+/** A metric as the guest reads it: through one embed, bound by the settings of `dashboards`. */
+export type OpenMetric = {
+  readonly opened: Opened;
+  readonly metric: Metric;
+  readonly dashboards: readonly Dashboard[];
+};
+
+const metricEmbeds = async (store: Store, grant: GuestGrant, id: string): Promise<readonly Opened[]> => {
+  const named = await store.embeds.findById(grant.dataAppId, id);
+  const embeds = named === undefined ? await store.embeds.listByMetric(grant.dataAppId, id) : [named];
+  const found = await Promise.all(
+    embeds.map(async (embed) => ({ embed, dashboard: await store.dashboards.findById(embed.dashboardId) })),
+  );
+  return found.flatMap(({ embed, dashboard }) =>
+    dashboard === undefined || embed.embedType !== 'metric' ? [] : [{ embed, dashboard }],
+  );
+};
+
+const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
+  try {
+    assertOpens(grant, embed, dashboard);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+};
+
+/** A metric embed, by its own id or its metric's. Every dashboard that holds the metric restricts it. */
+const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Promise<OpenMetric> => {
+  const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
+  const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
+  if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
+  const dashboards = await store.metrics.listDashboards(metric.metricId);
+  if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
+  return { opened, metric, dashboards };
+};
+
+/** The metric, through the dashboard that the guest names; without one, only an allowed metric embed is served. */
+export const openMetric = async (
+  store: Store,
+  grant: GuestGrant,
+  metricId: string,
+  dashboardId: string | undefined,
+): Promise<OpenMetric> => {
+  if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
+  const opened = await openDashboard(store, grant, dashboardId);
+  const metric = (await metricsOf(store, opened.dashboard)).find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined || !isMetricOpen(grant, opened.dashboard, metric)) throw notOpen('metric-not-on-dashboard');
+  return { opened, metric, dashboards: [opened.dashboard] };
+};
+
+/** This client's rows of the embed's datamart. Throws UNAUTHORIZED where the token is scoped to another datamart. */
+export const openSource = async (store: Store, grant: GuestGrant, opened: Opened): Promise<ScopedSource> => {
+  const source = await findSource(store, opened);
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'This embed has no datamart; the host application must name one in its access settings.',
+    );
+  }
+  if (grant.datamartId !== null && grant.datamartId !== source.datamart.id) throw notOpen('datamart-out-of-scope');
+  return scopeSource(source, grant.clientId);
+};
+
+/** Throws UNAUTHORIZED unless token and embed both allow it. */
+export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission: GuestPermission): void => {
+  if (!effectivePermissions(grant.permissions, embed.accessSettings)[permission]) {
+    throw new Refusal('UNAUTHORIZED', `This token does not carry the permission ${permission}.`, {
+      reason: 'permission-missing',
+    });
+  }
+};
+
+/** What a guest may not influence: whose rows, and every restriction of token and author. */
+export const enforcedQuestion = async (
+  store: Store,
+  grant: GuestGrant,
+  { opened, metric, dashboards }: OpenMetric,
+  now: Date,
+): Promise<MetricQuestion> => ({
+  ...(await openSource(store, grant, opened)),
+  definition: metric.definition,
+  conditions: enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }),
+  timezone: grant.timezone,
+  sort: null,
+  limit: null,
+  offset: 0,
+});
+
+/** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
+export const questionFor = async (
+  store: Store,
+  grant: GuestGrant,
+  target: OpenMetric,
+  query: GuestQuery,
+  now: Date,
+): Promise<MetricQuestion> => {
+  const { opened, metric } = target;
+  const moment: Moment = { now, timezone: grant.timezone };
+  const enforced = await enforcedQuestion(store, grant, target, now);
+  const drilled = drill(metric.definition, query.drill ?? []);
+  const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: query.metricFilter ?? {} };
+  const through = opened.embed.embedType === 'dashboard' ? opened.dashboard : null;
+  return {
+    ...enforced,
+    definition: drilled.definition,
+    conditions: [
+      ...enforced.conditions,
+      ...chosenConditions(grant, through, metric, choices, moment),
+      ...drilled.conditions,
+    ],
+    sort: query.sort ?? null,
+    limit: query.limit ?? null,
+    offset: query.offset ?? 0,
+  };
+};

@@ -1,0 +1,93 @@
+/** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
+import { isOpenTo } from '../domain/access.js';
+import type { ApiKeyCaller } from '../domain/caller.js';
+import { chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
+import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
+import type { Metric } from '../domain/metric.js';
+import type { Clock, Engine, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+
+type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+
+const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientId }: BackendQuery): Promise<Opened> => {
+  const opened = await findEmbed(store, caller.dataAppId, embedId);
+  if (opened === undefined)
+    throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${JSON.stringify(embedId)}.`);
+  if (!isOpenTo(opened.dashboard.owner, { dataAppId: caller.dataAppId, clientId })) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `Embed ${JSON.stringify(embedId)} is not of client ${JSON.stringify(clientId)}.`,
+    );
+  }
+  return opened;
+};
+
+const loadMetric = async (store: Store, { embed, dashboard }: Opened, metricId: string): Promise<Metric> => {
+  const metric = (await metricsOf(store, dashboard)).find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined || (embed.metricId !== null && embed.metricId !== metricId)) {
+    throw new Refusal(
+      'INVALID_METRIC_ID',
+      `Embed ${JSON.stringify(embed.embedId)} has no metric ${JSON.stringify(metricId)}.`,
+    );
+  }
+  return metric;
+};
+
+const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Promise<ScopedSource> => {
+  const source = await findSource(store, opened);
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'The embed has no datamart: name one in its accessSettings, or connect its workspace to one.',
+    );
+  }
+  const { datamartName, datasourceName } = query;
+  if (datamartName !== undefined && datamartName !== source.datamart.name) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `The embed reads datamart ${JSON.stringify(source.datamart.name)}, not ${JSON.stringify(datamartName)}.`,
+    );
+  }
+  if (datasourceName !== undefined && datasourceName !== source.datasource.name) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
+    );
+  }
+  return scopeSource(source, query.clientId);
+};
+
+/** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
+const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['metricFilter']>) => {
+  const isVariable = (key: string): boolean => metric.definition.rlsVariables.some(({ name }) => name === key);
+  const pick = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => isVariable(key) === wanted));
+  return { variables: pick(true), filters: pick(false) };
+};
+
+export const queryMetric =
+  ({ store, engine, clock }: Deps) =>
+  async (caller: ApiKeyCaller, query: BackendQuery): Promise<MetricReply> => {
+    const started = clock.now();
+    const opened = await loadOpened(store, caller, query);
+    const metric = await loadMetric(store, opened, query.metricId);
+    const source = await loadSource(store, opened, query);
+    const moment = { now: started, timezone: null };
+    const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
+    const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
+    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
+    const answer = await engine.query({
+      ...source,
+      definition: metric.definition,
+      conditions: [
+        ...enforcedConditions(restrictions, [opened.dashboard], metric, moment),
+        ...chosenConditions(restrictions, opened.dashboard, metric, choices, moment),
+      ],
+      timezone: null,
+      sort: null,
+      limit: null,
+      offset: 0,
+    });
+    return { metricId: metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
+  };
