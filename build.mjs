@@ -1,0 +1,58 @@
+// Builds dist/: the server by tsc, the browser bundles by rolldown. `--quiet` prints errors only.
+// Skips what is newer than every source, so that a second `npm start` does not wait for it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const quiet = process.argv.includes('--quiet');
+const say = (text) => quiet || console.log(text);
+const stamp = join(root, 'dist/.built');
+
+const newestIn = (folder) =>
+  Math.max(
+    ...readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs),
+  );
+
+const builtAt = () => {
+  const found = statSync(stamp, { throwIfNoEntry: false });
+  return found === undefined ? 0 : found.mtimeMs;
+};
+
+const sources = () =>
+  Math.max(
+    newestIn(join(root, 'src')),
+    ...['package-lock.json', 'tsconfig.json', 'build.mjs'].map((file) => statSync(join(root, file)).mtimeMs),
+  );
+
+const buildServer = () => {
+  const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+const buildWeb = async () => {
+  for (const entry of ['elements', 'demo']) {
+    const bundle = await rolldown({ input: join(root, `src/web/${entry}.ts`), platform: 'browser', cwd: root });
+    await bundle.write({ file: join(root, `dist/web/${entry}.js`), format: 'esm', minify: true, codeSplitting: false });
+    await bundle.close();
+  }
+  for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web', file), join(root, 'dist/web', file));
+};
+
+if (builtAt() < sources()) {
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  mkdirSync(join(root, 'dist/web'), { recursive: true });
+  const started = performance.now();
+  buildServer();
+  await buildWeb();
+  writeFileSync(stamp, '');
+  say(`built dist/ in ${Math.round(performance.now() - started)} ms`);
+} else {
+  say('dist/ is up to date');
+}

@@ -1,0 +1,41 @@
+import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+
+/** The folder of the demo's real data. Throws where the development dependency is not installed. */
+export const flightsSource = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json')), 'data');
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+const statements = (source: string): readonly string[] => [
+  // In the order of the client column: a tenant's query then reads a fifth of the time it would on shuffled rows.
+  `CREATE TABLE flights AS SELECT date, delay, distance, origin, destination FROM read_parquet(${quote(join(source, 'flights-3m.parquet'))}) ORDER BY origin, date`,
+  `CREATE TABLE airports AS SELECT * FROM read_csv(${quote(join(source, 'airports.csv'))})`,
+  'CREATE TABLE tenants AS SELECT iata, name FROM airports WHERE iata IN (SELECT DISTINCT origin FROM flights) ORDER BY iata',
+  'CHECKPOINT',
+];
+
+/** Makes the demo's database at `path` where it is not there yet: whole, or not at all. */
+export const ensureFlightsData = async (path: string, source: string = flightsSource()): Promise<void> => {
+  if (await exists(path)) return;
+  await mkdir(dirname(path), { recursive: true });
+  const unfinished = `${path}.${process.pid}.part`;
+  await rm(unfinished, { force: true });
+  const instance = await DuckDBInstance.create(unfinished);
+  try {
+    const connection = await instance.connect();
+    for (const statement of statements(source)) await connection.run(statement);
+    connection.closeSync();
+  } finally {
+    instance.closeSync();
+  }
+  await rename(unfinished, path);
+};

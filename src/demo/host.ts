@@ -1,0 +1,109 @@
+/** The demo's host application: logs a demo user in with a session of its own issuer. Never part of a production start. */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { json, type Request, Router } from 'express';
+import jwt from 'jsonwebtoken';
+import { z } from 'zod';
+import type { Clock } from '../domain/ports.js';
+import type { DemoUser } from './bundle.js';
+
+export const demoIssuer = 'guestlist-demo';
+const lifetimeInSeconds = 8 * 3600;
+
+export type DemoHostOptions = {
+  readonly users: readonly DemoUser[];
+  readonly secret: KeyObject;
+  readonly cookieName: string;
+  readonly clock: Clock;
+};
+
+export const demoKey = (secret: string): KeyObject => createSecretKey(Buffer.from(secret, 'utf8'));
+
+/** The session of a demo user, as a real host's login would make it: HS256, eight hours. */
+export const signDemoSession = (
+  { secret, clock }: Pick<DemoHostOptions, 'secret' | 'clock'>,
+  user: DemoUser,
+): string => {
+  const issuedAt = Math.floor(clock.now().getTime() / 1000);
+  const { id: sub, org_id, roles, region, zoneinfo } = user;
+  const claims = {
+    iss: demoIssuer,
+    sub,
+    org_id,
+    roles,
+    iat: issuedAt,
+    exp: issuedAt + lifetimeInSeconds,
+    ...(region === undefined ? {} : { region }),
+    ...(zoneinfo === undefined ? {} : { zoneinfo }),
+  };
+  return jwt.sign(claims, secret, { algorithm: 'HS256' });
+};
+
+const view = ({ id, name, title, org_id, roles, region, description }: DemoUser) => ({
+  id,
+  name,
+  title,
+  airport: org_id,
+  roles,
+  region: region ?? null,
+  description,
+});
+
+const cookieOf = (request: Request, name: string): string | undefined =>
+  request.headers.cookie
+    ?.split(';')
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1);
+
+const readSession = (options: DemoHostOptions, token: string | undefined): jwt.JwtPayload | null => {
+  if (token === undefined) return null;
+  try {
+    const claims = jwt.verify(token, options.secret, {
+      algorithms: ['HS256'],
+      issuer: demoIssuer,
+      clockTimestamp: Math.floor(options.clock.now().getTime() / 1000),
+    });
+    return typeof claims === 'string' ? null : claims;
+  } catch (error) {
+    // An expired or foreign cookie is no login; the page then shows its login.
+    if (error instanceof jwt.JsonWebTokenError) return null;
+    throw error;
+  }
+};
+
+/** `GET /demo/session`, `POST /demo/login`, `POST /demo/logout`. */
+export const createDemoHost = (options: DemoHostOptions): Router => {
+  const router = Router();
+  const { users, cookieName } = options;
+  const cookie = (value: string, maxAge: number): string =>
+    `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`;
+
+  router.get('/demo/session', (request, response) => {
+    const claims = readSession(options, cookieOf(request, cookieName));
+    const user = users.find(({ id }) => id === claims?.sub);
+    response
+      .set('Cache-Control', 'no-store')
+      .json({ users: users.map(view), current: user === undefined ? null : { ...view(user), claims } });
+  });
+
+  router.post('/demo/login', json({ limit: '1kb' }), (request, response) => {
+    const body = z.strictObject({ user: z.string() }).safeParse(request.body);
+    const user = users.find(({ id }) => id === body.data?.user);
+    if (user === undefined) {
+      const known = users.map(({ id }) => id).join(', ');
+      response
+        .status(400)
+        .json({ error: { code: 'INVALID_REQUEST_BODY', message: `user: one of ${known}`, status: 400 } });
+      return;
+    }
+    response
+      .set('Set-Cookie', cookie(signDemoSession(options, user), lifetimeInSeconds))
+      .status(204)
+      .end();
+  });
+
+  router.post('/demo/logout', (_request, response) => {
+    response.set('Set-Cookie', cookie('', 0)).status(204).end();
+  });
+  return router;
+};

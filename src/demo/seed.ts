@@ -1,0 +1,142 @@
+/** Writes the demo's organization into the store, again at every start, so that an edited bundle takes effect. */
+import { join } from 'node:path';
+import type { DashboardExport } from '../contract/dashboard-export.js';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { Datamart, Relationship } from '../domain/datamart.js';
+import type { Workspace } from '../domain/organization.js';
+import type { Clock, Ids, NamedStore, Store, Tokens } from '../domain/ports.js';
+import type { DemoBundle } from './bundle.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };
+type Organization = DemoBundle['organization'];
+
+const upsert = async <T extends { readonly id: string; readonly name: string }>(
+  records: NamedStore<T>,
+  item: T,
+): Promise<T> => {
+  if (await records.insert(item)) return item;
+  const there = await records.findByName(item.name);
+  if (there === undefined) throw new Error(`the demo's ${item.name} is taken and cannot be found`);
+  const updated = { ...item, id: there.id };
+  await records.update(updated);
+  return updated;
+};
+
+const tableRef = (name: string): { schemaName: string; tableName: string } => {
+  const [schemaName = '', tableName = ''] = name.split('.');
+  return { schemaName, tableName };
+};
+
+const relationshipOf = (item: Organization['datamart']['relationships'][number]): Relationship => ({
+  relationshipName: item.relationshipName,
+  parent: { ...tableRef(item.parentTableName), columnName: item.parentColumnName },
+  child: { ...tableRef(item.childTableName), columnName: item.childColumnName },
+  cardinality: item.cardinality,
+  join: item.join,
+});
+
+const datamartOf = ({ datamart }: Organization, datasourceId: string, id: string, now: Date): Datamart => ({
+  id,
+  name: datamart.name,
+  datasourceId,
+  tenancy: datamart.tenancySettings,
+  tables: datamart.tableList.map(({ name, schemaName, clientColumn, label, columns }) => ({
+    schemaName,
+    tableName: name,
+    label,
+    clientColumn,
+    isHide: false,
+    columns: columns.map((column) => ({
+      columnName: column.name,
+      datatype: column.datatype,
+      label: column.label,
+      alias: '',
+      isHide: false,
+      isApplyTimezone: false,
+    })),
+  })),
+  relationships: datamart.relationships.map(relationshipOf),
+  sharedTables: datamart.sharedTables,
+  createdAt: now,
+  updatedAt: now,
+});
+
+const seedTemplate = async (
+  { store, ids }: Deps,
+  workspace: Workspace,
+  { _meta, data }: DashboardExport,
+): Promise<void> => {
+  const there = await store.dashboards.findTemplate(_meta.dashboardId);
+  const dashboard: Dashboard = {
+    id: there?.id ?? ids.uuid(),
+    externalDashboardId: _meta.dashboardId,
+    workspaceId: workspace.id,
+    name: _meta.name,
+    owner: null,
+    templateId: null,
+    layout: data.layout,
+    gridMargin: data.gridMargin,
+    filters: data.filters,
+    metadata: null,
+    isAllowPrivateMetricsByDefault: false,
+  };
+  await (there === undefined ? store.dashboards.insert(dashboard) : store.dashboards.update(dashboard));
+  for (const { metricId, name, definition } of data.metrics) {
+    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null };
+    if (!(await store.metrics.insert(metric))) await store.metrics.update(metric);
+  }
+  const shown = new Set(data.layout.map(({ metricId }) => metricId));
+  await store.dashboards.placeMetrics(
+    dashboard.id,
+    data.metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
+  );
+};
+
+const seedKey = async ({ store, clock, ids, tokens }: Deps, dataAppId: string, apiKey: string): Promise<void> => {
+  const hash = tokens.hash(apiKey);
+  if ((await store.apiKeys.findByHash(hash)) !== undefined) return;
+  await store.apiKeys.insert({
+    id: ids.uuid(),
+    dataAppId,
+    name: `demo ${hash.slice(0, 8)}`,
+    hash,
+    createdAt: clock.now(),
+    expiresAt: null,
+  });
+};
+
+/** In one transaction: the data app with its key, the datasource, the datamart, the workspace and the templates. */
+export const seedDemo = (
+  deps: Deps,
+  bundle: DemoBundle,
+  options: { readonly dataDir: string; readonly apiKey: string },
+): Promise<void> =>
+  deps.store.transaction(async (store) => {
+    const inside = { ...deps, store };
+    const { organization, templates } = bundle;
+    const now = deps.clock.now();
+    const id = deps.ids.uuid;
+    const dataApp = await upsert(store.dataApps, {
+      id: id(),
+      name: organization.dataApp,
+      createdAt: now,
+      updatedAt: now,
+    });
+    await seedKey(inside, dataApp.id, options.apiKey);
+    const { name, datasourceType, path } = organization.datasource;
+    const datasource = await upsert(store.datasources, {
+      id: id(),
+      name,
+      datasourceType,
+      path: join(options.dataDir, path),
+    });
+    const datamart = await upsert(store.datamarts, datamartOf(organization, datasource.id, id(), now));
+    const workspace = await upsert(store.workspaces, {
+      id: id(),
+      name: organization.workspace.name,
+      connectionType: organization.workspace.connectionType,
+      datasourceId: null,
+      datamartId: datamart.id,
+    });
+    for (const template of templates) await seedTemplate(inside, workspace, template);
+  });
