@@ -1,0 +1,186 @@
+/** The rules of the house, as checks: a rule without a check decays. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { bound, operations } from '../src/contract/operations.js';
+import { defaultSettings } from '../src/platform/config.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const src = join(root, 'src');
+
+type Import = { readonly from: string; readonly isTypeOnly: boolean };
+type Source = {
+  readonly file: string;
+  readonly folder: string;
+  readonly text: string;
+  readonly imports: readonly Import[];
+};
+
+const importPattern = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
+const dynamicPattern = /\bimport\(\s*'([^']+)'\s*\)/g;
+
+const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => {
+    const text = readFileSync(join(src, file), 'utf8');
+    const imports = [
+      ...[...text.matchAll(importPattern)].map((match) => ({
+        from: match[2] ?? '',
+        isTypeOnly: match[1] !== undefined,
+      })),
+      ...[...text.matchAll(dynamicPattern)].map((match) => ({ from: match[1] ?? '', isTypeOnly: false })),
+    ];
+    const [folder = ''] = file.includes('/') ? file.split('/') : [''];
+    return { file, folder, text, imports };
+  });
+
+/** What each folder may import of the others, and which packages. `root` is what lies beside the folders. */
+const mayImport: Readonly<
+  Record<string, { readonly folders: readonly string[]; readonly packages: readonly RegExp[] }>
+> = {
+  domain: { folders: [], packages: [] },
+  contract: { folders: ['domain'], packages: [/^zod$/] },
+  usecases: { folders: ['domain'], packages: [] },
+  http: {
+    folders: ['contract', 'domain', 'platform'],
+    packages: [/^express$/, /^helmet$/, /^pino(-http)?$/, /^zod$/, /^node:/],
+  },
+  store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
+  engine: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^@duckdb\//, /^node:/] },
+  gateway: {
+    folders: ['contract', 'domain', 'platform', 'http'],
+    packages: [/^express$/, /^helmet$/, /^yaml$/, /^zod$/, /^lru-cache$/, /^@marcbachmann\/cel-js$/, /^node:/],
+  },
+  platform: { folders: ['domain'], packages: [/^[^.]/] },
+  demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
+  web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/] },
+  cli: {
+    folders: ['root', 'contract', 'domain', 'gateway', 'http', 'platform', 'store', 'usecases', 'engine', 'demo'],
+    packages: [/^[^.]/],
+  },
+  root: {
+    folders: ['contract', 'domain', 'gateway', 'http', 'platform', 'store', 'usecases', 'engine', 'demo'],
+    packages: [/^[^.]/],
+  },
+};
+
+/** Types may cross one border more: the browser knows the shapes of the wire. */
+const mayImportTypes: Readonly<Record<string, readonly string[]>> = { web: ['contract', 'domain'] };
+
+const folderOf = (path: string): string => {
+  const inside = relative(src, path);
+  return inside.includes('/') ? (inside.split('/')[0] ?? '') : 'root';
+};
+
+const forbidden = ({ file, folder: named, imports }: Source): readonly string[] => {
+  const folder = named === '' ? 'root' : named;
+  const rule = mayImport[folder];
+  if (rule === undefined) return [`${file}: folder ${folder} is not in the layer table`];
+  return imports.flatMap(({ from, isTypeOnly }) => {
+    if (!from.startsWith('.'))
+      return rule.packages.some((allowed) => allowed.test(from)) ? [] : [`${file} imports ${from}`];
+    const target = folderOf(resolve(dirname(join(src, file)), from));
+    if (target === folder || rule.folders.includes(target)) return [];
+    return isTypeOnly && mayImportTypes[folder]?.includes(target) ? [] : [`${file} imports ${from}`];
+  });
+};
+
+describe('the layer table', () => {
+  test('every folder imports only what its row allows', () => {
+    expect(sources.flatMap(forbidden)).toEqual([]);
+  });
+
+  test('nobody imports the composition root or the command line, but main and the command line', () => {
+    const offenders = sources
+      .filter(({ folder }) => folder !== '' && folder !== 'cli')
+      .flatMap(({ file, imports }) =>
+        imports
+          .filter(({ from }) => /\/(compose|main)\.js$|\/cli\//.test(from))
+          .map(({ from }) => `${file} imports ${from}`),
+      );
+    expect(offenders).toEqual([]);
+  });
+
+  test('only main.ts reads the environment', () => {
+    expect(sources.filter(({ text }) => /\bprocess\.env\b/.test(text)).map(({ file }) => file)).toEqual(['main.ts']);
+  });
+
+  test('the domain knows neither clock nor randomness', () => {
+    const offenders = sources.filter(
+      ({ folder, text }) => folder === 'domain' && /Date\.now|new Date\(\)|Math\.random|performance\./.test(text),
+    );
+    expect(offenders.map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe('sizes and names', () => {
+  test('no source file is longer than 260 lines', () => {
+    const long = sources
+      .map(({ file, text }) => ({ file, lines: text.split('\n').length }))
+      .filter(({ lines }) => lines > 261);
+    expect(long).toEqual([]);
+  });
+
+  test('files are kebab-case, and exports are named', () => {
+    expect(
+      sources
+        .filter(({ file }) => !/^([a-z0-9]+\/)*[a-z0-9]+(-[a-z0-9]+)*(\.d)?\.ts$/.test(file))
+        .map(({ file }) => file),
+    ).toEqual([]);
+    expect(sources.filter(({ text }) => /^export default/m.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('no name says Impl, Manager, Helper or Util', () => {
+    const offenders = sources.filter(({ text }) =>
+      /\b(?:class|type|interface|const|function)\s+\w*(?:Impl|Manager|Helper|Util)s?\b/.test(text),
+    );
+    expect(offenders.map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe('what is bound', () => {
+  test('every bound operation is a declared one', () => {
+    for (const [name, operation] of Object.entries(bound)) {
+      expect(Object.values(operations), name).toContain(operation);
+      expect(operation.name).toBe(name);
+    }
+  });
+
+  test('no two bindings of one method and path are ambiguous', () => {
+    const seen = Object.values(operations).flatMap(({ bindings }) =>
+      bindings
+        .filter(({ when }) => when === undefined)
+        .map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+    );
+    expect(seen.filter((key, index) => seen.indexOf(key) < index)).toEqual([]);
+  });
+});
+
+describe('the configuration', () => {
+  test('the shipped file shows every setting with its default', () => {
+    expect(parse(readFileSync(join(root, 'config/guestlist.yaml'), 'utf8'))).toEqual(defaultSettings());
+  });
+});
+
+describe('the package', () => {
+  test('no dependency needs an install script, and the lock file records no download addresses', () => {
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+    const packages = Object.entries<{ hasInstallScript?: boolean; resolved?: string; optional?: boolean }>(
+      lock.packages,
+    );
+    expect(
+      packages.filter(([, entry]) => entry.hasInstallScript === true && entry.optional !== true).map(([name]) => name),
+    ).toEqual([]);
+    expect(packages.filter(([, entry]) => entry.resolved !== undefined).map(([name]) => name)).toEqual([]);
+  });
+
+  test('versions are pinned', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { effectivePermissions, isOpenTo } from '../../src/domain/access.js';
+import type { AccessSettings } from '../../src/domain/embed.js';
+import { type GuestPermissions, guestPermissionNames } from '../../src/domain/guest.js';
+
+const settings = (allow: boolean): AccessSettings => ({
+  isAllowEmailReports: allow,
+  isAllowManageMetrics: allow,
+  isAllowCreateDashboardView: allow,
+  isAllowMetricCreation: allow,
+  isAllowMetricDeletion: allow,
+  isAllowMetricLayoutChange: allow,
+  isAllowMetricUpdate: allow,
+  isAllowUnderlyingData: allow,
+  metricCreationMode: 'DRAG_DROP',
+});
+
+const anyPermissions = fc.record(Object.fromEntries(guestPermissionNames.map((name) => [name, fc.boolean()])), {
+  requiredKeys: [],
+}) as fc.Arbitrary<GuestPermissions>;
+
+describe('effective permissions', () => {
+  test('left out by the token: the embed decides; left out by both: false, but for the name', () => {
+    expect(effectivePermissions({}, settings(true)).isEnableUnderlyingData).toBe(true);
+    expect(effectivePermissions({}, settings(false)).isEnableUnderlyingData).toBe(false);
+    const nothing = effectivePermissions({}, null);
+    expect(guestPermissionNames.filter((name) => nothing[name])).toEqual(['isShowDashboardName']);
+  });
+
+  test('a token takes away what the embed allows, and never adds to it', () => {
+    fc.assert(
+      fc.property(anyPermissions, (token) => {
+        const denied = effectivePermissions(token, settings(false));
+        expect(denied.isEnableUnderlyingData || denied.isEnableManageMetrics || denied.isEnableCustomizeLayout).toBe(
+          false,
+        );
+        expect(denied.isDisableMetricCreation).toBe(true);
+        const allowed = effectivePermissions(token, settings(true));
+        for (const name of guestPermissionNames) {
+          if (token[name] !== undefined) expect(allowed[name]).toBe(token[name]);
+        }
+      }),
+      { seed: 3 },
+    );
+  });
+});
+
+test("what a client owns opens for that client of that data app alone; what nobody owns is the organization's", () => {
+  const owner = { dataAppId: 'a', clientId: 'LAX' };
+  expect(isOpenTo(null, owner)).toBe(true);
+  expect(isOpenTo(owner, owner)).toBe(true);
+  expect(isOpenTo(owner, { dataAppId: 'a', clientId: 'ATL' })).toBe(false);
+  expect(isOpenTo(owner, { dataAppId: 'b', clientId: 'LAX' })).toBe(false);
+  expect(isOpenTo(owner, { dataAppId: 'a', clientId: 'lax' })).toBe(false);
+});
