@@ -6,16 +6,15 @@ import { z } from 'zod';
 import type { DashboardFilter } from '../domain/dashboard.js';
 import type { Predicate } from '../domain/filter.js';
 import type { MetricDefinition } from '../domain/metric.js';
-import { columnRef, filterValue, identifier, tableRef } from './fields.js';
+import { columnRef, filterValue, identifier, limits, list, scalar, tableRef, text } from './fields.js';
 
 /** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
 export const exportVersion = 1;
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const dataType = z.enum(['string', 'number', 'date', 'boolean']);
 
 const predicate = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: z.array(scalar).min(1) }),
+  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar, limits.filterValues).min(1) }),
   z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
   z.strictObject({
     kind: z.literal('range'),
@@ -23,7 +22,7 @@ const predicate = z.discriminatedUnion('kind', [
     to: scalar.nullable(),
     toIsExclusive: z.boolean(),
   }),
-  z.strictObject({ kind: z.literal('like'), pattern: z.string() }),
+  z.strictObject({ kind: z.literal('like'), pattern: text }),
   z.strictObject({ kind: z.literal('isNull') }),
   z.strictObject({ kind: z.literal('isNotNull') }),
 ]) satisfies z.ZodType<Predicate>;
@@ -47,53 +46,51 @@ const metricDefinition = z.strictObject({
   chart: z.strictObject({
     type: z.enum(['line', 'bar', 'singleValue', 'table']),
     format: z.enum(['number', 'percent']).optional(),
-    unit: z.string().optional(),
+    unit: identifier.optional(),
   }),
   from: tableRef,
-  dimensions: z.array(dimension).default([]),
-  measures: z.array(measure).default([]),
-  filters: z
-    .array(
-      z.strictObject({
-        name: identifier,
-        label: identifier,
-        column: columnRef,
-        dataType,
-        predicate: predicate.optional(),
-        defaultValue: filterValue.optional(),
-      }),
-    )
-    .default([]),
+  dimensions: list(dimension).default([]),
+  measures: list(measure).default([]),
+  filters: list(
+    z.strictObject({
+      name: identifier,
+      label: identifier,
+      column: columnRef,
+      dataType,
+      predicate: predicate.optional(),
+      defaultValue: filterValue.optional(),
+    }),
+  ).default([]),
   rlsVariables: z
     .array(z.strictObject({ name: identifier, column: columnRef, isOptional: z.boolean().default(false) }))
     .default([]),
-  underlying: z.array(columnRef).default([]),
-  drillPath: z.array(dimension).default([]),
-  sort: z.array(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) })).default([]),
-  limit: z.number().int().positive().nullable().default(null),
+  underlying: list(columnRef).default([]),
+  drillPath: list(dimension).default([]),
+  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) })).default([]),
+  limit: z.number().int().positive().max(limits.rows).nullable().default(null),
 }) satisfies z.ZodType<MetricDefinition, unknown>;
 
 const dashboardFilter = z.strictObject({
   name: identifier,
   dataType,
-  applyOnTables: z.array(columnRef.extend({ dataType: z.string() })).min(1),
+  applyOnTables: list(columnRef.extend({ dataType: identifier })).min(1),
   defaultValue: filterValue.optional(),
 }) satisfies z.ZodType<DashboardFilter, unknown>;
 
 /** The `data` object: metrics by their ids here, the layout's cards naming them; a metric without a card is in the gallery. */
 export const dashboardData = z.strictObject({
-  layout: z.array(
+  layout: list(
     z.strictObject({
       metricId: identifier,
       x: z.number().int().min(0).max(11),
-      y: z.number().int().min(0),
+      y: z.number().int().min(0).max(10_000),
       w: z.number().int().min(1).max(12),
-      h: z.number().int().min(1),
+      h: z.number().int().min(1).max(1000),
     }),
   ),
-  filters: z.array(dashboardFilter),
-  metrics: z.array(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
-  gridMargin: z.array(z.number()),
+  filters: list(dashboardFilter),
+  metrics: list(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
+  gridMargin: list(z.number().min(0).max(1000), 12),
 });
 export type DashboardData = z.output<typeof dashboardData>;
 

@@ -1,42 +1,72 @@
-/** Operations 2 and 4, and the listings of a data app's embeds and their metrics. */
+/** Operations 2, 3 and 4, and the listings of a data app's embeds and their metrics. */
 import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { Metric } from '../domain/metric.js';
 import { dashboardData } from './dashboard-export.js';
-import { filterColumns, identifier, text } from './fields.js';
-import { noError, operation } from './operation.js';
+import {
+  decodePagination,
+  filterColumns,
+  identifier,
+  list,
+  metadata,
+  pagination,
+  queryPagination,
+  text,
+} from './fields.js';
+import { type Multipart, noError, operation, type RequestParts } from './operation.js';
 
 const flag = z.boolean().optional();
 
 /** The interface's "Access settings". */
-export const accessSettings = z.strictObject({
-  datamartName: identifier.optional(),
-  isAllowAiPilot: flag,
-  isAllowEmailReports: z.boolean(),
-  isAllowManageMetrics: z.boolean(),
-  isAllowCreateDashboardView: z.boolean(),
-  isAllowEndUserDashboardFilter: flag,
-  dashboardFilterColumns: z.array(filterColumns).optional(),
-  isAllowEndUserMetricFilter: flag,
-  metricFilterColumns: z.array(filterColumns).optional(),
-  isAllowMetricCreation: z.boolean(),
-  isAllowMetricDeletion: z.boolean(),
-  isAllowMetricLayoutChange: z.boolean(),
-  isAllowMetricUpdate: z.boolean(),
-  isAllowUnderlyingData: z.boolean(),
-  joinModel: z.enum(['single', 'multi']).optional(),
-  isIncrementalJoin: flag,
-  metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']),
-  tableTenancySettings: z.array(z.strictObject({ name: identifier, clientColumn: identifier })).optional(),
-}) satisfies z.ZodType<AccessSettings>;
+export const accessSettings = z
+  .strictObject({
+    datamartName: identifier.optional().describe('Datamart used in the embed; required for dashboards.'),
+    isAllowAiPilot: flag,
+    isAllowEmailReports: z.boolean(),
+    isAllowManageMetrics: z.boolean(),
+    isAllowCreateDashboardView: z.boolean(),
+    isAllowEndUserDashboardFilter: flag,
+    dashboardFilterColumns: list(filterColumns)
+      .optional()
+      .describe('Columns that the end user may filter dashboards by.'),
+    isAllowEndUserMetricFilter: flag,
+    metricFilterColumns: list(filterColumns).optional().describe('Columns that the end user may filter metrics by.'),
+    isAllowMetricCreation: z.boolean(),
+    isAllowMetricDeletion: z.boolean(),
+    isAllowMetricLayoutChange: z.boolean(),
+    isAllowMetricUpdate: z.boolean(),
+    isAllowUnderlyingData: z.boolean(),
+    joinModel: z
+      .enum(['single', 'multi'])
+      .optional()
+      .describe('`single`: tables joined into one worksheet; `multi`: joins resolved for each chart.'),
+    isIncrementalJoin: flag.describe('Legacy; prefer `joinModel`.'),
+    metricCreationMode: z.enum(['DRAG_DROP', 'CHAT']),
+    tableTenancySettings: list(z.strictObject({ name: identifier, clientColumn: identifier })).optional(),
+  })
+  .meta({ id: 'AccessSettings' }) satisfies z.ZodType<AccessSettings>;
 
 /** Dashboards need a datamart in their settings; single metrics bring their own. */
-const dashboardAccessSettings = accessSettings.required({ datamartName: true });
+const dashboardAccessSettings = accessSettings.required({ datamartName: true }).meta({ id: 'DashboardAccessSettings' });
+
+const exampleSettings = {
+  datamartName: 'flights',
+  isAllowEmailReports: false,
+  isAllowManageMetrics: false,
+  isAllowCreateDashboardView: false,
+  isAllowMetricCreation: false,
+  isAllowMetricDeletion: false,
+  isAllowMetricLayoutChange: false,
+  isAllowMetricUpdate: false,
+  isAllowUnderlyingData: true,
+  metricCreationMode: 'DRAG_DROP',
+} as const;
 
 export const createEmbed = operation({
   name: 'createEmbed',
   section: '2',
+  resource: 'Embeds',
   summary: 'Create an embed for an existing dashboard or metric',
   credentials: ['apiKey'],
   input: z.discriminatedUnion('embedType', [
@@ -44,15 +74,15 @@ export const createEmbed = operation({
       embedType: z.literal('dashboard'),
       dashboardId: identifier,
       workspaceName: identifier,
-      name: identifier.optional(),
+      name: identifier.optional().describe('Defaults to the embed id.'),
       accessSettings: dashboardAccessSettings,
     }),
     z.strictObject({
       embedType: z.literal('metric'),
-      dashboardId: identifier,
+      dashboardId: identifier.describe('The dashboard that holds the metric.'),
       metricId: identifier,
       workspaceName: identifier,
-      name: identifier.optional(),
+      name: identifier.optional().describe('Defaults to the embed id.'),
       accessSettings: accessSettings.optional(),
     }),
   ]),
@@ -70,34 +100,111 @@ export const createEmbed = operation({
     { method: 'POST', path: '/api/v2/dataApp/embeds', from: 'body', isLegacy: true },
     { method: 'POST', path: '/api/v2/dataApp/embed/create', from: 'body', isLegacy: true },
   ],
+  example: {
+    input: {
+      embedType: 'dashboard',
+      dashboardId: 'delays',
+      workspaceName: 'flights',
+      name: 'Delays',
+      accessSettings: exampleSettings,
+    },
+    output: { id: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34', error: null },
+  },
 });
+
+/** spec-gap: a POST deletes only where query and body name the same embed and the body names nothing else. */
+const namesOneEmbedTwice = ({ query, body }: RequestParts): boolean =>
+  typeof query.embedId === 'string' &&
+  typeof body === 'object' &&
+  body !== null &&
+  Object.keys(body).length === 1 &&
+  'embedId' in body &&
+  body.embedId === query.embedId;
+
+export const deleteEmbed = operation({
+  name: 'deleteEmbed',
+  section: '3',
+  resource: 'Embeds',
+  summary: 'Delete an embed',
+  description: 'Cannot be undone.',
+  credentials: ['apiKey'],
+  input: z.strictObject({ embedId: identifier }),
+  output: z.object({ id: z.string(), error: noError }),
+  encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [
+    { method: 'DELETE', path: '/api/v2/data-app/embeds', from: 'query' },
+    { method: 'POST', path: '/api/v2/data-app/embeds', from: 'query', when: namesOneEmbedTwice },
+    { method: 'DELETE', path: '/api/v2/dataApp/embeds', from: 'query', isLegacy: true },
+    { method: 'POST', path: '/api/v2/dataApp/embeds', from: 'query', isLegacy: true, when: namesOneEmbedTwice },
+    { method: 'POST', path: '/api/v2/dataApp/embed/delete', from: 'body', isLegacy: true },
+  ],
+});
+
+/** The export as an uploaded file; objects, booleans and lists beside it are JSON strings. */
+const importUpload: Multipart = {
+  jsonFields: [
+    'accessSettings',
+    'metadata',
+    'importDashboardData',
+    'isImportMetrics',
+    'isRenameDashboard',
+    'schemaPairs',
+  ],
+  file: {
+    part: 'importDashboardDataFile',
+    contentType: 'application/json',
+    member: 'data',
+    field: 'importDashboardData',
+  },
+};
+
+const legacyDashboardEmbed = {
+  method: 'POST',
+  from: 'body',
+  isLegacy: true,
+  encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
+  output: z.object({ id: z.string(), error: noError }),
+  multipart: importUpload,
+} as const;
 
 export const createDashboardEmbed = operation({
   name: 'createDashboardEmbed',
   section: '4',
+  resource: 'Embeds',
   summary: 'Create a dashboard of a client with its embed, empty or from a template',
   credentials: ['apiKey'],
+  authenticationCode: 'INVALID_DATA_APP_API_KEY',
   input: z.strictObject({
-    dashboardId: identifier,
+    dashboardId: identifier.describe('Unique within the data app.'),
     workspaceName: identifier,
-    clientId: identifier,
+    clientId: identifier.describe('The owner: it opens for this client alone.'),
     accessSettings: dashboardAccessSettings,
-    templateDashboardId: identifier.optional(),
-    metadata: z.record(z.string(), z.json()).optional(),
+    templateDashboardId: identifier.optional().describe('Filters, grid margins and layout are cloned from it.'),
+    metadata: metadata.optional().describe('Kept as it is.'),
     isAllowPrivateMetricsByDefault: z.boolean().default(false),
-    name: identifier.optional(),
+    name: identifier.optional().describe('Name of the embed; defaults to `dashboardId`.'),
     embedDescription: text.optional(),
-    isImportMetrics: z.boolean().default(false),
-    metricImportMode: z.enum(['GALLERY', 'METRIC']).optional(),
-    importDashboardData: dashboardData.optional(),
-    isRenameDashboard: z.boolean().default(false),
-    schemaPairs: z.array(z.strictObject({ replaceSchema: identifier, targetSchema: identifier })).optional(),
+    isImportMetrics: z.boolean().default(false).describe('With a template: its metrics are imported.'),
+    metricImportMode: z
+      .enum(['GALLERY', 'METRIC'])
+      .optional()
+      .describe('Where imported metrics go: at hand, or on the board.'),
+    importDashboardData: dashboardData
+      .optional()
+      .describe('The `data` object of a dashboard export; the template’s metrics are then left alone.'),
+    isRenameDashboard: z
+      .boolean()
+      .default(false)
+      .describe('True with a `name`: that is the display name. Otherwise it is `{dashboardId}_{clientId}`.'),
+    schemaPairs: list(z.strictObject({ replaceSchema: identifier, targetSchema: identifier }))
+      .optional()
+      .describe('Schema names of the import and what they become.'),
   }),
   output: z.object({ id: z.string(), error: noError, name: z.string() }),
   encode: (embed: Embed) => ({ id: embed.embedId, error: null, name: embed.name }),
   errors: {
     INVALID_DATA_APP_API_KEY: 401,
-    AUTHENTICATION_ERROR: 401,
     INVALID_WORKSPACE_NAME: 400,
     INVALID_DASHBOARD_ID: 400,
     INVALID_DATAMART_NAME: 400,
@@ -107,79 +214,93 @@ export const createDashboardEmbed = operation({
     DASHBOARD_CREATE_ERROR: 400,
   },
   bindings: [
-    { method: 'POST', path: '/api/v2/data-app/dashboard-embeds', from: 'body' },
-    {
-      method: 'POST',
-      path: '/api/v2/dataApp/dashboard-embeds',
-      from: 'body',
-      isLegacy: true,
-      encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
-    },
-    {
-      method: 'POST',
-      path: '/api/v2/dataApp/dashboardEmbed/create',
-      from: 'body',
-      isLegacy: true,
-      encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
-    },
+    { method: 'POST', path: '/api/v2/data-app/dashboard-embeds', from: 'body', multipart: importUpload },
+    { path: '/api/v2/dataApp/dashboard-embeds', ...legacyDashboardEmbed },
+    { path: '/api/v2/dataApp/dashboardEmbed/create', ...legacyDashboardEmbed },
   ],
+  example: {
+    input: {
+      dashboardId: 'delays--LAX',
+      workspaceName: 'flights',
+      clientId: 'LAX',
+      accessSettings: exampleSettings,
+      templateDashboardId: 'delays',
+      isImportMetrics: true,
+      metricImportMode: 'METRIC',
+    },
+    output: { id: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34', error: null, name: 'delays--LAX' },
+  },
 });
 
 /** An embed as listed, with what it shows. */
 export type ListedEmbed = { readonly embed: Embed; readonly dashboard: Dashboard; readonly metric: Metric | null };
 
+const listedEmbed = z.object({
+  embedId: z.string(),
+  embedType: z.enum(['dashboard', 'metric']),
+  name: z.string(),
+  externalDashboard: z
+    .object({
+      externalDashboardId: z.string(),
+      metadata: z.record(z.string(), z.unknown()).nullable(),
+      name: z.string(),
+    })
+    .nullable(),
+  externalMetric: z.object({ metricId: z.string(), name: z.string() }).nullable(),
+  embedMetadata: z.record(z.string(), z.unknown()).nullable(),
+});
+
+const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<typeof listedEmbed> => ({
+  embedId: embed.embedId,
+  embedType: embed.embedType,
+  name: embed.name,
+  externalDashboard:
+    embed.embedType === 'dashboard'
+      ? { externalDashboardId: dashboard.externalDashboardId, metadata: dashboard.metadata, name: dashboard.name }
+      : null,
+  externalMetric: metric === null ? null : { metricId: metric.metricId, name: metric.name },
+  embedMetadata: null,
+});
+
+const listQuery = z.strictObject(queryPagination).transform(decodePagination);
+
 export const listEmbeds = operation({
   name: 'listEmbeds',
   section: 'facts',
+  resource: 'Embeds',
   summary: "List the data app's embeds",
   credentials: ['apiKey'],
-  input: z.strictObject({
-    isPagination: z.stringbool().default(false),
-    pageNumber: z.coerce.number().int().min(1).default(1),
-  }),
-  output: z.object({
-    data: z.array(
-      z.object({
-        embedId: z.string(),
-        embedType: z.enum(['dashboard', 'metric']),
-        name: z.string(),
-        externalDashboard: z
-          .object({
-            externalDashboardId: z.string(),
-            metadata: z.record(z.string(), z.unknown()).nullable(),
-            name: z.string(),
-          })
-          .nullable(),
-        externalMetric: z.object({ metricId: z.string(), name: z.string() }).nullable(),
-        embedMetadata: z.record(z.string(), z.unknown()).nullable(),
-      }),
-    ),
-    error: noError,
-  }),
-  encode: (embeds: readonly ListedEmbed[]) => ({
-    data: embeds.map(({ embed, dashboard, metric }) => ({
-      embedId: embed.embedId,
-      embedType: embed.embedType,
-      name: embed.name,
-      externalDashboard:
-        embed.embedType === 'dashboard'
-          ? { externalDashboardId: dashboard.externalDashboardId, metadata: dashboard.metadata, name: dashboard.name }
-          : null,
-      externalMetric: metric === null ? null : { metricId: metric.metricId, name: metric.name },
-      embedMetadata: null,
-    })),
-    error: null,
-  }),
+  input: z.strictObject(pagination),
+  output: z.object({ data: z.array(listedEmbed), error: noError }),
+  encode: (embeds: readonly ListedEmbed[]) => ({ data: embeds.map(encodeListedEmbed), error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },
   bindings: [
-    { method: 'GET', path: '/api/v2/data-app/embeds', from: 'query' },
-    { method: 'GET', path: '/api/v2/dataApp/embed/list', from: 'query', isLegacy: true },
+    { method: 'GET', path: '/api/v2/data-app/embeds', from: 'query', input: listQuery },
+    { method: 'GET', path: '/api/v2/dataApp/embed/list', from: 'query', isLegacy: true, input: listQuery },
+    { method: 'POST', path: '/api/v2/dataApp/embed/list', from: 'body', isLegacy: true },
   ],
+  example: {
+    input: { isPagination: true, pageNumber: 1 },
+    output: {
+      data: [
+        {
+          embedId: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34',
+          embedType: 'dashboard',
+          name: 'delays--LAX',
+          externalDashboard: { externalDashboardId: 'delays--LAX', metadata: null, name: 'delays--LAX_LAX' },
+          externalMetric: null,
+          embedMetadata: null,
+        },
+      ],
+      error: null,
+    },
+  },
 });
 
 export const listEmbedMetrics = operation({
   name: 'listEmbedMetrics',
   section: 'facts',
+  resource: 'Embeds',
   summary: 'List the metrics that a client reads through an embed',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, clientId: identifier }),
@@ -190,4 +311,8 @@ export const listEmbedMetrics = operation({
   }),
   errors: { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400, EMBED_PARAM_ERROR: 400 },
   bindings: [{ method: 'GET', path: '/api/v2/data-app/metrics', from: 'query' }],
+  example: {
+    input: { embedId: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34', clientId: 'LAX' },
+    output: { data: [{ name: 'Flights a day', metricId: 'flights-a-day--LAX' }], error: null },
+  },
 });

@@ -1,34 +1,132 @@
-/** Fields that several operations share, and the limits of names and values: written down here once. */
+/** Fields that several operations share, and every limit of the wire: written down here once. */
 import { z } from 'zod';
+
+/** Limits of requests. spec-gap: the specification gives none. */
+export const limits = {
+  /** Characters of a name or an id. */
+  nameLength: 255,
+  /** Characters of free text, and of one filter value. */
+  textLength: 4000,
+  /** Characters of SQL. */
+  sqlLength: 20_000,
+  /** Items of a list, where nothing else is said. */
+  items: 1000,
+  /** Values of one multi-select filter. */
+  filterValues: 10_000,
+  /** Columns of one table, and tables of one datamart. */
+  columns: 2000,
+  /** Synonyms of one table or column. */
+  synonyms: 10,
+  /** Rows that one query may ask for, and how far it may skip. */
+  rows: 10_000,
+  offset: 10_000_000,
+  pageNumber: 1_000_000,
+  /** Properties of one object whose names the caller chooses. */
+  properties: 200,
+  /** Characters of custom metadata, as JSON. */
+  metadataLength: 65_536,
+  /** Levels of nesting of a body. */
+  depth: 32,
+  /** Size of a body. */
+  bodyBytes: 2 * 1024 * 1024,
+} as const;
+
+/** An array with an upper bound. */
+export const list = <Item extends z.ZodType>(item: Item, max: number = limits.items) => z.array(item).max(max);
 
 /** Names and ids: 1 to 255 characters, no control characters. spec-gap: the specification gives no limits. */
 export const identifier = z
   .string()
   .min(1)
-  .max(255)
+  .max(limits.nameLength)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must hold no control characters');
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'text without control characters');
 
 /** Free text of up to 4,000 characters. */
-export const text = z.string().max(4000);
+export const text = z.string().max(limits.textLength);
 
-export const filterColumns = z.strictObject({ tableName: identifier, columns: z.array(identifier) });
+/** An object whose names the caller chooses. */
+export const named = <Value extends z.ZodType>(value: Value) =>
+  z
+    .record(identifier, value)
+    .refine((entries) => Object.keys(entries).length <= limits.properties, `at most ${limits.properties} names`);
 
-const filterText = z.string().max(4000);
+/** An object of the caller's own, kept and given back as it is. */
+export const metadata = z
+  .record(z.string().max(limits.nameLength), z.unknown())
+  .refine(
+    (value) => JSON.stringify(value).length <= limits.metadataLength,
+    `at most ${limits.metadataLength} characters of JSON`,
+  );
 
-/** Every kind of value that a filter takes; which one fits is decided by the filter's data type. */
-export const filterValue = z.union([
-  z.boolean(),
-  z.number(),
-  filterText,
-  z.array(filterText).max(10_000),
-  z.strictObject({ startDate: filterText, endDate: filterText }),
-  z.strictObject({ start: filterText, end: filterText }),
-  z.strictObject({ min: z.number().optional(), max: z.number().optional() }),
-  z.strictObject({ sql: z.string().max(20_000), columnName: identifier }),
-]);
+export const filterColumns = z
+  .strictObject({
+    tableName: identifier.describe('Fully qualified: `schema.table`.'),
+    columns: list(identifier, limits.columns),
+  })
+  .meta({ id: 'FilterColumns' });
 
-export const filterValues = z.record(identifier, filterValue);
+const number = z.number();
+const filterText = text;
+const multiSelect = list(filterText, limits.filterValues);
+const dateRange = z.strictObject({ startDate: filterText, endDate: filterText });
+const shortDateRange = z.strictObject({ start: filterText, end: filterText });
+const numberRange = z.strictObject({ min: number.optional(), max: number.optional() });
+const valuesOfQuery = z.strictObject({ sql: z.string().min(1).max(limits.sqlLength), columnName: identifier });
 
-export const columnRef = z.strictObject({ schemaName: identifier, tableName: identifier, columnName: identifier });
-export const tableRef = z.strictObject({ schemaName: identifier, tableName: identifier });
+/** Every kind of value that a host's backend gives a filter; which one fits is decided by the filter's data type. */
+export const filterValue = z
+  .union([z.boolean(), number, filterText, multiSelect, dateRange, shortDateRange, numberRange, valuesOfQuery])
+  .meta({
+    id: 'FilterValue',
+    description:
+      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, a range of dates or numbers, or the values of `columnName` in the rows of `sql`.',
+  });
+
+/** What a browser gives a filter: the same, but it knows no SQL. */
+export const guestFilterValue = z
+  .union([z.boolean(), number, filterText, multiSelect, dateRange, shortDateRange, numberRange])
+  .meta({
+    id: 'GuestFilterValue',
+    description:
+      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, or a range of dates or numbers.',
+  });
+
+export const filterValues = named(filterValue);
+export const guestFilterValues = named(guestFilterValue);
+
+export const scalar = z.union([text, z.number(), z.boolean()]);
+
+export const columnRef = z
+  .strictObject({ schemaName: identifier, tableName: identifier, columnName: identifier })
+  .meta({ id: 'ColumnRef' });
+export const tableRef = z.strictObject({ schemaName: identifier, tableName: identifier }).meta({ id: 'TableRef' });
+
+const pageNumber = z.number().int().min(1).max(limits.pageNumber);
+
+/** Paging as JSON, as every listing takes it: ten items a page. */
+export const pagination = {
+  isPagination: z.boolean().default(false).describe('True answers one page of 10 items.'),
+  pageNumber: pageNumber.default(1).describe('1-based; used only when pagination is on.'),
+};
+
+/** Paging as query strings. */
+export const queryPagination = {
+  isPagination: text
+    .optional()
+    .describe('The string `true` turns pagination on (10 items a page); any other value, off.'),
+  pageNumber: text.optional().describe('1-based numeric string; used only when pagination is on. Default `1`.'),
+};
+
+/** Reads paging from query strings. A page number that is not used is not looked at. */
+export const decodePagination = (
+  query: { readonly isPagination?: string | undefined; readonly pageNumber?: string | undefined },
+  context: z.RefinementCtx,
+): { isPagination: boolean; pageNumber: number } => {
+  const isPagination = query.isPagination === 'true';
+  if (!isPagination || query.pageNumber === undefined) return { isPagination, pageNumber: 1 };
+  const page = pageNumber.safeParse(/^[0-9]{1,9}$/.test(query.pageNumber) ? Number(query.pageNumber) : undefined);
+  if (page.success) return { isPagination, pageNumber: page.data };
+  context.addIssue({ code: 'custom', path: ['pageNumber'], message: 'a whole number from 1' });
+  return { isPagination, pageNumber: 1 };
+};

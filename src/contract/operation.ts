@@ -11,20 +11,49 @@ export type Credential = keyof CallerByCredential;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Status = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 500 | 503;
 
+/** What an operation is about: the chapters of the reference. */
+export type Resource =
+  | 'Guest tokens'
+  | 'Embeds'
+  | 'Data apps'
+  | 'Datamarts'
+  | 'Semantic layer'
+  | 'Workspaces'
+  | 'Metric queries'
+  | 'Guest reads';
+
+/** What a binding looks at when several share one method and path. */
+export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown };
+
+/** A form beside JSON: these fields are sent as JSON strings, and the file's content is the value of `file.field`. */
+export type Multipart = {
+  readonly jsonFields: readonly string[];
+  /** The file's part, its media type, the member of its JSON that is taken, and the field that it takes precedence over. */
+  readonly file: {
+    readonly part: string;
+    readonly contentType: 'application/json';
+    readonly member: string;
+    readonly field: string;
+  };
+};
+
 /** One way to reach an operation. Fields named in `path` (`{dashboardId}`) come from there, the others from query or body. */
 export type Binding<Input, Result> = {
   readonly method: Method;
   readonly path: string;
-  /** Where the fields outside the path are. GET and DELETE have no body. */
+  /** Where the fields outside the path are. A GET has no body. */
   readonly from: 'body' | 'query' | 'path';
   /** Answers with a `Deprecation` header. */
   readonly isLegacy?: boolean;
   /** The binding's own spelling of the input, such as booleans as query strings; it decodes to the operation's input. */
   readonly input?: z.ZodType<Input>;
-  /** The binding's own shape of the answer. */
+  /** The binding's own shape of the answer, with `output` to describe it. */
   readonly encode?: (result: Result) => unknown;
-  /** Among bindings of one method and path, the first whose condition holds is taken. */
-  readonly when?: (request: { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown }) => boolean;
+  readonly output?: z.ZodType;
+  /** Among bindings of one method and path, those with a condition come first; the first that holds is taken. */
+  readonly when?: (request: RequestParts) => boolean;
+  /** The same input as a form. */
+  readonly multipart?: Multipart;
 };
 
 export type Operation<
@@ -38,8 +67,13 @@ export type Operation<
   readonly name: Name;
   /** Where it is specified: a number of the interface specification, `facts` or `guest`. */
   readonly section: string;
+  readonly resource: Resource;
   readonly summary: string;
+  /** A sentence or two for the reference, where the summary is not enough. */
+  readonly description?: string;
   readonly credentials: Credentials;
+  /** The code of a missing or wrong credential, where it is not AUTHENTICATION_ERROR. */
+  readonly authenticationCode?: Code;
   readonly input: Input;
   /** The answer's JSON; `text/csv` answers are strings. */
   readonly output: Output;
@@ -49,6 +83,8 @@ export type Operation<
   /** Every code this operation may answer, with its status here. */
   readonly errors: Readonly<Partial<Record<Code, Status>>>;
   readonly bindings: readonly Binding<z.output<Input>, Result>[];
+  /** A request with its answer, for the reference; both are valid. */
+  readonly example?: { readonly input: z.input<Input>; readonly output: z.input<Output> };
 };
 
 /** The kind of caller that reaches the use case, from the credentials that the operation takes. */
@@ -87,3 +123,6 @@ export const errorBody = z.object({
 
 /** The success field `error`, which is null. */
 export const noError = z.null().meta({ description: 'Null: the call succeeded.' });
+
+/** For answers whose use case writes the wire's shape itself. */
+export const asIs = <Result>(result: Result): Result => result;

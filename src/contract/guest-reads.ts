@@ -1,0 +1,249 @@
+/** What a guest token reads: ours, in the interface's style. The input is a browser's, so it knows no SQL. */
+import { z } from 'zod';
+import type { FilterValue } from '../domain/filter.js';
+import { guestPermissionNames } from '../domain/guest.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest-view.js';
+import { toCsv } from './csv.js';
+import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
+import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
+import { noError, operation } from './operation.js';
+
+const filter = z
+  .object({
+    name: z.string(),
+    dataType: z.enum(['string', 'number', 'date', 'boolean']),
+    defaultValue: guestFilterValue.nullable().describe('Holds until the guest sets another.'),
+  })
+  .meta({ id: 'GuestFilter' });
+
+const chart = z.object({
+  type: z.enum(['line', 'bar', 'singleValue', 'table']),
+  format: z.enum(['number', 'percent']).optional(),
+  unit: z.string().optional(),
+  dimensions: z.array(z.string()).describe('Columns of the answer that group, in order.'),
+  measures: z.array(z.string()).describe('Columns of the answer that are aggregated, in order.'),
+  isDrillable: z.boolean(),
+});
+
+const metric = z
+  .object({ metricId: z.string(), name: z.string(), chart, filters: z.array(filter) })
+  .meta({ id: 'GuestMetric' });
+
+const dashboard = z
+  .object({
+    dashboardId: z.string(),
+    name: z.string(),
+    layout: z
+      .array(z.object({ metricId: z.string(), x: z.number(), y: z.number(), w: z.number(), h: z.number() }))
+      .describe('Cards on a grid of 12 columns.'),
+    metrics: z.array(metric),
+    filters: z.array(filter),
+    permissions: z.record(z.enum(guestPermissionNames), z.boolean()),
+    theme: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'GuestDashboard' });
+
+type Filter = z.input<typeof filter>;
+
+/** A default that is written in SQL stays on the server: it holds, but the guest does not read it. */
+const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
+  if (value === null || typeof value !== 'object') return value;
+  const visible = guestFilterValue.safeParse(value);
+  return visible.success ? visible.data : null;
+};
+
+const encodeFilter = ({ name, dataType, defaultValue }: GuestMetric['filters'][number]): Filter => ({
+  name,
+  dataType,
+  defaultValue: encodeDefault(defaultValue),
+});
+
+const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof metric> => ({
+  metricId,
+  name,
+  chart: { ...chart, dimensions: [...chart.dimensions], measures: [...chart.measures] },
+  filters: filters.map(encodeFilter),
+});
+
+const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
+  dashboardId: view.dashboardId,
+  name: view.name,
+  layout: view.layout.map(({ metricId, x, y, w, h }) => ({ metricId, x, y, w, h })),
+  metrics: view.metrics.map(encodeMetric),
+  filters: view.filters.map(encodeFilter),
+  permissions: { ...view.permissions },
+  theme: view.theme === null ? null : { ...view.theme },
+});
+
+const readErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
+const queryErrors = {
+  ...readErrors,
+  METRIC_QUERY_ERROR: 400,
+  CLIENT_ID_ERROR: 400,
+  RLS_SETTINGS_PARAM_ERROR: 400,
+  APP_FILTER_PARAM_ERROR: 400,
+} as const;
+
+const exampleMetric = {
+  metricId: 'flights-a-day--LAX',
+  name: 'Flights a day',
+  chart: { type: 'line' as const, dimensions: ['Day'], measures: ['Flights'], isDrillable: false },
+  filters: [],
+};
+
+const noPermissions = {
+  isEnableArchiveMetrics: false,
+  isEnableManageMetrics: false,
+  isEnableCreateDashboardView: false,
+  isEnableMetricUpdation: false,
+  isEnableCustomizeLayout: false,
+  isEnableUnderlyingData: false,
+  isEnableDownloadMetrics: false,
+  isShowSideBar: false,
+  isShowDashboardName: false,
+  isDisableMetricCreation: false,
+};
+
+export const getGuestDashboard = operation({
+  name: 'getGuestDashboard',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'Read a dashboard as the guest sees it',
+  credentials: ['guestToken'],
+  input: z.strictObject({ dashboardId: identifier.describe('An embed id or a dashboard id.') }),
+  output: z.object({ data: dashboard, error: noError }),
+  encode: (view: GuestDashboard) => ({ data: encodeDashboard(view), error: null }),
+  errors: readErrors,
+  bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}', from: 'path' }],
+  example: {
+    input: { dashboardId: 'delays--LAX' },
+    output: {
+      data: {
+        dashboardId: 'delays--LAX',
+        name: 'Delays',
+        layout: [{ metricId: 'flights-a-day--LAX', x: 0, y: 0, w: 12, h: 4 }],
+        metrics: [exampleMetric],
+        filters: [{ name: 'Destination state', dataType: 'string', defaultValue: null }],
+        permissions: { ...noPermissions, isEnableUnderlyingData: true, isShowDashboardName: true },
+        theme: null,
+      },
+      error: null,
+    },
+  },
+});
+
+export const getGuestMetric = operation({
+  name: 'getGuestMetric',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'Read the metric of a metric embed',
+  credentials: ['guestToken'],
+  input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.') }),
+  output: z.object({ data: metric, error: noError }),
+  encode: (view: GuestMetric) => ({ data: encodeMetric(view), error: null }),
+  errors: readErrors,
+  bindings: [{ method: 'GET', path: '/api/v2/guest/metrics/{metricId}', from: 'path' }],
+  example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleMetric, error: null } },
+});
+
+const guestQuery = z.strictObject({
+  metricId: identifier,
+  dashboardId: identifier.optional().describe('What the metric is read through; left out only for a metric embed.'),
+  dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
+  metricFilter: guestFilterValues.optional().describe('By the name of a filter of the metric.'),
+  drill: list(z.strictObject({ columnName: identifier, value: scalar.nullable() }), 20)
+    .optional()
+    .describe('One item for each click.'),
+  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), 20)
+    .optional()
+    .describe('By columns of the answer.'),
+  limit: z.number().int().min(1).max(limits.rows).optional(),
+  offset: z.number().int().min(0).max(limits.offset).optional(),
+}) satisfies z.ZodType<GuestQuery>;
+
+const exampleQuery = {
+  metricId: 'flights-a-day--LAX',
+  dashboardId: 'delays--LAX',
+  dashboardFilter: { 'Destination state': ['CA', 'NV'] },
+  sort: [{ name: 'Day', direction: 'ASC' as const }],
+  limit: 100,
+};
+const exampleReply = { ...exampleAnswer, metricid: 'flights-a-day--LAX' };
+
+export const queryGuestMetric = operation({
+  name: 'queryGuestMetric',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'Query a metric',
+  description: 'What the guest chooses is added to the token’s own filters, never put in their place.',
+  credentials: ['guestToken'],
+  input: guestQuery,
+  output: metricAnswer,
+  encode: encodeReply,
+  errors: queryErrors,
+  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/query', from: 'body' }],
+  example: { input: exampleQuery, output: exampleReply },
+});
+
+export const listGuestUnderlying = operation({
+  name: 'listGuestUnderlying',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'List the rows behind a metric',
+  description: 'Where the permissions allow it, under the same filters as the metric itself.',
+  credentials: ['guestToken'],
+  input: guestQuery,
+  output: metricAnswer,
+  encode: encodeReply,
+  errors: queryErrors,
+  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/underlying', from: 'body' }],
+  example: { input: exampleQuery, output: exampleReply },
+});
+
+export const downloadGuestCsv = operation({
+  name: 'downloadGuestCsv',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'Download a metric as CSV',
+  description:
+    'Where the permissions allow it. RFC 4180; text that a spreadsheet would run is prefixed by an apostrophe.',
+  credentials: ['guestToken'],
+  input: guestQuery,
+  contentType: 'text/csv',
+  output: z.string(),
+  encode: ({ answer }: MetricReply) => toCsv(answer),
+  errors: queryErrors,
+  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/csv', from: 'body' }],
+  example: {
+    input: exampleQuery,
+    output: 'Day,Flights\r\n2001-01-01T00:00:00,371\r\n2001-01-02T00:00:00,402\r\n',
+  },
+});
+
+export const listGuestFilterOptions = operation({
+  name: 'listGuestFilterOptions',
+  section: 'guest',
+  resource: 'Guest reads',
+  summary: 'List the values that a dashboard filter can take',
+  description: 'Only values that occur in rows that this guest may see.',
+  credentials: ['guestToken'],
+  input: z.strictObject({
+    dashboardId: identifier,
+    filter: identifier.describe('The name of a filter of the dashboard.'),
+    search: text.optional().describe('Part of the value, without regard to case.'),
+  }),
+  output: z.object({
+    data: z.array(z.object({ label: z.string(), value: z.union([z.string(), z.number(), z.boolean()]) })),
+    error: noError,
+  }),
+  encode: (options: readonly GuestOption[]) => ({
+    data: options.map(({ label, value }) => ({ label, value })),
+    error: null,
+  }),
+  errors: queryErrors,
+  bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/filters/{filter}/options', from: 'query' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', filter: 'Destination state', search: 'c' },
+    output: { data: [{ label: 'CA', value: 'CA' }], error: null },
+  },
+});

@@ -1,0 +1,102 @@
+/** Operation 16: a metric's data for the host's backend. */
+import { z } from 'zod';
+import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
+import { filterValues, identifier } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+/** The answer of every query. Dates are ISO 8601 without zone; numbers that JSON cannot hold exactly are strings. */
+export const metricAnswer = z
+  .object({
+    data: z.array(z.record(z.string(), cell)).describe('One object for each row, by column name.'),
+    timeTaken: z.number().describe('Milliseconds.'),
+    comparisonValue: z.number().optional().describe('Where a comparison applies.'),
+    totalRecords: z.number().describe('Rows there are in all, before limit and offset.'),
+    metaData: z.object({
+      columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
+      groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
+    }),
+    metricid: z.string(),
+    error: noError,
+  })
+  .meta({ id: 'MetricAnswer' });
+
+/** With no rows, the columns are empty too: so the specification says. */
+export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {
+  const isEmpty = answer.totalRecords === 0;
+  return {
+    data: answer.rows.map((row) => ({ ...row })),
+    timeTaken: timeTakenInMs,
+    totalRecords: answer.totalRecords,
+    metaData: {
+      columns: isEmpty ? [] : answer.columns.map(({ name, dataType }) => ({ name, dataType })),
+      groupbyColumnList: isEmpty ? [] : [...answer.groupbyColumnList],
+    },
+    metricid: metricId,
+    error: null,
+  };
+};
+
+export const exampleAnswer = {
+  data: [
+    { Day: '2001-01-01T00:00:00', Flights: 371 },
+    { Day: '2001-01-02T00:00:00', Flights: 402 },
+  ],
+  timeTaken: 12,
+  totalRecords: 2,
+  metaData: {
+    columns: [
+      { name: 'Day', dataType: 'date' as const },
+      { name: 'Flights', dataType: 'number' as const },
+    ],
+    groupbyColumnList: ['Day'],
+  },
+  metricid: 'flights-a-day',
+  error: null,
+};
+
+export const queryMetric = operation({
+  name: 'queryMetric',
+  section: '16',
+  resource: 'Metric queries',
+  summary: 'Query a metric',
+  description: 'Called by the host’s backend, for one client.',
+  credentials: ['apiKey'],
+  input: z.strictObject({
+    embedId: identifier,
+    metricId: identifier,
+    clientId: identifier.describe('The tenant; for an embed of a client, that client.'),
+    dashboardFilter: filterValues.optional().describe('By the name of a dashboard filter.'),
+    metricFilter: filterValues.optional().describe('By the name of a filter or RLS variable of the metric.'),
+    datasourceName: identifier.optional().describe('For workspaces over several datasources.'),
+    datamartName: identifier.optional().describe('For workspaces over several datamarts.'),
+  }) satisfies z.ZodType<BackendQuery>,
+  output: metricAnswer,
+  encode: encodeReply,
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    INVALID_EMBED_ID: 400,
+    EMBED_PARAM_ERROR: 400,
+    INVALID_METRIC_ID: 400,
+    CLIENT_ID_ERROR: 400,
+    RLS_SETTINGS_PARAM_ERROR: 400,
+    APP_FILTER_PARAM_ERROR: 400,
+    METRIC_QUERY_ERROR: 400,
+    DATASOURCE_NAME_ERROR: 400,
+    INVALID_DATAMART: 400,
+  },
+  bindings: [
+    { method: 'POST', path: '/api/v2/data-app/query', from: 'body' },
+    { method: 'POST', path: '/api/v2/dataApp/query', from: 'body', isLegacy: true },
+  ],
+  example: {
+    input: {
+      embedId: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34',
+      metricId: 'flights-a-day',
+      clientId: 'LAX',
+      dashboardFilter: { Date: 'Last 30 Days' },
+    },
+    output: exampleAnswer,
+  },
+});

@@ -1,0 +1,167 @@
+/** Operations 12 to 15: workspaces, their dashboards and metrics. */
+import { z } from 'zod';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { Metric } from '../domain/metric.js';
+import type { Workspace } from '../domain/organization.js';
+import { identifier, list, pagination, text } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const settings = {
+  name: identifier.describe('Identifies the workspace.'),
+  llmName: identifier.optional(),
+  aiCopilotLlms: list(identifier).optional(),
+  isEnableMetricSuggestions: z.boolean().optional(),
+  isEnableMetricSummary: z.boolean().optional(),
+  summaryType: identifier.optional().describe('`custom` goes with `customSummaryPrompt`.'),
+  customSummaryPrompt: text.optional(),
+  themeName: identifier.optional(),
+};
+
+const workspace = z.discriminatedUnion('connectionType', [
+  z.strictObject({ connectionType: z.literal('DATASOURCE'), datasourceName: identifier, ...settings }),
+  z.strictObject({ connectionType: z.literal('DATAMART'), datamartName: identifier, ...settings }),
+  z.strictObject({ connectionType: z.enum(['MULTI_DATASOURCE', 'MULTI_DATAMART']), ...settings }),
+]);
+
+const savedWorkspace = z.object({ data: z.object({ name: z.string() }), error: noError });
+const encodeWorkspace = ({ name }: Workspace) => ({ data: { name }, error: null });
+const workspaceErrors = {
+  AUTHENTICATION_ERROR: 401,
+  INVALID_DATASOURCE_NAME: 400,
+  INVALID_DATAMART_NAME: 400,
+} as const;
+
+export const createWorkspace = operation({
+  name: 'createWorkspace',
+  section: '12',
+  resource: 'Workspaces',
+  summary: 'Create a workspace',
+  credentials: ['apiKey', 'serviceToken'],
+  input: workspace,
+  output: savedWorkspace,
+  encode: encodeWorkspace,
+  errors: { ...workspaceErrors, WORKSPACE_NAME_ALREADY_EXISTS: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/workspace', from: 'body' }],
+});
+
+export const updateWorkspace = operation({
+  name: 'updateWorkspace',
+  section: '12',
+  resource: 'Workspaces',
+  summary: 'Update a workspace, identified by its name',
+  credentials: ['apiKey', 'serviceToken'],
+  input: workspace,
+  output: savedWorkspace,
+  encode: encodeWorkspace,
+  errors: { ...workspaceErrors, WORKSPACE_DOES_NOT_EXIST: 400 },
+  bindings: [{ method: 'PUT', path: '/api/v2/workspace', from: 'body' }],
+});
+
+const listingInput = z.strictObject({ workspaceName: identifier, ...pagination });
+
+export const listDashboards = operation({
+  name: 'listDashboards',
+  section: '13',
+  resource: 'Workspaces',
+  summary: 'List the dashboards of a workspace',
+  credentials: ['apiKey', 'serviceToken'],
+  input: listingInput,
+  output: z.object({
+    data: z.array(z.object({ name: z.string(), externalDashboardId: z.string() })),
+    error: noError,
+  }),
+  encode: (dashboards: readonly Dashboard[]) => ({
+    data: dashboards.map(({ name, externalDashboardId }) => ({ name, externalDashboardId })),
+    error: null,
+  }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/workspace/dashboards', from: 'body' }],
+  example: {
+    input: { workspaceName: 'flights' },
+    output: { data: [{ name: 'Delays', externalDashboardId: 'delays' }], error: null },
+  },
+});
+
+export const listMetrics = operation({
+  name: 'listMetrics',
+  section: '14',
+  resource: 'Workspaces',
+  summary: 'List the metrics of a workspace',
+  credentials: ['apiKey', 'serviceToken'],
+  input: listingInput,
+  output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })), error: noError }),
+  encode: (metrics: readonly Metric[]) => ({
+    data: metrics.map(({ name, metricId }) => ({ name, metricId })),
+    error: null,
+  }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/workspace/metrics', from: 'body' }],
+  example: {
+    input: { workspaceName: 'flights', isPagination: true, pageNumber: 1 },
+    output: { data: [{ name: 'Flights a day', metricId: 'flights-a-day' }], error: null },
+  },
+});
+
+const unique = (names: readonly string[]): boolean => new Set(names).size === names.length;
+
+const mappedFilter = z.strictObject({
+  name: identifier.describe('The label of a filter that the dashboard has.'),
+  applyOnTables: list(
+    z.strictObject({
+      dataType: identifier,
+      schemaName: identifier,
+      tableName: identifier.describe('Without its schema.'),
+      columnName: identifier,
+    }),
+  ),
+});
+
+const dashboardUpdate = z
+  .strictObject({
+    dashboardId: identifier.describe('External dashboard id.'),
+    filters: list(mappedFilter).optional(),
+    appendMetrics: list(z.strictObject({ metricId: identifier }))
+      .refine((metrics) => unique(metrics.map(({ metricId }) => metricId)), 'each metricId at most once')
+      .optional()
+      .describe('Workspace metrics added to the gallery.'),
+    removedMetrics: list(identifier)
+      .refine(unique, 'each metricId at most once')
+      .optional()
+      .describe('Metrics taken out of the gallery.'),
+  })
+  .refine(
+    ({ filters, appendMetrics, removedMetrics }) => [filters, appendMetrics, removedMetrics].some(Boolean),
+    'at least one of filters, appendMetrics and removedMetrics',
+  )
+  .refine(
+    ({ appendMetrics = [], removedMetrics = [] }) =>
+      !appendMetrics.some(({ metricId }) => removedMetrics.includes(metricId)),
+    'no metricId in both appendMetrics and removedMetrics',
+  );
+
+export const updateWorkspaceDashboards = operation({
+  name: 'updateWorkspaceDashboards',
+  section: '15',
+  resource: 'Workspaces',
+  summary: 'Update filter mappings and gallery metrics of dashboards',
+  description: 'An API key may update filter mappings only; gallery metrics need the service token.',
+  credentials: ['serviceToken', 'apiKey'],
+  authenticationCode: 'INVALID_SERVICE_TOKEN',
+  input: z.strictObject({
+    workspaceName: identifier,
+    dashboards: list(dashboardUpdate).refine(
+      (dashboards) => unique(dashboards.map(({ dashboardId }) => dashboardId)),
+      'each dashboardId at most once',
+    ),
+  }),
+  output: z.object({ data: z.object({ success: z.literal(true) }), error: noError }),
+  encode: (_: undefined) => ({ data: { success: true as const }, error: null }),
+  errors: {
+    INVALID_SERVICE_TOKEN: 400,
+    AUTHENTICATION_ERROR: 403,
+    WORKSPACE_ID_ERROR: 400,
+    INVALID_DASHBOARD_ID: 400,
+    INVALID_METRIC_ID: 400,
+  },
+  bindings: [{ method: 'PUT', path: '/api/v2/workspace/dashboards', from: 'body' }],
+});
