@@ -22,7 +22,6 @@ const settings = z.strictObject({
   demo: z.boolean().default(true),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),
-    tenant: z.string().min(1).default('claims.org_id'),
     allowedOrigins: z.array(z.url()).default([]),
     session: section({
       cookie: z
@@ -154,44 +153,33 @@ const schemaFaults = (file: string, error: z.ZodError): readonly ConfigFault[] =
 
 const minimumSecretLength = 32;
 
-const secretFaults = (
-  secrets: Secrets,
-  config: { isProduction: boolean; needsSession: boolean; isForeign: boolean },
-): readonly ConfigFault[] => {
-  const file = '(environment)';
-  const short = (path: string, secret: string | null): readonly ConfigFault[] =>
-    secret !== null && secret.length < minimumSecretLength
-      ? [
-          {
-            file,
-            path,
-            mend: `must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`,
-          },
-        ]
-      : [];
-  return [
-    ...short('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
-    ...short('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
-    ...(config.needsSession && secrets.hostJwtSecret === null
-      ? [
-          {
-            file,
-            path: 'GUESTLIST_HOST_JWT_SECRET',
-            mend: 'is not set, so no session could be verified: set the secret that the host application signs its sessions with',
-          },
-        ]
-      : []),
-    ...(config.isForeign && secrets.apiKey === null
-      ? [
-          {
-            file,
-            path: 'GUESTLIST_API_KEY',
-            mend: 'is not set, but gateway.upstream.serviceUrl names another service: set the API key of your data app there',
-          },
-        ]
-      : []),
-  ];
-};
+type Needs = { readonly session: boolean; readonly serviceUrl: boolean; readonly apiKey: boolean };
+
+const missing = (path: string, mend: string): ConfigFault => ({ file: '(environment)', path, mend });
+
+const tooShort = (path: string, secret: string | null): readonly ConfigFault[] =>
+  secret !== null && secret.length < minimumSecretLength
+    ? [missing(path, `must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`)]
+    : [];
+
+const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
+  ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
+  ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
+  ...(needs.session && secrets.hostJwtSecret === null
+    ? [
+        missing(
+          'GUESTLIST_HOST_JWT_SECRET',
+          'is not set, so no session could be verified: set the secret that the host application signs its sessions with',
+        ),
+      ]
+    : []),
+  ...(needs.serviceUrl
+    ? [missing('GUESTLIST_SERVICE_URL', 'is not set, but the gateway runs alone: set the base URL of the service')]
+    : []),
+  ...(needs.apiKey && secrets.apiKey === null
+    ? [missing('GUESTLIST_API_KEY', "is not set: set the API key of the gateway's data app")]
+    : []),
+];
 
 const readSecrets = (env: Environment): Secrets => ({
   hostJwtSecret: given(env, 'GUESTLIST_HOST_JWT_SECRET') ?? null,
@@ -204,22 +192,26 @@ const readSecrets = (env: Environment): Secrets => ({
 /** The defaults alone, as the shipped file must show them. */
 export const defaultSettings = (): Settings => settings.parse({});
 
-/** Reads the configuration. Throws ConfigError with every fault. `runsGateway`: whether sessions will be verified. */
-export const loadConfig = (env: Environment, shipped: string, options: { readonly runsGateway: boolean }): Config => {
+/** Which halves will run: each needs other settings. */
+export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
+
+/** Reads the configuration. Throws ConfigError with every fault. */
+export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
   const file = named === undefined ? shipped : resolve(named);
   const parsed = parseFile(file);
   const checked = settings.safeParse(applyEnvironment(parsed.tree, env));
   const secrets = readSecrets(env);
   const isProduction = env.NODE_ENV === 'production';
-  const isDemo = named === undefined && !isProduction && (checked.data?.demo ?? true);
+  const isDemo = named === undefined && !isProduction && options.runsService && (checked.data?.demo ?? true);
+  const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
   const faults = [
     ...parsed.faults,
     ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
-    ...secretFaults(secrets, {
-      isProduction,
-      needsSession: options.runsGateway && !isDemo,
-      isForeign: options.runsGateway && checked.data?.gateway.upstream.serviceUrl != null,
+    ...environmentFaults(secrets, {
+      session: options.runsGateway && !isDemo,
+      serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
+      apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);

@@ -1,0 +1,40 @@
+/** The command line: thin, over the same functions as everything else. */
+import { parseArgs } from 'node:util';
+import { serve } from '../main.js';
+
+const usage = `guestlist: embedded analytics, each customer their own numbers
+
+  guestlist serve [--only gateway|service]   run both halves, or one of them
+  guestlist --help                           this text
+
+Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
+
+const refuse = (message: string): void => {
+  console.error(`guestlist: ${message}\n\n${usage}`);
+  process.exitCode = 2;
+};
+
+const run = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  const [command, ...rest] = positionals;
+  if (values.help === true || command === undefined) {
+    console.log(usage);
+    return;
+  }
+  if (command !== 'serve' || rest.length > 0) return refuse(`there is no command "${positionals.join(' ')}"`);
+  if (values.only !== undefined && values.only !== 'gateway' && values.only !== 'service') {
+    return refuse(`--only takes "gateway" or "service", not "${values.only}"`);
+  }
+  await serve({ gateway: values.only !== 'service', service: values.only !== 'gateway' });
+};
+
+try {
+  await run();
+} catch (error) {
+  console.error(`guestlist: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode =
+    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS') ? 2 : 1;
+}

@@ -1,0 +1,63 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const stored = z.strictObject({
+  serviceToken: z.string().min(1),
+  demoApiKey: z.string().min(1),
+  demoJwtSecret: z.string().min(1),
+});
+
+/** The credentials that a first start makes where the environment gives none. */
+export type Credentials = z.output<typeof stored>;
+
+type Given = { readonly [Name in keyof Credentials]: string | null };
+
+const readStored = async (file: string): Promise<Credentials | undefined> => {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const checked = stored.safeParse(JSON.parse(text));
+  if (!checked.success) throw new Error(`${file} is damaged: mend it, or remove it to have new credentials made`);
+  return checked.data;
+};
+
+/** Whole or not at all, and readable by its owner alone from the first byte on. */
+const write = async (file: string, credentials: Credentials): Promise<void> => {
+  const unfinished = `${file}.${process.pid}.part`;
+  await writeFile(unfinished, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  await chmod(unfinished, 0o600);
+  await rename(unfinished, file);
+};
+
+/**
+ * The credentials of this installation: those given, otherwise those in `credentials.json` of the data folder, otherwise new
+ * ones, which are written there with mode 0600. What was given is never written.
+ */
+export const loadCredentials = async (
+  dataDir: string,
+  given: Given,
+): Promise<Credentials & { readonly file: string }> => {
+  const file = join(dataDir, 'credentials.json');
+  const there = await readStored(file);
+  const kept = there ?? {
+    serviceToken: randomUUID(),
+    demoApiKey: randomUUID(),
+    demoJwtSecret: randomBytes(48).toString('base64url'),
+  };
+  if (there === undefined) {
+    await mkdir(dataDir, { recursive: true });
+    await write(file, kept);
+  }
+  return {
+    serviceToken: given.serviceToken ?? kept.serviceToken,
+    demoApiKey: given.demoApiKey ?? kept.demoApiKey,
+    demoJwtSecret: given.demoJwtSecret ?? kept.demoJwtSecret,
+    file,
+  };
+};

@@ -1,0 +1,86 @@
+/** Runs the built product as its own process, as an operator would, on a folder and a port of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url));
+
+export type Product = {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly credentials: { readonly serviceToken: string; readonly demoApiKey: string; readonly demoJwtSecret: string };
+  /** Everything that the process has printed. */
+  readonly output: () => string;
+  /** Ends the process and answers its exit code; the folder stays. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+  readonly remove: () => Promise<void>;
+};
+
+const environment = (extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
+  const { PATH, HOME } = process.env;
+  return { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }), PORT: '0', ...extra };
+};
+
+const collect = (child: ChildProcess): (() => string) => {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return () => text;
+};
+
+/** Runs the command line to its end. */
+export const runToEnd = async (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number | null; readonly output: string }> => {
+  const child = spawn(process.execPath, [entry, ...args], { env: environment(env) });
+  const output = collect(child);
+  const [code] = await once(child, 'close');
+  return { code: typeof code === 'number' ? code : null, output: output() };
+};
+
+const urlFrom = (child: ChildProcess, output: () => string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const look = (): void => {
+      const url = /Guestlist is up at (\S+)/.exec(output())?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout?.on('data', look);
+    child.once('close', (code) => reject(new Error(`the product ended with ${code}: ${output()}`)));
+  });
+
+export type StartOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** An earlier product's folder; left out: a new one. */
+  readonly dataDir?: string;
+  readonly args?: readonly string[];
+};
+
+/** Starts `guestlist serve` and waits until it says where it is. */
+export const startProduct = async ({ env = {}, dataDir, args = [] }: StartOptions = {}): Promise<Product> => {
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'guestlist-')));
+  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+    env: environment({ GUESTLIST_DATA_DIR: folder, ...env }),
+  });
+  const output = collect(child);
+  const closed = once(child, 'close');
+  const url = await urlFrom(child, output);
+  return {
+    url,
+    dataDir: folder,
+    credentials: JSON.parse(await readFile(join(folder, 'credentials.json'), 'utf8')),
+    output,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      const [code] = await closed;
+      return typeof code === 'number' ? code : null;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+};
