@@ -1,0 +1,100 @@
+/**
+ * The database that metadata is kept in: a PostgreSQL server where a URL is given, otherwise PGlite in this process,
+ * in a folder of its own or in memory. Knows no tables: whoever has tables here has a schema of its own, and names it in
+ * every statement, since settings of a connection (search_path) do not survive a pooler.
+ */
+
+import { existsSync } from 'node:fs';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
+import { type Dialect, Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { lockFolder } from './folder-lock.js';
+import { createPgliteDialect } from './pglite-dialect.js';
+
+export type DatabaseOptions = {
+  /** Null: embedded. */
+  readonly databaseUrl: string | null;
+  /** The embedded database's folder; null: in memory. Without meaning where a URL is given. */
+  readonly folder: string | null;
+  readonly log?: { readonly warn: (details: object, message: string) => void };
+};
+
+export type Database = {
+  readonly kind: 'pglite' | 'postgres';
+  /** All users of the database share its connections. */
+  readonly connect: <Tables>() => Kysely<Tables>;
+  /** Waits for what runs. Nothing can be asked afterwards. */
+  readonly close: () => Promise<void>;
+};
+
+/** Opens it. Throws FolderInUse, or an Error that says what to mend. Never names the URL's password. */
+export const openDatabase = async ({ databaseUrl, folder, log }: DatabaseOptions): Promise<Database> => {
+  if (databaseUrl !== null) return openPostgres(databaseUrl, log);
+  return folder === null ? openInMemory() : openFolder(resolve(folder));
+};
+
+const createDatabase = (
+  kind: Database['kind'],
+  dialect: Dialect,
+  release = async (): Promise<void> => {},
+): Database => {
+  const db = new Kysely<unknown>({ dialect });
+  return {
+    kind,
+    // Which tables there are is the caller's word: migrations make them, not the type system.
+    connect: <Tables>() => db as unknown as Kysely<Tables>,
+    close: async () => {
+      await db.destroy();
+      await release();
+    },
+  };
+};
+
+const openInMemory = async (): Promise<Database> =>
+  createDatabase('pglite', createPgliteDialect(await PGlite.create({ loadDataDir: await dataDir() })));
+
+const openFolder = async (folder: string): Promise<Database> => {
+  const lock = await lockFolder(folder);
+  try {
+    if (!isCluster(folder)) await createCluster(folder);
+    return createDatabase('pglite', createPgliteDialect(await PGlite.create(folder)), lock.release);
+  } catch (cause) {
+    await lock.release();
+    throw cause;
+  }
+};
+
+const isCluster = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
+
+/** Made beside its place and renamed: a process killed on the way leaves no half of a cluster under the name. */
+const createCluster = async (folder: string): Promise<void> => {
+  if (existsSync(folder)) {
+    if ((await readdir(folder)).length > 0) {
+      throw new Error(`${folder} holds files but no database: name an empty folder, or move the files away.`);
+    }
+    await rmdir(folder);
+  }
+  const draft = `${folder}.new`;
+  await rm(draft, { recursive: true, force: true });
+  const client = await PGlite.create({ dataDir: draft, loadDataDir: await dataDir() });
+  await client.close();
+  await rename(draft, folder);
+};
+
+const connectTimeoutInMs = 10_000;
+
+const openPostgres = async (connectionString: string, log: DatabaseOptions['log']): Promise<Database> => {
+  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: connectTimeoutInMs });
+  // An idle connection that breaks is replaced by the pool; unheard, its error would end the process.
+  pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
+  try {
+    await pool.query('select 1');
+  } catch (cause) {
+    await pool.end();
+    throw new Error('DATABASE_URL does not answer: check host, port, database name, user and password.', { cause });
+  }
+  return createDatabase('postgres', new PostgresDialect({ pool }));
+};

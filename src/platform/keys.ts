@@ -1,0 +1,10 @@
+/** Credentials are random, and are known at rest by their SHA-256 alone. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { HashedToken } from '../domain/brand.js';
+
+/** The SHA-256 of the token's UTF-8 bytes in lower-case hex. */
+export const hashToken = (token: string): HashedToken =>
+  createHash('sha256').update(token, 'utf8').digest('hex') as HashedToken;
+
+/** A new credential: a random UUID (version 4, 122 random bits). */
+export const createToken = (): string => randomUUID();

@@ -1,0 +1,73 @@
+import type { PGlite } from '@electric-sql/pglite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+
+/** Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. */
+export const createPgliteDialect = (client: PGlite): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => createDriver(client),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+});
+
+const createDriver = (client: PGlite): Driver => {
+  const connection = createConnection(client);
+  const turns = createTurns();
+  const run = async (statement: string): Promise<void> => {
+    await connection.executeQuery(CompiledQuery.raw(statement));
+  };
+  return {
+    init: async () => client.waitReady,
+    acquireConnection: async () => {
+      await turns.take();
+      return connection;
+    },
+    beginTransaction: async (_, { isolationLevel, accessMode }) =>
+      run(`begin${isolationLevel ? ` isolation level ${isolationLevel}` : ''}${accessMode ? ` ${accessMode}` : ''}`),
+    commitTransaction: async () => run('commit'),
+    rollbackTransaction: async () => run('rollback'),
+    releaseConnection: async () => turns.pass(),
+    destroy: async () => {
+      await turns.take();
+      await client.close();
+    },
+  };
+};
+
+const createConnection = (client: PGlite): DatabaseConnection => ({
+  executeQuery: async <Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> => {
+    const { rows, affectedRows } = await client.query<Row>(sql, [...parameters]);
+    return { rows, numAffectedRows: BigInt(affectedRows ?? 0) };
+  },
+  // biome-ignore lint/correctness/useYield: PGlite answers whole results
+  streamQuery: async function* () {
+    throw new Error('PGlite has no cursors to stream from: execute the query instead.');
+  },
+});
+
+type Turns = { readonly take: () => Promise<void>; readonly pass: () => void };
+
+/** One at a time, first come first served. */
+const createTurns = (): Turns => {
+  const waiting: (() => void)[] = [];
+  let isTaken = false;
+  return {
+    take: async () => {
+      if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve));
+      isTaken = true;
+    },
+    pass: () => {
+      const next = waiting.shift();
+      if (next === undefined) isTaken = false;
+      else next();
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Dashboard } from '../domain/dashboard.js';
+import type { DashboardStore } from '../domain/ports.js';
+import { listMetrics, placeMetrics } from './dashboard-metrics.js';
+import { takeName } from './data-app-names.js';
+import { jsonb, nullableJsonb } from './document.js';
+import { assertUpdated, decodeOwner, encodeOwner, inTransaction, page, visibleTo, wasInserted } from './query.js';
+import type { Tables } from './tables.js';
+
+export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboard => ({
+  id: row.id,
+  externalDashboardId: row.external_dashboard_id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  owner: decodeOwner(row),
+  templateId: row.template_id,
+  layout: row.layout,
+  gridMargin: row.grid_margin,
+  filters: row.filters,
+  metadata: row.metadata,
+  isAllowPrivateMetricsByDefault: row.is_allow_private_metrics_by_default,
+});
+
+const encode = (dashboard: Dashboard): Insertable<Tables['dashboards']> => ({
+  id: dashboard.id,
+  external_dashboard_id: dashboard.externalDashboardId,
+  workspace_id: dashboard.workspaceId,
+  name: dashboard.name,
+  ...encodeOwner(dashboard.owner),
+  template_id: dashboard.templateId,
+  layout: jsonb(dashboard.layout),
+  grid_margin: jsonb(dashboard.gridMargin),
+  filters: jsonb(dashboard.filters),
+  metadata: nullableJsonb(dashboard.metadata),
+  is_allow_private_metrics_by_default: dashboard.isAllowPrivateMetricsByDefault,
+});
+
+export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
+  const rows = db.selectFrom('dashboards').selectAll();
+  return {
+    insert: (dashboard) => inTransaction(db, (transaction) => insert(transaction, dashboard)),
+    update: async (dashboard) => {
+      const { id, ...columns } = encode(dashboard);
+      assertUpdated(
+        await db.updateTable('dashboards').set(columns).where('id', '=', id).executeTakeFirst(),
+        'The dashboard',
+      );
+    },
+    findById: async (id) => {
+      const row = await rows.where('id', '=', id).executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    findByExternalId: async (dataAppId, externalDashboardId) => {
+      const [own, ...organization] = await rows
+        .where('external_dashboard_id', '=', externalDashboardId)
+        .where(visibleTo(dataAppId))
+        .orderBy('data_app_id', (order) => order.asc().nullsLast())
+        .execute();
+      const row = own ?? organization[0];
+      return row && decodeDashboard(row);
+    },
+    findTemplate: async (externalDashboardId) => {
+      const row = await rows
+        .where('external_dashboard_id', '=', externalDashboardId)
+        .where('data_app_id', 'is', null)
+        .executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    listByWorkspace: async (workspaceId, dataAppId, wanted) => {
+      const found = await rows
+        .where('workspace_id', '=', workspaceId)
+        .where(visibleTo(dataAppId))
+        .orderBy('name')
+        .orderBy('external_dashboard_id')
+        .orderBy('id')
+        .$call(page(wanted))
+        .execute();
+      return found.map(decodeDashboard);
+    },
+    listMetrics: (dashboardId) => listMetrics(db, dashboardId),
+    placeMetrics: (dashboardId, metrics) =>
+      inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics)),
+  };
+};
+
+const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean> => {
+  const { id, owner, externalDashboardId } = dashboard;
+  const result = await db
+    .insertInto('dashboards')
+    .values(encode(dashboard))
+    .onConflict((oc) => oc.doNothing())
+    .executeTakeFirst();
+  if (!wasInserted(result)) return false;
+  if (owner === null || (await takeName(db, owner.dataAppId, externalDashboardId, id))) return true;
+  // Taken by an embed of another dashboard. Undone here: the caller's transaction goes on.
+  await db.deleteFrom('dashboards').where('id', '=', id).execute();
+  return false;
+};

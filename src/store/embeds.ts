@@ -1,0 +1,64 @@
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Embed } from '../domain/embed.js';
+import type { EmbedStore } from '../domain/ports.js';
+import { takeName } from './data-app-names.js';
+import { nullableJsonb } from './document.js';
+import { inTransaction, page, wasInserted } from './query.js';
+import type { Tables } from './tables.js';
+
+const decode = (row: Selectable<Tables['embeds']>): Embed => ({
+  embedId: row.embed_id,
+  dataAppId: row.data_app_id,
+  embedType: row.embed_type,
+  dashboardId: row.dashboard_id,
+  metricId: row.metric_id,
+  name: row.name,
+  description: row.description,
+  accessSettings: row.access_settings,
+  createdAt: row.created_at,
+});
+
+const encode = (embed: Embed): Insertable<Tables['embeds']> => ({
+  embed_id: embed.embedId,
+  data_app_id: embed.dataAppId,
+  embed_type: embed.embedType,
+  dashboard_id: embed.dashboardId,
+  metric_id: embed.metricId,
+  name: embed.name,
+  description: embed.description,
+  access_settings: nullableJsonb(embed.accessSettings),
+  created_at: embed.createdAt,
+});
+
+/** Lists are in order of creation, then of embed id. An embed id that stands for another dashboard already is taken. */
+export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
+  const rows = db.selectFrom('embeds').selectAll().orderBy('created_at').orderBy('embed_id');
+  return {
+    insert: (embed) => inTransaction(db, (transaction) => insert(transaction, embed)),
+    findById: async (dataAppId, embedId) => {
+      const row = await rows.where('data_app_id', '=', dataAppId).where('embed_id', '=', embedId).executeTakeFirst();
+      return row && decode(row);
+    },
+    findByDashboard: async (dataAppId, dashboardId) => {
+      const row = await rows
+        .where('data_app_id', '=', dataAppId)
+        .where('dashboard_id', '=', dashboardId)
+        .where('embed_type', '=', 'dashboard')
+        .limit(1)
+        .executeTakeFirst();
+      return row && decode(row);
+    },
+    listByDataApp: async (dataAppId, wanted) =>
+      (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
+  };
+};
+
+const insert = async (db: Kysely<Tables>, embed: Embed): Promise<boolean> => {
+  if (!(await takeName(db, embed.dataAppId, embed.embedId, embed.dashboardId))) return false;
+  const result = await db
+    .insertInto('embeds')
+    .values(encode(embed))
+    .onConflict((oc) => oc.doNothing())
+    .executeTakeFirst();
+  return wasInserted(result);
+};

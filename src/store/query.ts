@@ -1,0 +1,50 @@
+import type {
+  ExpressionBuilder,
+  ExpressionWrapper,
+  InsertResult,
+  Kysely,
+  SelectQueryBuilder,
+  SqlBool,
+  UpdateResult,
+} from 'kysely';
+import type { Owner } from '../domain/metric.js';
+import type { Page } from '../domain/ports.js';
+import type { Tables } from './tables.js';
+
+/** Runs `work` in the transaction that `db` is in, or in one of its own. */
+export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
+
+/** Whether the row was written: `on conflict do nothing` writes none for a name that is taken. */
+export const wasInserted = ({ numInsertedOrUpdatedRows }: InsertResult): boolean => numInsertedOrUpdatedRows === 1n;
+
+/** Throws where the row to update is gone: the write would be lost in silence. */
+export const assertUpdated = ({ numUpdatedRows }: UpdateResult, what: string): void => {
+  if (numUpdatedRows !== 1n) throw new Error(`${what} to update does not exist (any more).`);
+};
+
+/** Cuts a query to one page; null: everything. For `$call`. */
+export const page =
+  (wanted: Page | null) =>
+  <O>(query: SelectQueryBuilder<Tables, keyof Tables, O>): SelectQueryBuilder<Tables, keyof Tables, O> =>
+    wanted === null ? query : query.limit(wanted.size).offset((wanted.number - 1) * wanted.size);
+
+/** The organization's rows, and the data app's own where one is given. For `where`. */
+export const visibleTo =
+  (dataAppId: string | null) =>
+  (
+    eb: ExpressionBuilder<Tables, 'dashboards' | 'metrics'>,
+  ): ExpressionWrapper<Tables, 'dashboards' | 'metrics', SqlBool> =>
+    dataAppId === null
+      ? eb('data_app_id', 'is', null)
+      : eb.or([eb('data_app_id', 'is', null), eb('data_app_id', '=', dataAppId)]);
+
+type OwnerRow = { readonly data_app_id: string | null; readonly client_id: string | null };
+
+export const encodeOwner = (owner: Owner | null): OwnerRow => ({
+  data_app_id: owner?.dataAppId ?? null,
+  client_id: owner?.clientId ?? null,
+});
+
+export const decodeOwner = ({ data_app_id: dataAppId, client_id: clientId }: OwnerRow): Owner | null =>
+  dataAppId === null || clientId === null ? null : { dataAppId, clientId };

@@ -1,0 +1,73 @@
+/**
+ * The service's metadata in PostgreSQL's SQL. Rows become domain types here and nowhere else. Decides nothing but what a
+ * database must decide: which of two simultaneous writers gets a name. Knows no caller, no permission and no clock.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Kysely, KyselyPlugin } from 'kysely';
+import type { Store } from '../domain/ports.js';
+import { createApiKeyStore } from './api-keys.js';
+import { createDashboardStore } from './dashboards.js';
+import { createDataAppStore } from './data-apps.js';
+import { createDatamartStore } from './datamarts.js';
+import { createDatasourceStore } from './datasources.js';
+import { createEmbedStore } from './embeds.js';
+import { createGuestTokenStore } from './guest-tokens.js';
+import { createMetricStore } from './metrics.js';
+import { createServiceTokenStore } from './service-tokens.js';
+import { schemaName, type Tables } from './tables.js';
+import { createWorkspaceStore } from './workspaces.js';
+
+/** The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. */
+export const createStore = (db: Kysely<Tables>): Store => {
+  const scope = new AsyncLocalStorage<{ isOpen: boolean }>();
+  const root = db.withSchema(schemaName);
+  return {
+    ...createStores(root.withPlugin(createGuard(scope))),
+    transaction: (work) => {
+      assertOutside(scope);
+      return root.transaction().execute(async (transaction) => {
+        const current = { isOpen: true };
+        try {
+          return await scope.run(current, () => work(createInnerStore(transaction)));
+        } finally {
+          current.isOpen = false;
+        }
+      });
+    },
+  };
+};
+
+const createInnerStore = (transaction: Kysely<Tables>): Store => {
+  const store: Store = { ...createStores(transaction), transaction: (work) => work(store) };
+  return store;
+};
+
+const createStores = (db: Kysely<Tables>): Omit<Store, 'transaction'> => ({
+  dataApps: createDataAppStore(db),
+  apiKeys: createApiKeyStore(db),
+  serviceTokens: createServiceTokenStore(db),
+  datasources: createDatasourceStore(db),
+  datamarts: createDatamartStore(db),
+  workspaces: createWorkspaceStore(db),
+  dashboards: createDashboardStore(db),
+  metrics: createMetricStore(db),
+  embeds: createEmbedStore(db),
+  guestTokens: createGuestTokenStore(db),
+});
+
+type Scope = AsyncLocalStorage<{ isOpen: boolean }>;
+
+const assertOutside = (scope: Scope): void => {
+  if (scope.getStore()?.isOpen === true) {
+    throw new Error('Inside a transaction, use the store that the transaction gave: the outer one would wait for it.');
+  }
+};
+
+/** On one connection, the outer store would wait for ever; on a pool, it would write outside of the transaction. */
+const createGuard = (scope: Scope): KyselyPlugin => ({
+  transformQuery: ({ node }) => {
+    assertOutside(scope);
+    return node;
+  },
+  transformResult: async ({ result }) => result,
+});

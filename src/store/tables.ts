@@ -1,0 +1,109 @@
+import type { ColumnType } from 'kysely';
+import type { Brand, HashedToken } from '../domain/brand.js';
+import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard.js';
+import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js';
+import type { AccessSettings, Embed } from '../domain/embed.js';
+import type { GuestGrant } from '../domain/guest.js';
+import type { MetricDefinition } from '../domain/metric.js';
+import type { ConnectionType, Datasource } from '../domain/organization.js';
+
+/** The schema that holds all tables. Every statement names it. */
+export const schemaName = 'guestlist';
+
+/** What was checked and written by `jsonb`. */
+export type JsonText = Brand<string, 'JsonText'>;
+
+/** A jsonb column: read as its value, written as text. */
+type Jsonb<T> = ColumnType<T, JsonText, JsonText>;
+type NullableJsonb<T> = ColumnType<T | null, JsonText | null, JsonText | null>;
+
+/** The rows of each table, as the migrations made them. */
+export type Tables = {
+  readonly data_apps: { id: string; name: string; created_at: Date; updated_at: Date };
+  readonly api_keys: KeyRow & { data_app_id: string };
+  readonly service_tokens: KeyRow;
+  readonly datasources: {
+    id: string;
+    name: string;
+    datasource_type: Datasource['datasourceType'];
+    path: string;
+  };
+  readonly datamarts: {
+    id: string;
+    name: string;
+    datasource_id: string;
+    tenancy: NullableJsonb<Tenancy>;
+    tables: Jsonb<readonly DatamartTable[]>;
+    relationships: Jsonb<readonly Relationship[]>;
+    shared_tables: Jsonb<readonly string[]>;
+    created_at: Date;
+    updated_at: Date;
+  };
+  readonly workspaces: {
+    id: string;
+    name: string;
+    connection_type: ConnectionType;
+    datasource_id: string | null;
+    datamart_id: string | null;
+  };
+  readonly dashboards: OwnerColumns & {
+    id: string;
+    external_dashboard_id: string;
+    workspace_id: string;
+    name: string;
+    template_id: string | null;
+    layout: Jsonb<readonly LayoutCard[]>;
+    grid_margin: Jsonb<readonly number[]>;
+    filters: Jsonb<readonly DashboardFilter[]>;
+    metadata: NullableJsonb<Readonly<Record<string, unknown>>>;
+    is_allow_private_metrics_by_default: boolean;
+  };
+  readonly metrics: OwnerColumns & {
+    metric_id: string;
+    workspace_id: string;
+    name: string;
+    definition: Jsonb<MetricDefinition>;
+    lineage: Jsonb<readonly string[]>;
+  };
+  readonly dashboard_metrics: {
+    dashboard_id: string;
+    metric_id: string;
+    placement: MetricPlacement;
+    position: number;
+  };
+  /** Embed ids and dashboard ids of a data app share one namespace: each name stands for one dashboard. */
+  readonly data_app_names: { data_app_id: string; name: string; dashboard_id: string };
+  readonly embeds: {
+    data_app_id: string;
+    embed_id: string;
+    embed_type: Embed['embedType'];
+    dashboard_id: string;
+    metric_id: string | null;
+    name: string;
+    description: string | null;
+    access_settings: NullableJsonb<AccessSettings>;
+    created_at: Date;
+  };
+  readonly guest_tokens: {
+    id: string;
+    hash: HashedToken;
+    data_app_id: string;
+    client_id: string;
+    user_identifier: string | null;
+    datamart_id: string | null;
+    grants: Jsonb<GrantDocument>;
+    created_at: Date;
+    expires_at: Date | null;
+  };
+};
+
+type KeyRow = { id: string; name: string; hash: HashedToken; created_at: Date; expires_at: Date | null };
+
+/** Both null: the organization's. */
+type OwnerColumns = { data_app_id: string | null; client_id: string | null };
+
+/** The part of a grant that has no column of its own. It holds no dates: JSON has none. */
+export type GrantDocument = Omit<
+  GuestGrant,
+  'id' | 'dataAppId' | 'clientId' | 'userIdentifier' | 'datamartId' | 'createdAt' | 'expiresAt'
+>;

@@ -1,0 +1,720 @@
+/** What every database behind the store must do. Run on each of them; nothing here knows which one it is. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/domain/ports.js';
+import type { Database } from '../../src/platform/database.js';
+import { createToken, hashToken } from '../../src/platform/keys.js';
+import { migrate } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+import {
+  dashboardSample,
+  dataAppSample,
+  datamartSample,
+  datasourceSample,
+  embedSample,
+  grantSample,
+  insertOrganization,
+  keySample,
+  metricSample,
+  moment,
+  workspaceSample,
+} from './store-samples.js';
+
+type Context = { database: Database; store: Store };
+
+export const storeSuite = (name: string, open: () => Promise<Database>): void => {
+  describe(`store on ${name}`, () => {
+    const context: Partial<Context> = {};
+    const store = (): Store => {
+      if (context.store === undefined) throw new Error('the database did not open');
+      return context.store;
+    };
+    const database = (): Database => {
+      if (context.database === undefined) throw new Error('the database did not open');
+      return context.database;
+    };
+    beforeAll(async () => {
+      context.database = await open();
+      await migrate(context.database.connect<Tables>());
+      context.store = createStore(context.database.connect<Tables>());
+    }, 60_000);
+    afterAll(async () => context.database?.close());
+
+    organizationTests(store);
+    credentialTests(store, database);
+    dashboardTests(store);
+    metricTests(store);
+    embedTests(store);
+    raceTests(store);
+    transactionTests(store, database);
+    textTests(store, database);
+    deletionTests(store, database);
+  });
+};
+
+const organizationTests = (store: () => Store): void => {
+  describe('data apps, datasources, datamarts, workspaces', () => {
+    it('gives back what was inserted, by name and by id', async () => {
+      const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
+      expect(await store().dataApps.findByName(dataApp.name)).toEqual(dataApp);
+      expect(await store().dataApps.findById(dataApp.id)).toEqual(dataApp);
+      expect(await store().datasources.findByName(datasource.name)).toEqual(datasource);
+      expect(await store().datasources.findById(datasource.id)).toEqual(datasource);
+      expect(await store().datamarts.findByName(datamart.name)).toEqual(datamart);
+      expect(await store().datamarts.findById(datamart.id)).toEqual(datamart);
+      expect(await store().workspaces.findByName(workspace.name)).toEqual(workspace);
+      expect(await store().workspaces.findById(workspace.id)).toEqual(workspace);
+    });
+
+    it('finds nothing under another name', async () => {
+      const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
+      for (const taken of [dataApp.name.toUpperCase(), `${dataApp.name} `, '%', dataApp.id]) {
+        expect(await store().dataApps.findByName(taken)).toBeUndefined();
+      }
+      expect(await store().dataApps.findById(dataApp.name)).toBeUndefined();
+      expect(await store().datasources.findByName(datasource.id)).toBeUndefined();
+      expect(await store().datasources.findById(datasource.name)).toBeUndefined();
+      expect(await store().datamarts.findByName(datamart.id)).toBeUndefined();
+      expect(await store().datamarts.findById(datamart.name)).toBeUndefined();
+      expect(await store().workspaces.findByName(workspace.id)).toBeUndefined();
+      expect(await store().workspaces.findById(workspace.name)).toBeUndefined();
+    });
+
+    it('answers false for a taken name and keeps the first', async () => {
+      const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
+      expect(await store().dataApps.insert(dataAppSample({ name: dataApp.name }))).toBe(false);
+      expect(await store().datasources.insert(datasourceSample({ name: datasource.name }))).toBe(false);
+      expect(await store().datamarts.insert(datamartSample(datasource.id, { name: datamart.name }))).toBe(false);
+      expect(await store().workspaces.insert(workspaceSample({ name: workspace.name }))).toBe(false);
+      expect(await store().dataApps.findByName(dataApp.name)).toEqual(dataApp);
+      expect(await store().datamarts.findByName(datamart.name)).toEqual(datamart);
+    });
+
+    it('updates by id, to null and back', async () => {
+      const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
+      const renamed = { ...dataApp, name: `renamed-${randomUUID()}`, updatedAt: new Date(moment.getTime() + 1000) };
+      await store().dataApps.update(renamed);
+      expect(await store().dataApps.findById(dataApp.id)).toEqual(renamed);
+      expect(await store().dataApps.findByName(dataApp.name)).toBeUndefined();
+      const moved = { ...datasource, path: 'elsewhere.duckdb' };
+      await store().datasources.update(moved);
+      expect(await store().datasources.findById(datasource.id)).toEqual(moved);
+      const bare = { ...datamart, tenancy: null, tables: [], relationships: [], sharedTables: [] };
+      await store().datamarts.update(bare);
+      expect(await store().datamarts.findById(datamart.id)).toEqual(bare);
+      await store().datamarts.update(datamart);
+      expect(await store().datamarts.findById(datamart.id)).toEqual(datamart);
+      const unbound = { ...workspace, connectionType: 'DATASOURCE' as const, datamartId: null };
+      await store().workspaces.update(unbound);
+      expect(await store().workspaces.findById(workspace.id)).toEqual(unbound);
+    });
+
+    it('throws where there is nothing to update', async () => {
+      const { datasource } = await insertOrganization(store());
+      await expect(store().dataApps.update(dataAppSample())).rejects.toThrow(/does not exist/);
+      await expect(store().datasources.update(datasourceSample())).rejects.toThrow(/does not exist/);
+      await expect(store().datamarts.update(datamartSample(datasource.id))).rejects.toThrow(/does not exist/);
+      await expect(store().workspaces.update(workspaceSample())).rejects.toThrow(/does not exist/);
+    });
+
+    it('refuses to point at what is not there', async () => {
+      await expect(store().datamarts.insert(datamartSample(randomUUID()))).rejects.toThrow();
+      await expect(store().workspaces.insert(workspaceSample({ datamartId: randomUUID() }))).rejects.toThrow();
+    });
+  });
+};
+
+const credentialTests = (store: () => Store, database: () => Database): void => {
+  describe('credentials', () => {
+    it('finds an API key by its hash, with its data app', async () => {
+      const { dataApp } = await insertOrganization(store());
+      const key = { ...keySample({ expiresAt: moment }), dataAppId: dataApp.id };
+      expect(await store().apiKeys.insert(key)).toBe(true);
+      expect(await store().apiKeys.findByHash(key.hash)).toEqual({ ...key, dataAppName: dataApp.name });
+      expect(await store().apiKeys.findByHash(hashToken(createToken()))).toBeUndefined();
+      expect(await store().serviceTokens.findByHash(key.hash)).toBeUndefined();
+      expect(await store().apiKeys.insert({ ...key, id: randomUUID() })).toBe(false);
+    });
+
+    it('finds a service token by its hash', async () => {
+      const key = keySample();
+      expect(await store().serviceTokens.insert(key)).toBe(true);
+      expect(await store().serviceTokens.findByHash(key.hash)).toEqual(key);
+      expect(await store().apiKeys.findByHash(key.hash)).toBeUndefined();
+      expect(await store().serviceTokens.insert({ ...key, id: randomUUID() })).toBe(false);
+    });
+
+    it('gives a guest grant back whole, its dates as dates', async () => {
+      const { dataApp, datamart } = await insertOrganization(store());
+      const wide = grantSample(dataApp.id, { allowedEmbeds: null, expiresAt: null, timezone: null });
+      const narrow = grantSample(dataApp.id, {
+        allowedEmbeds: [],
+        userIdentifier: 'ana@example.com',
+        datamartId: datamart.id,
+      });
+      for (const grant of [wide, narrow]) {
+        const hash = hashToken(createToken());
+        await store().guestTokens.insert(hash, grant);
+        expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+      }
+      expect(await store().guestTokens.findByHash(hashToken(createToken()))).toBeUndefined();
+    });
+
+    it('does not overwrite a guest token', async () => {
+      const { dataApp } = await insertOrganization(store());
+      const hash = hashToken(createToken());
+      const grant = grantSample(dataApp.id);
+      await store().guestTokens.insert(hash, grant);
+      await expect(store().guestTokens.insert(hash, grantSample(dataApp.id, { clientId: 'ATL' }))).rejects.toThrow();
+      expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+    });
+
+    it('keeps no token in clear, in any table', async () => {
+      const { dataApp } = await insertOrganization(store());
+      const [apiKey, serviceToken, guestToken] = [createToken(), createToken(), createToken()];
+      const marker = `marker-${randomUUID()}`;
+      await store().apiKeys.insert({ ...keySample({ hash: hashToken(apiKey), name: marker }), dataAppId: dataApp.id });
+      await store().serviceTokens.insert(keySample({ hash: hashToken(serviceToken), name: marker }));
+      await store().guestTokens.insert(hashToken(guestToken), grantSample(dataApp.id, { clientId: marker }));
+      const text = await dump(database());
+      expect(text.split(marker)).toHaveLength(4);
+      for (const token of [apiKey, serviceToken, guestToken]) {
+        expect(text).toContain(hashToken(token));
+        expect(text).not.toContain(token);
+        expect(text).not.toContain(token.replaceAll('-', ''));
+      }
+    });
+
+    it('takes nothing for a hash but a hash', async () => {
+      const clear = createToken() as ReturnType<typeof hashToken>;
+      await expect(store().serviceTokens.insert(keySample({ hash: clear }))).rejects.toThrow();
+    });
+  });
+};
+
+/** Every row of every table of the schema, as text. */
+const dump = async (database: Database): Promise<string> => {
+  const db = database.connect<Tables>();
+  const tables = await sql<{ table_name: string }>`
+    select table_name from information_schema.tables where table_schema = 'guestlist'`.execute(db);
+  expect(tables.rows.length).toBeGreaterThan(10);
+  const texts = await Promise.all(
+    tables.rows.map(async ({ table_name }) => {
+      const { rows } = await sql<{
+        row: string;
+      }>`select t::text as row from ${sql.id('guestlist', table_name)} t`.execute(db);
+      return rows.map(({ row }) => row).join('\n');
+    }),
+  );
+  return texts.join('\n');
+};
+
+const dashboardTests = (store: () => Store): void => {
+  describe('dashboards', () => {
+    it('gives a dashboard back whole and updates it', async () => {
+      const { workspace, owner } = await insertOrganization(store());
+      const template = dashboardSample(workspace.id);
+      const clone = dashboardSample(workspace.id, {
+        owner,
+        templateId: template.id,
+        metadata: { a: [1, { b: null }] },
+      });
+      expect(await store().dashboards.insert(template)).toBe(true);
+      expect(await store().dashboards.insert(clone)).toBe(true);
+      expect(await store().dashboards.findById(clone.id)).toEqual(clone);
+      const changed = { ...clone, name: 'Other', layout: [], filters: [], metadata: null, gridMargin: [] };
+      await store().dashboards.update({ ...changed, isAllowPrivateMetricsByDefault: true });
+      expect(await store().dashboards.findById(clone.id)).toEqual({ ...changed, isAllowPrivateMetricsByDefault: true });
+      expect(await store().dashboards.findById(template.id)).toEqual(template);
+      await expect(store().dashboards.update(dashboardSample(workspace.id))).rejects.toThrow(/does not exist/);
+      expect(await store().dashboards.findById(randomUUID())).toBeUndefined();
+    });
+
+    it("takes the data app's own before the organization's, and never another data app's", async () => {
+      const { workspace, owner, otherOwner, dataApp, otherApp } = await insertOrganization(store());
+      const externalDashboardId = `delays-${randomUUID()}`;
+      const sample = (fields: object) => dashboardSample(workspace.id, { externalDashboardId, ...fields });
+      const other = sample({ owner: otherOwner });
+      await store().dashboards.insert(other);
+      expect(await store().dashboards.findByExternalId(dataApp.id, externalDashboardId)).toBeUndefined();
+      expect(await store().dashboards.findTemplate(externalDashboardId)).toBeUndefined();
+      const template = sample({});
+      expect(await store().dashboards.insert(template)).toBe(true);
+      expect(await store().dashboards.findByExternalId(dataApp.id, externalDashboardId)).toEqual(template);
+      const own = sample({ owner });
+      expect(await store().dashboards.insert(own)).toBe(true);
+      expect(await store().dashboards.findByExternalId(dataApp.id, externalDashboardId)).toEqual(own);
+      expect(await store().dashboards.findByExternalId(otherApp.id, externalDashboardId)).toEqual(other);
+      expect(await store().dashboards.findTemplate(externalDashboardId)).toEqual(template);
+    });
+
+    it('answers false for a taken external id: by data app, whichever client, and in the organization', async () => {
+      const { workspace, owner } = await insertOrganization(store());
+      const externalDashboardId = `taken-${randomUUID()}`;
+      const insert = (fields: object) =>
+        store().dashboards.insert(dashboardSample(workspace.id, { externalDashboardId, ...fields }));
+      expect(await insert({ owner })).toBe(true);
+      expect(await insert({ owner: { ...owner, clientId: 'ATL' } })).toBe(false);
+      expect(await insert({})).toBe(true);
+      expect(await insert({})).toBe(false);
+    });
+
+    it("lists the organization's and the data app's own, by name and then external id, in pages", async () => {
+      const { workspace, owner, otherOwner, dataApp } = await insertOrganization(store());
+      const insert = async (name: string, externalDashboardId: string, of: typeof owner | null) => {
+        await store().dashboards.insert(dashboardSample(workspace.id, { name, externalDashboardId, owner: of }));
+      };
+      const prefix = randomUUID();
+      await insert('b', `${prefix}-2`, null);
+      await insert('é', `${prefix}-3`, owner);
+      await insert('b', `${prefix}-1`, owner);
+      await insert('B', `${prefix}-4`, null);
+      await insert('a', `${prefix}-5`, otherOwner);
+      const list = async (dataAppId: string | null, page: { number: number; size: number } | null) =>
+        (await store().dashboards.listByWorkspace(workspace.id, dataAppId, page)).map(
+          ({ name, externalDashboardId }) => name + externalDashboardId.slice(-1),
+        );
+      expect(await list(dataApp.id, null)).toEqual(['B4', 'b1', 'b2', 'é3']);
+      expect(await list(null, null)).toEqual(['B4', 'b2']);
+      expect(await list(dataApp.id, { number: 1, size: 3 })).toEqual(['B4', 'b1', 'b2']);
+      expect(await list(dataApp.id, { number: 2, size: 3 })).toEqual(['é3']);
+      expect(await list(dataApp.id, { number: 3, size: 3 })).toEqual([]);
+      expect(await store().dashboards.listByWorkspace(randomUUID(), dataApp.id, null)).toEqual([]);
+    });
+
+    it('holds its metrics in the order they were placed in, and replaces them', async () => {
+      const { workspace } = await insertOrganization(store());
+      const dashboard = dashboardSample(workspace.id);
+      const metrics = ['z', 'a', 'm'].map((name) => metricSample(workspace.id, { name }));
+      await store().dashboards.insert(dashboard);
+      for (const metric of metrics) await store().metrics.insert(metric);
+      const place = (order: readonly number[]) =>
+        store().dashboards.placeMetrics(
+          dashboard.id,
+          order.flatMap((index) => metrics[index] ?? []).map(({ metricId }) => ({ metricId, placement: 'METRIC' })),
+        );
+      await place([0, 1]);
+      const placed = await store().dashboards.listMetrics(dashboard.id);
+      expect(placed).toEqual([
+        { metric: metrics[0], placement: 'METRIC' },
+        { metric: metrics[1], placement: 'METRIC' },
+      ]);
+      await place([2, 1, 0]);
+      expect((await store().dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric.name)).toEqual([
+        'm',
+        'a',
+        'z',
+      ]);
+      await place([]);
+      expect(await store().dashboards.listMetrics(dashboard.id)).toEqual([]);
+    });
+
+    it('keeps the old metrics where the new ones cannot be placed', async () => {
+      const { workspace } = await insertOrganization(store());
+      const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
+      await store().dashboards.insert(dashboard);
+      await store().metrics.insert(metric);
+      const kept = [{ metricId: metric.metricId, placement: 'GALLERY' as const }];
+      await store().dashboards.placeMetrics(dashboard.id, kept);
+      const broken = [{ metricId: randomUUID(), placement: 'METRIC' as const }];
+      await expect(store().dashboards.placeMetrics(dashboard.id, broken)).rejects.toThrow();
+      await expect(store().dashboards.placeMetrics(dashboard.id, [...kept, ...kept])).rejects.toThrow();
+      await expect(store().dashboards.placeMetrics(randomUUID(), kept)).rejects.toThrow(/does not exist/);
+      expect(await store().dashboards.listMetrics(dashboard.id)).toEqual([{ metric, placement: 'GALLERY' }]);
+    });
+  });
+};
+
+const metricTests = (store: () => Store): void => {
+  describe('metrics', () => {
+    it('gives a metric back whole, updates it, and answers false for a taken id', async () => {
+      const { workspace, owner } = await insertOrganization(store());
+      const metric = metricSample(workspace.id, { owner, lineage: ['copy', 'original'] });
+      expect(await store().metrics.insert(metric)).toBe(true);
+      expect(await store().metrics.insert({ ...metric, name: 'second' })).toBe(false);
+      expect(await store().metrics.findById(metric.metricId)).toEqual(metric);
+      const changed = { ...metric, name: 'Changed', definition: { ...metric.definition, limit: 5 } };
+      await store().metrics.update(changed);
+      expect(await store().metrics.findById(metric.metricId)).toEqual(changed);
+      expect(await store().metrics.findById(randomUUID())).toBeUndefined();
+      await expect(store().metrics.update(metricSample(workspace.id))).rejects.toThrow(/does not exist/);
+    });
+
+    it("lists the organization's and the data app's own, by name and then id, in pages", async () => {
+      const { workspace, owner, otherOwner, dataApp } = await insertOrganization(store());
+      const prefix = randomUUID();
+      for (const [name, id, of] of [
+        ['b', 2, null],
+        ['b', 1, owner],
+        ['B', 3, owner],
+        ['a', 4, otherOwner],
+      ] as const) {
+        await store().metrics.insert(metricSample(workspace.id, { name, metricId: `${prefix}-${id}`, owner: of }));
+      }
+      const list = async (dataAppId: string | null, page: { number: number; size: number } | null) =>
+        (await store().metrics.listByWorkspace(workspace.id, dataAppId, page)).map(
+          ({ name, metricId }) => name + metricId.slice(-1),
+        );
+      expect(await list(dataApp.id, null)).toEqual(['B3', 'b1', 'b2']);
+      expect(await list(null, null)).toEqual(['b2']);
+      expect(await list(dataApp.id, { number: 2, size: 2 })).toEqual(['b2']);
+    });
+
+    it('names every dashboard that holds it, whoever owns it', async () => {
+      const { workspace, owner, otherOwner } = await insertOrganization(store());
+      const metric = metricSample(workspace.id);
+      await store().metrics.insert(metric);
+      const boards = [null, owner, otherOwner].map((of, index) =>
+        dashboardSample(workspace.id, { owner: of, name: `${index}` }),
+      );
+      for (const board of [...boards, dashboardSample(workspace.id)]) await store().dashboards.insert(board);
+      for (const { id } of boards) {
+        await store().dashboards.placeMetrics(id, [{ metricId: metric.metricId, placement: 'GALLERY' }]);
+      }
+      expect(await store().metrics.listDashboards(metric.metricId)).toEqual(boards);
+      expect(await store().metrics.listDashboards(randomUUID())).toEqual([]);
+    });
+  });
+};
+
+const embedTests = (store: () => Store): void => {
+  describe('embeds', () => {
+    it('gives embeds back whole, to their own data app alone', async () => {
+      const { workspace, dataApp, otherApp } = await insertOrganization(store());
+      const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
+      await store().dashboards.insert(dashboard);
+      await store().metrics.insert(metric);
+      const embed = embedSample(dataApp.id, dashboard.id, { description: 'Verspätungen' });
+      const single = embedSample(dataApp.id, dashboard.id, {
+        embedType: 'metric',
+        metricId: metric.metricId,
+        accessSettings: null,
+      });
+      expect(await store().embeds.insert(embed)).toBe(true);
+      expect(await store().embeds.insert(single)).toBe(true);
+      expect(await store().embeds.insert({ ...embed, name: 'second' })).toBe(false);
+      expect(await store().embeds.findById(dataApp.id, embed.embedId)).toEqual(embed);
+      expect(await store().embeds.findById(dataApp.id, single.embedId)).toEqual(single);
+      expect(await store().embeds.findById(otherApp.id, embed.embedId)).toBeUndefined();
+      expect(await store().embeds.listByDataApp(otherApp.id, null)).toEqual([]);
+      expect(await store().embeds.insert({ ...embed, dataAppId: otherApp.id })).toBe(true);
+    });
+
+    it("finds a dashboard's oldest dashboard embed, and lists by age in pages", async () => {
+      const { workspace, dataApp, otherApp } = await insertOrganization(store());
+      const [dashboard, metric] = [dashboardSample(workspace.id), metricSample(workspace.id)];
+      await store().dashboards.insert(dashboard);
+      await store().metrics.insert(metric);
+      const at = (ms: number) => ({ createdAt: new Date(moment.getTime() + ms) });
+      const newer = embedSample(dataApp.id, dashboard.id, at(2));
+      const older = embedSample(dataApp.id, dashboard.id, at(1));
+      const single = embedSample(dataApp.id, dashboard.id, {
+        embedType: 'metric',
+        metricId: metric.metricId,
+        ...at(0),
+      });
+      for (const embed of [newer, older, single]) await store().embeds.insert(embed);
+      expect(await store().embeds.findByDashboard(dataApp.id, dashboard.id)).toEqual(older);
+      expect(await store().embeds.findByDashboard(otherApp.id, dashboard.id)).toBeUndefined();
+      expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([single, older, newer]);
+      expect(await store().embeds.listByDataApp(dataApp.id, { number: 2, size: 2 })).toEqual([newer]);
+    });
+
+    it('lets an embed and a dashboard bear one name only where it means the same dashboard', async () => {
+      const { workspace, dataApp, owner } = await insertOrganization(store());
+      const [own, other] = [dashboardSample(workspace.id, { owner }), dashboardSample(workspace.id)];
+      await store().dashboards.insert(own);
+      await store().dashboards.insert(other);
+      const named = { embedId: own.externalDashboardId };
+      expect(await store().embeds.insert(embedSample(dataApp.id, other.id, named))).toBe(false);
+      expect(await store().embeds.insert(embedSample(dataApp.id, own.id, named))).toBe(true);
+      const embed = embedSample(dataApp.id, other.id);
+      await store().embeds.insert(embed);
+      const late = dashboardSample(workspace.id, { owner, externalDashboardId: embed.embedId });
+      expect(await store().dashboards.insert(late)).toBe(false);
+      expect(await store().dashboards.findById(late.id)).toBeUndefined();
+    });
+
+    it('refuses a metric embed without metric', async () => {
+      const { workspace, dataApp } = await insertOrganization(store());
+      const dashboard = dashboardSample(workspace.id);
+      await store().dashboards.insert(dashboard);
+      await expect(
+        store().embeds.insert(embedSample(dataApp.id, dashboard.id, { embedType: 'metric' })),
+      ).rejects.toThrow();
+    });
+  });
+};
+
+const times = 20;
+const simultaneously = async (create: () => Promise<boolean>): Promise<number> =>
+  (await Promise.all(Array.from({ length: times }, create))).filter(Boolean).length;
+
+const raceTests = (store: () => Store): void => {
+  describe('simultaneous creates of one name make exactly one', () => {
+    it('data apps, datasources, datamarts, workspaces, keys', async () => {
+      const name = `race-${randomUUID()}`;
+      const { datasource, dataApp } = await insertOrganization(store());
+      const { hash } = keySample();
+      expect(await simultaneously(() => store().dataApps.insert(dataAppSample({ name })))).toBe(1);
+      expect(await simultaneously(() => store().datasources.insert(datasourceSample({ name })))).toBe(1);
+      expect(await simultaneously(() => store().datamarts.insert(datamartSample(datasource.id, { name })))).toBe(1);
+      expect(await simultaneously(() => store().workspaces.insert(workspaceSample({ name })))).toBe(1);
+      expect(await simultaneously(() => store().serviceTokens.insert(keySample({ hash })))).toBe(1);
+      expect(
+        await simultaneously(() => store().apiKeys.insert({ ...keySample({ hash }), dataAppId: dataApp.id })),
+      ).toBe(1);
+    });
+
+    it('dashboards, metrics, embeds', async () => {
+      const { workspace, owner, dataApp } = await insertOrganization(store());
+      const externalDashboardId = `race-${randomUUID()}`;
+      const insert = (fields: object) =>
+        store().dashboards.insert(dashboardSample(workspace.id, { externalDashboardId, ...fields }));
+      expect(await simultaneously(() => insert({}))).toBe(1);
+      expect(await simultaneously(() => insert({ owner }))).toBe(1);
+      const metricId = randomUUID();
+      expect(await simultaneously(() => store().metrics.insert(metricSample(workspace.id, { metricId })))).toBe(1);
+      const board = await store().dashboards.findTemplate(externalDashboardId);
+      const embedId = randomUUID();
+      expect(
+        await simultaneously(() => store().embeds.insert(embedSample(dataApp.id, board?.id ?? '', { embedId }))),
+      ).toBe(1);
+    });
+
+    it('an embed and a dashboard of one name that mean different dashboards', async () => {
+      const { workspace, owner, dataApp } = await insertOrganization(store());
+      const template = dashboardSample(workspace.id);
+      await store().dashboards.insert(template);
+      const name = `race-${randomUUID()}`;
+      let isEmbed = false;
+      const won = await simultaneously(() => {
+        isEmbed = !isEmbed;
+        return isEmbed
+          ? store().embeds.insert(embedSample(dataApp.id, template.id, { embedId: name }))
+          : store().dashboards.insert(dashboardSample(workspace.id, { owner, externalDashboardId: name }));
+      });
+      expect(won).toBe(1);
+      const embed = await store().embeds.findById(dataApp.id, name);
+      const board = await store().dashboards.findByExternalId(dataApp.id, name);
+      expect([embed, board].filter((found) => found !== undefined)).toHaveLength(1);
+    });
+
+    it('also where each is created in a transaction of its own', async () => {
+      const name = `race-${randomUUID()}`;
+      const create = () => store().transaction((inner) => inner.dataApps.insert(dataAppSample({ name })));
+      expect(await simultaneously(create)).toBe(1);
+    });
+
+    it('and simultaneous placings leave one of them whole', async () => {
+      const { workspace } = await insertOrganization(store());
+      const dashboard = dashboardSample(workspace.id);
+      const metrics = [0, 1, 2].map(() => metricSample(workspace.id));
+      await store().dashboards.insert(dashboard);
+      for (const metric of metrics) await store().metrics.insert(metric);
+      const ids = metrics.map(({ metricId }) => metricId);
+      const placements = Array.from({ length: times }, (_, index) => (index % 2 === 0 ? ids : ids.toReversed()));
+      await Promise.all(
+        placements.map((order) =>
+          store().dashboards.placeMetrics(
+            dashboard.id,
+            order.map((metricId) => ({ metricId, placement: 'METRIC' })),
+          ),
+        ),
+      );
+      const placed = (await store().dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric.metricId);
+      expect([ids, ids.toReversed()]).toContainEqual(placed);
+    });
+  });
+};
+
+const transactionTests = (store: () => Store, database: () => Database): void => {
+  describe('transactions', () => {
+    it('keep everything, or nothing at all', async () => {
+      const [kept, first, second] = [dataAppSample(), dataAppSample(), dataAppSample()];
+      const answer = await store().transaction(async (inner) => {
+        await inner.dataApps.insert(kept);
+        expect(await inner.dataApps.findById(kept.id)).toEqual(kept);
+        return 42;
+      });
+      expect(answer).toBe(42);
+      expect(await store().dataApps.findById(kept.id)).toEqual(kept);
+      const broken = store().transaction(async (inner) => {
+        await inner.dataApps.insert(first);
+        await inner.transaction((nested) => nested.dataApps.insert(second));
+        throw new Error('changed my mind');
+      });
+      await expect(broken).rejects.toThrow('changed my mind');
+      expect(await store().dataApps.findById(first.id)).toBeUndefined();
+      expect(await store().dataApps.findById(second.id)).toBeUndefined();
+    });
+
+    it('roll back what an inner one throws', async () => {
+      const sample = dataAppSample();
+      const broken = store().transaction((inner) =>
+        inner.transaction(async (nested) => {
+          await nested.dataApps.insert(sample);
+          throw new Error('inner');
+        }),
+      );
+      await expect(broken).rejects.toThrow('inner');
+      expect(await store().dataApps.findById(sample.id)).toBeUndefined();
+    });
+
+    it('roll back when the database refuses, and leave the connection usable', async () => {
+      const sample = dataAppSample();
+      const broken = store().transaction(async (inner) => {
+        await inner.dataApps.insert(sample);
+        await inner.datamarts.insert(datamartSample(randomUUID()));
+      });
+      await expect(broken).rejects.toThrow();
+      expect(await store().dataApps.findById(sample.id)).toBeUndefined();
+      expect(await store().dataApps.insert(sample)).toBe(true);
+    });
+
+    it('go on after a taken name', async () => {
+      const { workspace, owner, dataApp } = await insertOrganization(store());
+      const board = dashboardSample(workspace.id, { owner });
+      const clash = dashboardSample(workspace.id, { owner });
+      await store().transaction(async (inner) => {
+        expect(await inner.dashboards.insert(board)).toBe(true);
+        expect(
+          await inner.embeds.insert(embedSample(dataApp.id, board.id, { embedId: clash.externalDashboardId })),
+        ).toBe(true);
+        expect(await inner.dashboards.insert(clash)).toBe(false);
+        expect(await inner.dashboards.insert(board)).toBe(false);
+      });
+      expect(await store().dashboards.findById(board.id)).toEqual(board);
+      expect(await store().dashboards.findById(clash.id)).toBeUndefined();
+    });
+
+    it('are isolated from what others have not committed', async () => {
+      const samples = Array.from({ length: times }, () => dataAppSample());
+      await Promise.all(
+        samples.map((sample, index) =>
+          store()
+            .transaction(async (inner) => {
+              await inner.dataApps.insert(sample);
+              if (index % 2 === 0) throw new Error('even');
+            })
+            .catch((error: Error) => expect(error.message).toBe('even')),
+        ),
+      );
+      const found = await Promise.all(samples.map(({ id }) => store().dataApps.findById(id)));
+      expect(found.map((dataApp) => dataApp === undefined)).toEqual(samples.map((_, index) => index % 2 === 0));
+    });
+
+    it('refuse the outer store inside of them, instead of waiting for themselves', async () => {
+      const wrong = store().transaction(() => store().dataApps.findById('x'));
+      await expect(wrong).rejects.toThrow(/the store that the transaction gave/);
+      const nested = store().transaction(() => store().transaction(async () => 1));
+      await expect(nested).rejects.toThrow(/the store that the transaction gave/);
+      expect(await store().dataApps.findById('x')).toBeUndefined();
+    });
+
+    it('need no search_path', async () => {
+      const db = database().connect<Tables>();
+      await db.connection().execute(async (connection) => {
+        await sql`set search_path to pg_catalog`.execute(connection);
+        const isolated = createStore(connection);
+        const { dataApp, workspace, owner } = await insertOrganization(isolated);
+        await isolated.dashboards.insert(dashboardSample(workspace.id, { owner }));
+        expect(await isolated.dashboards.listByWorkspace(workspace.id, dataApp.id, null)).toHaveLength(1);
+        await isolated.apiKeys.findByHash(keySample().hash);
+        await sql`reset search_path`.execute(connection);
+      });
+    });
+  });
+};
+
+const texts = [
+  '日本語 ✈️ عربى e\u0301',
+  `"quoted" 'single' \\ back\\u0000slash $1 ; -- %_`,
+  'x'.repeat(100_000),
+  ' leading and trailing ',
+  '\u{1F468}\u200D\u{1F469}',
+  '__proto__',
+  'constructor',
+  '',
+];
+
+const textTests = (store: () => Store, database: () => Database): void => {
+  describe('text', () => {
+    it.each(texts)('survives in columns and documents: %.30s', async (text) => {
+      const { workspace, dataApp, datamart, owner } = await insertOrganization(store());
+      const values = JSON.parse(`{${JSON.stringify(text)}: ${JSON.stringify(text)}, "__proto__": "own"}`);
+      const grant = grantSample(dataApp.id, {
+        clientId: text,
+        userIdentifier: text,
+        rlsSettings: [{ metricId: text, values }],
+      });
+      const hash = hashToken(createToken());
+      await store().guestTokens.insert(hash, grant);
+      const found = await store().guestTokens.findByHash(hash);
+      expect(found).toEqual(grant);
+      expect(Object.entries(found?.rlsSettings[0]?.values ?? {}).sort()).toEqual(Object.entries(values).sort());
+      const board = dashboardSample(workspace.id, {
+        name: text,
+        owner: { ...owner, clientId: text },
+        metadata: { [`x${text}`]: text },
+      });
+      expect(await store().dashboards.insert(board)).toBe(true);
+      expect(await store().dashboards.findById(board.id)).toEqual(board);
+      await store().datamarts.update({ ...datamart, sharedTables: [text, text] });
+      expect((await store().datamarts.findById(datamart.id))?.sharedTables).toEqual([text, text]);
+    });
+
+    it('that is a name may be long', async () => {
+      const name = `é${'n'.repeat(253)}`;
+      const sample = dataAppSample({ name: name + randomUUID().slice(0, 1) });
+      await store().dataApps.insert(sample);
+      expect(await store().dataApps.findByName(sample.name)).toEqual(sample);
+    });
+
+    it.each(['a\u0000b', '\ud800', 'x\udc00', '\\\u0000'])('that no jsonb can hold is refused: %j', async (text) => {
+      const { workspace } = await insertOrganization(store());
+      const board = dashboardSample(workspace.id, { metadata: { [text]: text } });
+      await expect(store().dashboards.insert(board)).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+      expect(await store().dashboards.findById(board.id)).toBeUndefined();
+    });
+
+    it('of JSON is a document in the database, not a string', async () => {
+      await insertOrganization(store());
+      const { rows } = await sql<{ kind: string }>`
+        select distinct jsonb_typeof(tables) || ' ' || jsonb_typeof(tenancy) as kind from guestlist.datamarts
+        where tenancy is not null`.execute(database().connect<Tables>());
+      expect(rows).toEqual([{ kind: 'array object' }]);
+    });
+  });
+};
+
+const deletionTests = (store: () => Store, database: () => Database): void => {
+  it('a deleted data app takes along what belongs to it, and nothing else', async () => {
+    const { dataApp, otherOwner, owner, workspace, datamart } = await insertOrganization(store());
+    const [own, shared] = [dashboardSample(workspace.id, { owner }), dashboardSample(workspace.id)];
+    const [foreign, metric] = [
+      dashboardSample(workspace.id, { owner: otherOwner }),
+      metricSample(workspace.id, { owner }),
+    ];
+    for (const board of [own, shared, foreign]) await store().dashboards.insert(board);
+    await store().metrics.insert(metric);
+    await store().dashboards.placeMetrics(own.id, [{ metricId: metric.metricId, placement: 'METRIC' }]);
+    const key = { ...keySample(), dataAppId: dataApp.id };
+    await store().apiKeys.insert(key);
+    await store().embeds.insert(embedSample(dataApp.id, shared.id));
+    const hash = hashToken(createToken());
+    await store().guestTokens.insert(hash, grantSample(dataApp.id));
+    const db = database().connect<Tables>().withSchema('guestlist');
+    await db.deleteFrom('data_apps').where('id', '=', dataApp.id).execute();
+    expect(await store().apiKeys.findByHash(key.hash)).toBeUndefined();
+    expect(await store().guestTokens.findByHash(hash)).toBeUndefined();
+    expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([]);
+    expect(await store().dashboards.findById(own.id)).toBeUndefined();
+    expect(await store().metrics.findById(metric.metricId)).toBeUndefined();
+    expect(await store().dashboards.findById(shared.id)).toEqual(shared);
+    expect(await store().dashboards.findById(foreign.id)).toEqual(foreign);
+    expect(await store().datamarts.findById(datamart.id)).toEqual(datamart);
+  });
+};
