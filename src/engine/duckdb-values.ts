@@ -1,0 +1,79 @@
+import {
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import type { AnswerColumn, Cell } from '../domain/ports.js';
+
+const timestampTypes = [
+  DuckDBTimestampValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+];
+
+/**
+ * A value as the engine answers it. Integers are numbers within 2^53 and text beyond; decimals are numbers where a number
+ * says them exactly, and text otherwise; NaN and the infinities, which JSON has no word for, are null.
+ */
+export const cellOf = (value: DuckDBValue): Cell => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'bigint') return integerCell(value);
+  if (value instanceof DuckDBDecimalValue) return decimalCell(value.toString());
+  if (value instanceof DuckDBDateValue) return value.isFinite ? value.toString() : null;
+  if (value instanceof DuckDBTimestampTZValue) {
+    return cellOf(new DuckDBTimestampValue(value.micros));
+  }
+  for (const type of timestampTypes) {
+    if (value instanceof type) return value.isFinite ? value.toString().replace(' ', 'T') : null;
+  }
+  return value.toString();
+};
+
+const integerCell = (value: bigint): Cell => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+};
+
+const decimalCell = (text: string): Cell => {
+  const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  const number = Number(text);
+  return String(number) === shortest ? number : text;
+};
+
+const dataTypes: ReadonlyMap<DuckDBTypeId, AnswerColumn['dataType']> = new Map([
+  ...[
+    DuckDBTypeId.TINYINT,
+    DuckDBTypeId.SMALLINT,
+    DuckDBTypeId.INTEGER,
+    DuckDBTypeId.BIGINT,
+    DuckDBTypeId.HUGEINT,
+    DuckDBTypeId.UTINYINT,
+    DuckDBTypeId.USMALLINT,
+    DuckDBTypeId.UINTEGER,
+    DuckDBTypeId.UBIGINT,
+    DuckDBTypeId.UHUGEINT,
+    DuckDBTypeId.FLOAT,
+    DuckDBTypeId.DOUBLE,
+    DuckDBTypeId.DECIMAL,
+  ].map((id): [DuckDBTypeId, AnswerColumn['dataType']] => [id, 'number']),
+  ...[
+    DuckDBTypeId.DATE,
+    DuckDBTypeId.TIMESTAMP,
+    DuckDBTypeId.TIMESTAMP_S,
+    DuckDBTypeId.TIMESTAMP_MS,
+    DuckDBTypeId.TIMESTAMP_NS,
+    DuckDBTypeId.TIMESTAMP_TZ,
+  ].map((id): [DuckDBTypeId, AnswerColumn['dataType']] => [id, 'date']),
+  [DuckDBTypeId.BOOLEAN, 'boolean'],
+]);
+
+export const dataTypeOf = (type: DuckDBType): AnswerColumn['dataType'] => dataTypes.get(type.typeId) ?? 'string';

@@ -1,0 +1,172 @@
+import { access } from 'node:fs/promises';
+import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
+import type { CompiledQuery } from 'kysely';
+import { tableKey } from '../domain/datamart.js';
+import type { Datasource } from '../domain/organization.js';
+import type { AnswerColumn, Cell } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Catalog } from './catalog.js';
+import { cellOf, dataTypeOf } from './duckdb-values.js';
+import { createLimiter } from './limiter.js';
+
+export type Log = {
+  readonly warn: (details: object, message: string) => void;
+  readonly error: (details: object, message: string) => void;
+};
+
+/** Rows as a database answered them, in the order of the statement's columns. */
+export type ResultTable = {
+  readonly dataTypes: readonly AnswerColumn['dataType'][];
+  readonly rows: readonly (readonly Cell[])[];
+};
+
+export type Database = {
+  readonly catalog: Catalog;
+  /** Runs one statement. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log. */
+  readonly run: (query: Pick<CompiledQuery, 'sql' | 'parameters'>) => Promise<ResultTable>;
+};
+
+/** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
+export type Databases = {
+  readonly open: (datasource: Datasource) => Promise<Database>;
+  /** Waits for what runs. */
+  readonly close: () => Promise<void>;
+};
+
+/** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
+const connectionsPerDatabase = 3;
+
+/** No statement can leave the file: no other file, no extension, no setting. */
+const lockedDown: Readonly<Record<string, string>> = {
+  access_mode: 'READ_ONLY',
+  enable_external_access: 'false',
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+  lock_configuration: 'true',
+};
+
+type OpenDatabase = Database & { readonly close: () => Promise<void> };
+
+export const createDuckDb = (log: Log): Databases => {
+  const opened = new Map<string, Promise<OpenDatabase>>();
+  let isClosed = false;
+  const open = async (datasource: Datasource): Promise<Database> => {
+    if (isClosed)
+      throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
+    const known = opened.get(datasource.path);
+    if (known !== undefined) return known;
+    const opening = openDatabase(datasource, log);
+    opened.set(datasource.path, opening);
+    opening.catch(() => opened.delete(datasource.path));
+    return opening;
+  };
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    const settled = await Promise.allSettled(opened.values());
+    opened.clear();
+    await Promise.all(settled.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+  };
+  return { open, close };
+};
+
+const openDatabase = async (datasource: Datasource, log: Log): Promise<OpenDatabase> => {
+  try {
+    await access(datasource.path);
+    return await connect(await DuckDBInstance.create(datasource.path, { ...lockedDown }), datasource, log);
+  } catch (cause) {
+    log.error({ err: cause, datasource: datasource.name }, 'datasource could not be opened');
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      `Datasource ${datasource.name} could not be opened; its operator finds the cause in the log.`,
+      {
+        reason: 'datasource-unavailable',
+        cause,
+      },
+    );
+  }
+};
+
+const connect = async (instance: DuckDBInstance, datasource: Datasource, log: Log): Promise<OpenDatabase> => {
+  try {
+    const connections: DuckDBConnection[] = [];
+    for (let count = 0; count < connectionsPerDatabase; count += 1) connections.push(await instance.connect());
+    const pool = createLimiter(connections);
+    const catalog = await pool.use(readCatalog);
+    return {
+      catalog,
+      run: (query) => pool.use((connection) => runLogged(connection, query, datasource, log)),
+      close: async () => {
+        await pool.drain();
+        for (const connection of connections) connection.closeSync();
+        instance.closeSync();
+      },
+    };
+  } catch (cause) {
+    instance.closeSync();
+    throw cause;
+  }
+};
+
+const runLogged = async (
+  connection: DuckDBConnection,
+  query: Pick<CompiledQuery, 'sql' | 'parameters'>,
+  datasource: Datasource,
+  log: Log,
+): Promise<ResultTable> => {
+  try {
+    return await runStatement(connection, query.sql, query.parameters);
+  } catch (cause) {
+    log.error({ err: cause, datasource: datasource.name }, 'query failed at the datasource');
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'The query failed at the datasource; its operator finds the cause in the log.',
+      {
+        reason: 'datasource-failed',
+        cause,
+      },
+    );
+  }
+};
+
+const runStatement = async (
+  connection: DuckDBConnection,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<ResultTable> => {
+  const statement = await connection.prepare(text);
+  try {
+    statement.bind(parameters.map(bindableOf), parameters.map(typeOf));
+    const reader = await statement.runAndReadAll();
+    const rows = reader.getRows().map((row) => row.map(cellOf));
+    return { dataTypes: reader.columnTypes().map(dataTypeOf), rows };
+  } finally {
+    statement.destroySync();
+  }
+};
+
+/** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */
+const bindableOf = (parameter: unknown): string | ReturnType<typeof listValue> =>
+  Array.isArray(parameter) ? listValue(parameter.map(textOf)) : textOf(parameter);
+
+const typeOf = (parameter: unknown): typeof VARCHAR | ReturnType<typeof LIST> =>
+  Array.isArray(parameter) ? LIST(VARCHAR) : VARCHAR;
+
+const textOf = (parameter: unknown): string => {
+  if (typeof parameter !== 'string') throw new TypeError(`a ${typeof parameter} cannot be bound`);
+  return parameter;
+};
+
+const catalogQuery = `SELECT current_database(), schema_name, table_name, column_name, data_type
+FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ORDER BY table_name, column_index`;
+
+const readCatalog = async (connection: DuckDBConnection): Promise<Catalog> => {
+  const { rows } = await runStatement(connection, catalogQuery, []);
+  const tables = new Map<string, Map<string, string>>();
+  for (const [, schemaName, tableName, columnName, datatype] of rows) {
+    const key = tableKey({ schemaName: String(schemaName), tableName: String(tableName) });
+    const columns = tables.get(key) ?? new Map<string, string>();
+    tables.set(key, columns.set(String(columnName), String(datatype)));
+  }
+  return { database: String(rows[0]?.[0] ?? ''), tables };
+};

@@ -1,0 +1,39 @@
+/**
+ * Metric -> rows. The engine reads the customer's database for one tenant, through `secure` and nothing else: a plan that
+ * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
+ */
+import type { Scalar } from '../domain/filter.js';
+import type { Engine, MetricAnswer } from '../domain/ports.js';
+import { compile } from './compile.js';
+import { createDuckDb, type Databases, type Log } from './duckdb.js';
+import { type Ask, plan } from './planning.js';
+import { resolve } from './resolve.js';
+import { run } from './run.js';
+import { secure } from './secure.js';
+import { shape } from './shape.js';
+
+/** Opens each datasource's file at the first question about it. `log` gets what callers must not see. */
+export const createEngine = ({ log }: { readonly log: Log }): Engine => {
+  const databases = createDuckDb(log);
+  return {
+    query: (question) => answer(databases, { kind: 'answer', question }),
+    underlying: (question) => answer(databases, { kind: 'underlying', question }),
+    options: async (question) => {
+      const { rows } = await answer(databases, { kind: 'options', question });
+      return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
+    },
+    close: databases.close,
+  };
+};
+
+const answer = async (databases: Databases, ask: Ask): Promise<MetricAnswer> => {
+  const database = await databases.open(ask.question.datasource);
+  const { datamart, tenant } = ask.question;
+
+  const resolved = resolve(ask.question, database.catalog);
+  const planned = plan(resolved, ask);
+  const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
+  const compiled = compile(secured);
+  const result = await run(database, compiled, planned.page);
+  return shape(planned.output, result);
+};

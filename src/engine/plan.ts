@@ -1,0 +1,85 @@
+import type { Brand } from '../domain/brand.js';
+import type { ColumnRef, JoinKind, TableRef } from '../domain/datamart.js';
+import type { Aggregate, TimeGrain } from '../domain/metric.js';
+import type { SqlType } from './sql-type.js';
+import type { Bound, BoundPredicate } from './values.js';
+
+/**
+ * What a query will do, before anything is SQL. A table occurs in it only as a leaf; everything else reads leaves, by
+ * their position. So to replace the leaves is to replace every occurrence of every table.
+ */
+export type Plan = {
+  /** The first is the root. */
+  readonly leaves: readonly Leaf[];
+  readonly joins: readonly Join[];
+  readonly tests: readonly Test[];
+  readonly semiJoins: readonly SemiJoin[];
+  readonly output: Output;
+  readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
+  readonly page: PageOfRows;
+};
+
+/** One use of a base table. */
+export type Leaf = {
+  readonly table: TableRef;
+  /** It has a column that is never NULL, so that its own rows can be told from those an outer join padded. */
+  readonly isMarked: boolean;
+};
+
+export type Column = {
+  readonly ref: ColumnRef;
+  readonly type: SqlType;
+  /** IANA name; its values are read as this zone's local time. */
+  readonly zone: string | null;
+};
+
+/** A column of one leaf. */
+export type Field = { readonly leaf: number; readonly column: Column };
+
+/** Equality of a field that is there already with one of a new leaf. */
+export type Join = { readonly kind: JoinKind; readonly near: Field; readonly far: Field };
+
+export type Test = { readonly field: Field; readonly predicate: BoundPredicate };
+
+/** Rows pass for which a chain of matching rows exists, whose last passes all tests. The first `near` is in the row set. */
+export type SemiJoin = { readonly joins: readonly Omit<Join, 'kind'>[]; readonly tests: readonly Test[] };
+
+export type Output = {
+  /** `group`: one row for each combination of what is not aggregated. `distinct`: the same, NULL left out. */
+  readonly kind: 'group' | 'rows' | 'distinct';
+  readonly columns: readonly OutputColumn[];
+  /** Part of the first column's text, whatever its case. */
+  readonly search: string | null;
+};
+
+export type OutputColumn = { readonly name: string; readonly expression: Expression };
+
+export type Expression =
+  | { readonly kind: 'field'; readonly field: Field }
+  | { readonly kind: 'grain'; readonly field: Field; readonly grain: TimeGrain }
+  | { readonly kind: 'bucket'; readonly field: Field; readonly width: Bound }
+  | {
+      readonly kind: 'aggregate';
+      readonly aggregate: Aggregate;
+      readonly field: Field;
+      readonly indicator: BoundPredicate | null;
+    }
+  /** The number of the leaf's own rows. */
+  | { readonly kind: 'rowCount'; readonly leaf: number };
+
+/** `cap` bounds the rows there are at all; `limit` and `offset` page within it. */
+export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };
+
+/** Null only where the table holds every tenant's rows, or there are no tenants. */
+export type TenantPredicate = { readonly columnName: string; readonly type: SqlType; readonly value: Bound };
+
+export type SecuredLeaf = Leaf & {
+  readonly columns: readonly string[];
+  readonly tenant: TenantPredicate | null;
+};
+
+/** A plan whose leaves hold one tenant's rows. Made by `secure` alone, and nothing else compiles. */
+export type SecuredPlan = Brand<
+  Omit<Plan, 'leaves'> & { readonly database: string; readonly leaves: readonly SecuredLeaf[] },
+  'SecuredPlan'
+>;

@@ -1,0 +1,165 @@
+import type { ColumnRef, TableRef } from '../domain/datamart.js';
+import { qualifiedName } from '../domain/embed.js';
+import type { Aggregate, Sort } from '../domain/metric.js';
+import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
+import { findMultiplication } from './paths.js';
+import type { Expression, Output, OutputColumn, Plan } from './plan.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
+import type { Resolved, ResolvedDimension, ResolvedMeasure } from './resolve.js';
+import { planRowSet, type RowSet } from './row-set.js';
+
+/** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
+export type Ask =
+  | { readonly kind: 'answer'; readonly question: MetricQuestion }
+  | { readonly kind: 'underlying'; readonly question: MetricQuestion }
+  | { readonly kind: 'options'; readonly question: OptionsQuestion };
+
+const underlyingLimit = 1000;
+const optionsLimit = 100;
+
+/** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for what has no one meaning. */
+export const plan = (resolved: Resolved, ask: Ask): Plan => {
+  switch (ask.kind) {
+    case 'answer':
+      return planAnswer(resolved, ask.question);
+    case 'underlying':
+      return planUnderlying(resolved, ask.question);
+    case 'options':
+      return planOptions(resolved, ask.question);
+    default:
+      return refuseUnknown('question', ask);
+  }
+};
+
+const planAnswer = (resolved: Resolved, question: MetricQuestion): Plan => {
+  const { dimensions, measures } = resolved;
+  if (dimensions.length + measures.length === 0) {
+    refuseQuery('The metric has neither dimensions nor measures; give it at least one.', 'metric-empty');
+  }
+  assertUnique([...dimensions, ...measures].map(({ name }) => name));
+  const rows = planRowSet(resolved, metricTables(resolved));
+  for (const measure of measures) assertNotMultiplied(measure, resolved.from, rows);
+  const columns = [
+    ...dimensions.map((dimension) => ({ name: dimension.name, expression: dimensionExpression(dimension, rows) })),
+    ...measures.map((measure) => ({ name: measure.name, expression: measureExpression(measure, rows) })),
+  ];
+  return {
+    ...rowsOf(
+      rows,
+      measures.some(({ column }) => column === null),
+    ),
+    output: { kind: 'group', columns, search: null },
+    order: orderBy(question.sort ?? question.definition.sort, columns, dimensions.length),
+    page: resolved.page,
+  };
+};
+
+/** Every column decides the order, so that the same page holds the same rows each time. */
+const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
+  const { underlying } = question.definition;
+  if (underlying.length === 0) {
+    refuseQuery('The metric names no columns for its underlying rows; add them to "underlying".', 'underlying-empty');
+  }
+  const rows = planRowSet(resolved, [...metricTables(resolved), ...underlying]);
+  const names = underlyingNames(underlying);
+  assertUnique(names);
+  const columns = underlying.map(
+    (ref, index): OutputColumn => ({
+      name: names[index] ?? ref.columnName,
+      expression: { kind: 'field', field: rows.fieldOf(resolved.columnOf(ref)) },
+    }),
+  );
+  return {
+    ...rowsOf(rows, false),
+    output: { kind: 'rows', columns, search: null },
+    order: orderBy(question.sort ?? [], columns, columns.length),
+    page: { ...resolved.page, cap: null, limit: resolved.page.limit ?? underlyingLimit },
+  };
+};
+
+const planOptions = (resolved: Resolved, question: OptionsQuestion): Plan => {
+  const column = resolved.columnOf(question.column);
+  const rows = planRowSet(resolved, metricTables(resolved), [column.ref]);
+  const output: Output = {
+    kind: 'distinct',
+    columns: [{ name: column.ref.columnName, expression: { kind: 'field', field: rows.fieldOf(column) } }],
+    search: question.search === null || question.search === '' ? null : question.search,
+  };
+  return {
+    ...rowsOf(rows, false),
+    output,
+    order: [{ output: 0, direction: 'ASC' }],
+    page: { cap: null, limit: resolved.page.limit ?? optionsLimit, offset: 0 },
+  };
+};
+
+const metricTables = ({ dimensions, measures }: Resolved): readonly TableRef[] =>
+  [...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref]));
+
+/** The root is marked only where its rows are counted and an outer join may have padded it. */
+const rowsOf = (
+  { leaves, joins, tests, semiJoins, steps }: RowSet,
+  isRootCounted: boolean,
+): Pick<Plan, 'leaves' | 'joins' | 'tests' | 'semiJoins'> => {
+  const isPadded = steps.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN');
+  const isMarked = isRootCounted && isPadded;
+  return { leaves: leaves.map((leaf, index) => (index === 0 ? { ...leaf, isMarked } : leaf)), joins, tests, semiJoins };
+};
+
+const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, rows: RowSet): Expression => {
+  const field = rows.fieldOf(column);
+  if (grain !== null) return { kind: 'grain', field, grain };
+  return bucketWidth === null ? { kind: 'field', field } : { kind: 'bucket', field, width: bucketWidth };
+};
+
+const measureExpression = ({ aggregate, column, indicator }: ResolvedMeasure, rows: RowSet): Expression =>
+  column === null
+    ? { kind: 'rowCount', leaf: 0 }
+    : { kind: 'aggregate', aggregate, field: rows.fieldOf(column), indicator };
+
+/** The answer of these is the same however often a row is repeated. */
+const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
+
+const assertNotMultiplied = ({ name, aggregate, column }: ResolvedMeasure, root: TableRef, rows: RowSet): void => {
+  if (repeatable.has(aggregate)) return;
+  const table = column === null ? root : column.ref;
+  const step = findMultiplication(rows.steps, table);
+  if (step === undefined) return;
+  const { relationshipName, cardinality } = step.relationship;
+  const why = cardinality === null ? 'has no cardinality, which reads as ManyToMany' : `is ${cardinality}`;
+  refuseQuery(
+    `Measure ${name}: ${aggregate} would count rows of ${qualifiedName(table)} more than once, since relationship ${relationshipName} ${why}. Set its cardinality, or leave out what joins ${qualifiedName(step.far)}.`,
+    'fan-out',
+  );
+};
+
+/** Ties are broken by what is not aggregated, which makes the order total. */
+const orderBy = (sort: readonly Sort[], columns: readonly OutputColumn[], tieBreakers: number): Plan['order'] => {
+  const chosen = sort.map(({ name, direction }) => {
+    const output = columns.findIndex((column) => column.name === name);
+    if (output < 0 || (direction !== 'ASC' && direction !== 'DESC')) {
+      refuseQuery(
+        `Sort names what the answer does not have; sort ASC or DESC by one of: ${columns.map((column) => column.name).join(', ')}.`,
+        'sort-unknown',
+      );
+    }
+    return { output, direction };
+  });
+  const rest = columns.slice(0, tieBreakers).map((_, output) => ({ output, direction: 'ASC' as const }));
+  return [...chosen, ...rest.filter(({ output }) => !chosen.some((item) => item.output === output))];
+};
+
+const underlyingNames = (columns: readonly ColumnRef[]): readonly string[] =>
+  columns.map((column) => {
+    const isShared = (name: (ref: ColumnRef) => string): boolean =>
+      columns.filter((other) => name(other) === name(column)).length > 1;
+    const short = (ref: ColumnRef): string => ref.columnName;
+    const longer = (ref: ColumnRef): string => `${ref.tableName}.${ref.columnName}`;
+    if (!isShared(short)) return short(column);
+    return isShared(longer) ? `${qualifiedName(column)}.${column.columnName}` : longer(column);
+  });
+
+const assertUnique = (names: readonly string[]): void => {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) refuseQuery(`The answer would have two columns named ${twice}; rename one.`, 'name-twice');
+};

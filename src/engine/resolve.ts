@@ -1,0 +1,176 @@
+import type { ColumnRef, Datamart, TableRef } from '../domain/datamart.js';
+import { findColumn, findTable } from '../domain/datamart.js';
+import { qualifiedName } from '../domain/embed.js';
+import type { Condition } from '../domain/filter.js';
+import type { Aggregate, Dimension, Measure, TimeGrain } from '../domain/metric.js';
+import type { MetricQuestion } from '../domain/ports.js';
+import { type Catalog, columnName, columnsOf, datatypeOf } from './catalog.js';
+import type { Column, PageOfRows } from './plan.js';
+import { refuseQuery } from './refuse.js';
+import { isNumeric, isTemporal, parseSqlType } from './sql-type.js';
+import { type Bound, type BoundPredicate, bindPredicate, bindScalar } from './values.js';
+
+/** A question whose every name was found and whose every value was checked; what is left to decide is how to ask it. */
+export type Resolved = {
+  readonly datamart: Datamart;
+  /** The columns that relationships join by are looked up when a path is chosen. */
+  readonly columnOf: (ref: ColumnRef) => Column;
+  readonly from: TableRef;
+  readonly dimensions: readonly ResolvedDimension[];
+  readonly measures: readonly ResolvedMeasure[];
+  readonly conditions: readonly ResolvedCondition[];
+  readonly page: PageOfRows;
+};
+
+export type ResolvedDimension = {
+  readonly name: string;
+  readonly column: Column;
+  readonly grain: TimeGrain | null;
+  readonly bucketWidth: Bound | null;
+};
+export type ResolvedMeasure = {
+  readonly name: string;
+  readonly aggregate: Aggregate;
+  /** Null: the root's rows are counted. */
+  readonly column: Column | null;
+  readonly indicator: BoundPredicate | null;
+};
+export type ResolvedCondition = { readonly column: Column; readonly predicate: BoundPredicate };
+
+/** Options have neither sort nor offset of their own. */
+export type Question = Omit<MetricQuestion, 'sort' | 'offset'> & { readonly offset?: number };
+
+/** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
+export const resolve = (question: Question, catalog: Catalog): Resolved => {
+  const { datamart, definition } = question;
+  const zone = question.timezone === null ? null : resolveZone(question.timezone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, catalog, zone);
+  assertTable(definition.from, datamart, catalog);
+  return {
+    datamart,
+    columnOf,
+    from: definition.from,
+    dimensions: definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf)),
+    measures: definition.measures.map((measure) => resolveMeasure(measure, columnOf)),
+    conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf)),
+    page: {
+      cap: assertCount(definition.limit, "The metric's limit"),
+      limit: assertCount(question.limit, 'limit'),
+      offset: assertCount(question.offset ?? 0, 'offset') ?? 0,
+    },
+  };
+};
+
+const resolveZone = (timezone: string): string => {
+  try {
+    if (/^[A-Za-z]/.test(timezone))
+      return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
+  } catch {
+    // Intl throws a RangeError for what it does not know; it is answered like any other wrong name.
+  }
+  return refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
+};
+
+const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): void => {
+  if (findTable(datamart, table) === undefined) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,
+      'table-not-in-datamart',
+    );
+  }
+  if (columnsOf(catalog, table).size === 0) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
+      'table-not-in-datasource',
+    );
+  }
+};
+
+const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
+  assertTable(ref, datamart, catalog);
+  const column = findColumn(datamart, ref);
+  if (column === undefined) {
+    return refuseQuery(
+      `Column ${columnName(ref)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,
+      'column-not-in-datamart',
+    );
+  }
+  const datatype = datatypeOf(catalog, ref);
+  if (datatype === undefined) {
+    return refuseQuery(
+      `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
+      'column-not-in-datasource',
+    );
+  }
+  const type = parseSqlType(datatype);
+  return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
+};
+
+/** An instant has no date or hour without a zone; a plain timestamp is stored in UTC where the datamart says so. */
+const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone: string | null): string | null => {
+  if (kind === 'instant') return isApplyTimezone ? (zone ?? 'UTC') : 'UTC';
+  return kind === 'timestamp' && isApplyTimezone ? zone : null;
+};
+
+const resolveDimension = (dimension: Dimension, columnOf: Resolved['columnOf']): ResolvedDimension => {
+  const column = columnOf(dimension.column);
+  const { name, grain, bucketWidth } = dimension;
+  if (grain !== undefined && !isTemporal(column.type)) {
+    refuseQuery(
+      `Dimension ${name} has a time grain, but ${columnName(column.ref)} holds no dates.`,
+      'grain-without-date',
+    );
+  }
+  if (bucketWidth === undefined) return { name, column, grain: grain ?? null, bucketWidth: null };
+  if (grain !== undefined || !isNumeric(column.type) || !Number.isFinite(bucketWidth) || bucketWidth <= 0) {
+    refuseQuery(
+      `Dimension ${name}: bucketWidth must be a number above 0, on a column of numbers, without a time grain.`,
+      'bucket-invalid',
+    );
+  }
+  const width = bindScalar(bucketWidth, { ref: column.ref, type: { kind: 'float', cast: 'DOUBLE' } });
+  return { name, column, grain: null, bucketWidth: width };
+};
+
+const numericOnly: ReadonlySet<Aggregate> = new Set(['SUM', 'AVG']);
+
+const resolveMeasure = (measure: Measure, columnOf: Resolved['columnOf']): ResolvedMeasure => {
+  const { name, aggregate } = measure;
+  if (measure.column === undefined) {
+    if (aggregate !== 'COUNT' || measure.indicator !== undefined) {
+      refuseQuery(`Measure ${name} needs a column; only a plain COUNT goes without.`, 'measure-without-column');
+    }
+    return { name, aggregate, column: null, indicator: null };
+  }
+  const column = columnOf(measure.column);
+  if (measure.indicator !== undefined) {
+    return { name, aggregate, column, indicator: resolveIndicator(measure, bindPredicate(measure.indicator, column)) };
+  }
+  const isSummable = isNumeric(column.type) || (aggregate === 'MEDIAN' && isTemporal(column.type));
+  if ((numericOnly.has(aggregate) || aggregate === 'MEDIAN') && !isSummable) {
+    refuseQuery(
+      `Measure ${name}: ${aggregate} needs numbers, and ${columnName(column.ref)} holds none.`,
+      'measure-type',
+    );
+  }
+  return { name, aggregate, column, indicator: null };
+};
+
+/** NULL stays NULL in an indicator, so to ask it for NULL would always answer 0. */
+const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPredicate =>
+  predicate.kind === 'isNull' || predicate.kind === 'isNotNull'
+    ? refuseQuery(
+        `Measure ${measure.name}: an indicator passes NULL by, so it cannot ask for it; COUNT the column instead.`,
+        'indicator-of-null',
+      )
+    : predicate;
+
+const resolveCondition = (condition: Condition, columnOf: Resolved['columnOf']): ResolvedCondition => {
+  const column = columnOf(condition.column);
+  return { column, predicate: bindPredicate(condition.predicate, column) };
+};
+
+const assertCount = (count: number | null, what: string): number | null =>
+  count === null || (Number.isSafeInteger(count) && count >= 0)
+    ? count
+    : refuseQuery(`${what} must be a whole number, 0 or above.`, 'count-invalid');

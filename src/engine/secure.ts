@@ -1,0 +1,125 @@
+import type { Datamart, DatamartTable, TableRef } from '../domain/datamart.js';
+import { findTable, sameTable } from '../domain/datamart.js';
+import { qualifiedName } from '../domain/embed.js';
+import { Refusal } from '../domain/refusal.js';
+import type { TenantScope } from '../domain/tenant.js';
+import { type Catalog, columnsOf } from './catalog.js';
+import type { Leaf, Plan, SecuredLeaf, SecuredPlan, TenantPredicate } from './plan.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
+import { parseSqlType, type SqlType } from './sql-type.js';
+import { type Bound, bindScalar } from './values.js';
+
+export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
+
+type TableTenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
+
+/**
+ * The only way from a plan to one that compiles. Every leaf becomes a relation of this tenant's rows and the datamart's
+ * columns, wherever the leaf stands: a predicate in ON of a RIGHT or FULL join, or in the outer WHERE, would change which rows there are.
+ * Throws CLIENT_ID_ERROR where scope and datamart do not fit, METRIC_QUERY_ERROR where a table's tenancy is unclear.
+ */
+export const secure = (plan: Plan, tenant: TenantScope, source: Source): SecuredPlan => {
+  const predicateOf = tenantRule(tenant, source);
+  const leaves: readonly SecuredLeaf[] = plan.leaves.map((leaf) => {
+    const table = loadTable(leaf, source.datamart);
+    return { ...leaf, columns: table.columns.map(({ columnName }) => columnName), tenant: predicateOf(table) };
+  });
+  // The one place where the brand is given.
+  return { ...plan, database: source.catalog.database, leaves } as SecuredPlan;
+};
+
+const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
+  findTable(datamart, table) ??
+  refuseQuery(`Table ${qualifiedName(table)} is not in datamart ${datamart.name}.`, 'table-not-in-datamart');
+
+const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable) => TenantPredicate | null) => {
+  const { tenancy, name } = source.datamart;
+  switch (tenant.kind) {
+    case 'untenanted':
+      return tenancy === null ? () => null : refuseClient(`Datamart ${name} separates clients; name the client.`);
+    case 'tenant':
+      if (tenancy === null)
+        return refuseClient(`Datamart ${name} has no tenancy configured; the only clientId is "None".`);
+      if (tenancy.tenancyLevel !== 'TABLE') {
+        return refuseClient(`Tenancy level ${tenancy.tenancyLevel} of datamart ${name} cannot be queried yet.`);
+      }
+      return (table) => tenantPredicate(table, tenancy, tenant.clientId, source);
+    default:
+      return refuseUnknown('tenant scope', tenant);
+  }
+};
+
+const tenantPredicate = (
+  table: DatamartTable,
+  tenancy: TableTenancy,
+  clientId: string,
+  source: Source,
+): TenantPredicate | null => {
+  const columnName = table.clientColumn ?? (sameTable(table, tenancy) ? tenancy.tablePrimaryKeyColumn : null);
+  if (columnName === null) {
+    assertShared(table, source);
+    return null;
+  }
+  const datatype = columnsOf(source.catalog, table).get(columnName);
+  if (datatype === undefined) {
+    return refuseQuery(
+      `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,
+      'client-column-missing',
+    );
+  }
+  const type = parseSqlType(datatype);
+  return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, tenancy.clientColumnType) };
+};
+
+/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. */
+const bindClient = (
+  clientId: string,
+  type: SqlType,
+  ref: TableRef & { readonly columnName: string },
+  declared: TableTenancy['clientColumnType'],
+): Bound => {
+  const fits = declared === 'NUMBER' ? type.kind === 'integer' : type.kind === 'uuid' || type.kind === 'text';
+  if (!fits || (declared !== 'NUMBER' && declared !== 'STRING')) {
+    refuseQuery(
+      `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared} says; correct the datamart.`,
+      'client-column-type',
+    );
+  }
+  try {
+    const bound = bindScalar(clientId, { ref, type });
+    if (clientId !== '' && bound.text === clientId && bound.cast === type.cast) return bound;
+  } catch (cause) {
+    throw new Refusal('CLIENT_ID_ERROR', unfitting, { reason: 'client-id-unfit', cause });
+  }
+  return refuseClient(unfitting);
+};
+
+const unfitting = 'clientId does not fit the client column of the datamart; write it exactly as it is stored there.';
+
+/** A table without client column is everybody's only if nothing suggests that it was forgotten. */
+const assertShared = (table: DatamartTable, { datamart, catalog }: Source): void => {
+  if (isListedAsShared(table, datamart)) return;
+  const clientColumns = new Set(
+    datamart.tables.flatMap(({ clientColumn }) => (clientColumn === null ? [] : [clientColumn.toLowerCase()])),
+  );
+  const suspect = [...columnsOf(catalog, table).keys()].find((name) => clientColumns.has(name.toLowerCase()));
+  if (suspect !== undefined) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} has no clientColumn, but a column ${suspect} like the client columns of other tables. Set its clientColumn, or list it in sharedTables if it is meant for all clients.`,
+      'client-column-forgotten',
+    );
+  }
+};
+
+/** By `schema.table`, or by the bare name; an entry that fits two tables lists neither. */
+const isListedAsShared = (table: TableRef, datamart: Datamart): boolean =>
+  datamart.sharedTables.some((entry) => {
+    const meant = datamart.tables.filter(
+      (candidate) => qualifiedName(candidate) === entry || candidate.tableName === entry,
+    );
+    return meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
+  });
+
+const refuseClient = (message: string): never => {
+  throw new Refusal('CLIENT_ID_ERROR', message, { reason: 'client-id-unfit' });
+};

@@ -1,0 +1,206 @@
+import type { ColumnRef } from '../domain/datamart.js';
+import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
+import { columnName } from './catalog.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
+import { integerRanges, type SqlType } from './sql-type.js';
+
+/** A value as it is bound: its text, and the type that the database reads it as. */
+export type Bound = { readonly text: string; readonly cast: string };
+
+/** A predicate whose every value was checked against its column's type. */
+export type BoundPredicate =
+  | { readonly kind: 'oneOf' | 'noneOf'; readonly texts: readonly string[]; readonly cast: string }
+  | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Bound }
+  | {
+      readonly kind: 'range';
+      readonly from: Bound | null;
+      readonly to: Bound | null;
+      readonly toIsExclusive: boolean;
+    }
+  | { readonly kind: 'like'; readonly pattern: Bound }
+  | { readonly kind: 'isNull' }
+  | { readonly kind: 'isNotNull' };
+
+type Target = { readonly ref: ColumnRef; readonly type: SqlType };
+
+const operators: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
+
+/** Checks a predicate against its column's type. Throws METRIC_QUERY_ERROR for what could not be compared exactly. */
+export const bindPredicate = (predicate: Predicate, target: Target): BoundPredicate => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return bindList(predicate.kind, predicate.values, target);
+    case 'compare':
+      if (!operators.has(predicate.operator)) refuseValue(target, 'is compared by an unknown operator');
+      return { kind: 'compare', operator: predicate.operator, value: bindScalar(predicate.value, target) };
+    case 'range':
+      return bindRange(predicate, target);
+    case 'like':
+      return { kind: 'like', pattern: bindPattern(predicate.pattern, target) };
+    case 'isNull':
+    case 'isNotNull':
+      return { kind: predicate.kind };
+    default:
+      return refuseUnknown('condition', predicate);
+  }
+};
+
+/** One value for one column. */
+export const bindScalar = (value: Scalar, target: Target): Bound => {
+  switch (target.type.kind) {
+    case 'text':
+    case 'enum':
+      return { text: textOf(value, target), cast: 'VARCHAR' };
+    case 'uuid':
+      return { text: uuidOf(value, target), cast: 'UUID' };
+    case 'boolean':
+      return { text: String(booleanOf(value, target)), cast: 'BOOLEAN' };
+    case 'integer':
+      return integerOf(value, target);
+    case 'decimal':
+      return decimalOf(value, target);
+    case 'float':
+      return { text: String(floatOf(value, target)), cast: target.type.cast };
+    case 'date':
+    case 'timestamp':
+    case 'instant':
+      return dateOf(value, target);
+    case 'other':
+      return refuseValue(target, 'has a type that cannot be compared with a value; use another column');
+    default:
+      return refuseUnknown('column type', target.type.kind);
+  }
+};
+
+/** A list shares one type, wide enough for each of its values. */
+const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: Target): BoundPredicate => {
+  if (values.length === 0) refuseValue(target, 'is restricted to an empty list; name at least one value');
+  const bound = values.map((value) => bindScalar(value, target));
+  const casts = [...new Set(bound.map(({ cast }) => cast))];
+  return { kind, texts: bound.map(({ text }) => text), cast: casts.reduce((a, b) => commonCast(a, b, target)) };
+};
+
+const decimalCast = /^DECIMAL\(([0-9]+),([0-9]+)\)$/;
+
+const commonCast = (a: string, b: string, target: Target): string => {
+  if (a === b) return a;
+  if ([a, b].every((cast) => cast === 'DATE' || cast === 'TIMESTAMP')) return 'TIMESTAMP';
+  const [left, right] = [asDecimal(a), asDecimal(b)];
+  if (left === null || right === null) return refuseValue(target, 'is compared with values of different types');
+  const scale = Math.max(left.scale, right.scale);
+  const width = Math.max(left.width - left.scale, right.width - right.scale) + scale;
+  if (width > 38) refuseValue(target, 'is compared with numbers that have more than 38 digits together');
+  return `DECIMAL(${width},${scale})`;
+};
+
+/** Integers fit a decimal too: 39 digits, the longest, overflow the width above and are refused. */
+const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | null => {
+  const range = integerRanges.get(cast);
+  if (range !== undefined) return { width: String(range[1]).length, scale: 0 };
+  const match = decimalCast.exec(cast);
+  return match === null ? null : { width: Number(match[1]), scale: Number(match[2]) };
+};
+
+const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {
+  if (range.from === null && range.to === null) {
+    refuseValue(target, 'is restricted to a range without ends; give at least one end');
+  }
+  return {
+    kind: 'range',
+    from: range.from === null ? null : bindScalar(range.from, target),
+    to: range.to === null ? null : bindScalar(range.to, target),
+    toIsExclusive: range.toIsExclusive,
+  };
+};
+
+const bindPattern = (pattern: string, target: Target): Bound => {
+  if (target.type.kind !== 'text') refuseValue(target, 'is no text, so a pattern cannot be matched with it');
+  const text = textOf(pattern, target);
+  const trailing = /\\*$/.exec(text)?.[0].length ?? 0;
+  if (trailing % 2 === 1) refuseValue(target, 'is matched with a pattern that ends in a single backslash; double it');
+  return { text, cast: 'VARCHAR' };
+};
+
+/** Half a surrogate pair would reach the database as U+FFFD, where two different texts are one. */
+const textOf = (value: Scalar, target: Target): string =>
+  typeof value === 'string' && !/\p{Surrogate}/u.test(value)
+    ? value
+    : refuseValue(target, 'holds text; give well-formed text');
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const uuidOf = (value: Scalar, target: Target): string =>
+  typeof value === 'string' && uuidPattern.test(value)
+    ? value
+    : refuseValue(target, 'holds UUIDs; give one in lower case with its four hyphens');
+
+const booleanOf = (value: Scalar, target: Target): boolean =>
+  typeof value === 'boolean' ? value : refuseValue(target, 'holds booleans; give true or false');
+
+const canonicalNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/;
+
+/** Plain decimal notation. Text is taken too: integers beyond 2^53 and exact decimals are answered as text. */
+const plainNumber = (value: Scalar, target: Target): string => {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || !canonicalNumber.test(text)) {
+    return refuseValue(target, 'holds numbers; give a finite one, written plainly');
+  }
+  return text;
+};
+
+const integerOf = (value: Scalar, target: Target): Bound => {
+  const text = plainNumber(value, target);
+  if (text.includes('.')) return decimalOf(value, target);
+  const [least, greatest] = integerRanges.get(target.type.cast) ?? [1n, 0n];
+  const number = BigInt(text);
+  if (number < least || number > greatest) refuseValue(target, `holds numbers from ${least} to ${greatest} only`);
+  return { text: String(number), cast: target.type.cast };
+};
+
+/** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
+const decimalOf = (value: Scalar, target: Target): Bound => {
+  const text = plainNumber(value, target);
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  const width = whole.length + fraction.length;
+  if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
+  return { text, cast: `DECIMAL(${width},${fraction.length})` };
+};
+
+const greatestFloat = 3.4028234663852886e38;
+
+const floatOf = (value: Scalar, target: Target): number => {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    return refuseValue(target, 'holds numbers; give a finite one');
+  }
+  if (target.type.cast === 'FLOAT' && Math.abs(value) > greatestFloat) {
+    return refuseValue(target, 'holds 32-bit numbers; give a smaller one');
+  }
+  return value;
+};
+
+const datePattern =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?$/;
+
+const dateOf = (value: Scalar, target: Target): Bound => {
+  const match = typeof value === 'string' ? datePattern.exec(value) : null;
+  if (match === null || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) {
+    return refuseValue(target, 'holds dates; give one as 2024-03-23 or 2024-03-23T10:00:00, without a zone');
+  }
+  const isDay = match[4] === undefined;
+  // A minute without seconds is ISO 8601, but not every database's.
+  const time = isDay || match[6] !== undefined ? '' : ':00';
+  return {
+    text: `${match[0].replace('T', ' ')}${time}`,
+    cast: isDay && target.type.kind === 'date' ? 'DATE' : 'TIMESTAMP',
+  };
+};
+
+const isCalendarDay = (year: number, month: number, day: number): boolean => {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+};
+
+const refuseValue = (target: Target, fault: string): never =>
+  refuseQuery(`Column ${columnName(target.ref)} ${fault}.`, 'value-of-wrong-type');
