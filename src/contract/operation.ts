@@ -9,7 +9,7 @@ import type { Code } from '../domain/refusal.js';
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-export type Status = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 500 | 503;
+export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
 
 /** One way to reach an operation. Fields named in `path` (`{dashboardId}`) come from there, the others from query or body. */
 export type Binding<Input, Result> = {
