@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../domain/refusal.js';
+import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from './wire.js';
+
+const refuse = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+
+/** The reason of a body that was not read to its end: its connection cannot be used again. */
+export const bodyTooLarge = 'body-too-large';
+
+const tooLarge = (): Refusal => refuse(`The body is larger than ${maxBodyBytes} bytes.`, bodyTooLarge);
+
+const readText = (request: IncomingMessage): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      request.removeAllListeners('data');
+      request.pause();
+      reject(tooLarge());
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    request.on('error', reject);
+    request.on('close', () => reject(refuse('The body ended early.', 'body-ended-early')));
+  });
+
+const isAbsent = (request: IncomingMessage): boolean => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return (encoding === undefined && (length === undefined || length === '0')) || request.readableEnded;
+};
+
+/** What a host app's own parser left, where the gateway is mounted behind one. */
+const parsedBefore = (request: IncomingMessage): unknown => ('body' in request ? request.body : undefined);
+
+/** The body of a request, which may have none. Throws INVALID_REQUEST_BODY. */
+export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<EmbedTokenBody> => {
+  const parsed = parsedBefore(request);
+  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseBody(parsed.toString('utf8'));
+  if (parsed !== undefined) return decodeBody(parsed);
+  if (isAbsent(request)) return {};
+  if (!/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? '')) {
+    throw refuse('The body must be sent as Content-Type: application/json, or left out.', 'body-not-json');
+  }
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
+  return readText(request).then(parseBody);
+};

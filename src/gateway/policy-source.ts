@@ -1,0 +1,81 @@
+/** The places of a policy file: which character of the text a fault belongs to. */
+import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import type { z } from 'zod';
+
+/** One fault: `at` is `file:line:column`. */
+export type PolicyFault = { readonly at: string; readonly message: string };
+
+/** All faults of a policy file, in its order. */
+export class PolicyFaults extends Error {
+  override readonly name = 'PolicyFaults';
+  constructor(readonly faults: readonly PolicyFault[]) {
+    super(faults.map(({ at, message }) => `${at}: ${message}`).join('\n'));
+  }
+}
+
+export type Path = readonly (string | number)[];
+
+/** The file's text with its places. */
+export const createSource = (text: string, file: string) => {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const nodeAt = (path: Path): Node | null => {
+    for (let length = path.length; length >= 0; length -= 1) {
+      const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+      if (isNode(node)) return node;
+    }
+    return null;
+  };
+  return {
+    document,
+    at,
+    offsetOf: (path: Path): number => nodeAt(path)?.range?.[0] ?? 0,
+    /** Where the key itself stands, for a key that should not be there. */
+    offsetOfKey: (path: Path, key: string): number => {
+      const node = nodeAt(path);
+      const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
+      return (isScalar(pair?.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
+    },
+    /** Where a character of a scalar's value stands; the scalar's start where it is folded or escaped. */
+    offsetIn: (path: Path, value: string, offset: number): number => {
+      const [start = 0, end = 0] = nodeAt(path)?.range ?? [];
+      const inside = text.slice(start, end).indexOf(value);
+      return inside < 0 ? start : start + inside + offset;
+    },
+  };
+};
+export type Source = ReturnType<typeof createSource>;
+
+/** The faults of the file's shape. */
+export const schemaFaults = (source: Source, error: z.ZodError): readonly PolicyFault[] =>
+  error.issues.flatMap((issue) => {
+    const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        at: source.at(source.offsetOfKey(path, key)),
+        message: `"${key}" is not a field of ${path.length === 0 ? 'a policy' : path.join('.')}; see the list in the policy's documentation`,
+      }));
+    }
+    return [{ at: source.at(source.offsetOf(path)), message: `${path.join('.') || 'the policy'}: ${issue.message}` }];
+  });
+
+/** Collects faults; `list` gives them in the file's order. */
+export type Faults = {
+  readonly add: (offset: number, message: string) => void;
+  readonly list: () => readonly PolicyFault[];
+};
+
+export const createFaults = (source: Source): Faults => {
+  const found: { offset: number; message: string }[] = [];
+  return {
+    add: (offset, message) => found.push({ offset, message }),
+    list: () =>
+      found
+        .toSorted((left, right) => left.offset - right.offset)
+        .map(({ offset, message }) => ({ at: source.at(offset), message })),
+  };
+};

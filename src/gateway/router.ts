@@ -1,0 +1,66 @@
+/**
+ * The gateway as a Router of its own: called before an Express app, or mounted inside a host's. `req` and `res` are
+ * Node's own here. Decodes, answers and logs; what a session may see is session.ts's affair.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express from 'express';
+import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
+import { readBody } from './body.js';
+import { createCors, preflightHeaders, securityHeaders } from './headers.js';
+import { createSessions, type Trace } from './session.js';
+import { createSteps, type GatewayOptions } from './steps.js';
+
+export type { GatewayOptions } from './steps.js';
+
+/** Express's Router; as it uses nothing of Express's request and response, Node's own will do. */
+export type Gateway = express.Router &
+  ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void);
+
+type Handle<Result> = (request: IncomingMessage, response: ServerResponse) => Result;
+
+const createWriters = (allowedOrigins: readonly string[]) => {
+  const cors = createCors(allowedOrigins);
+  const security = securityHeaders();
+  const constant = [...security, 'Cache-Control', 'no-store', 'Content-Type', 'application/json; charset=utf-8'];
+  const send = (request: IncomingMessage, response: ServerResponse, { status, body, headers }: Answer): void => {
+    const length = ['Content-Length', String(Buffer.byteLength(body))];
+    response.writeHead(status, [...constant, ...length, ...cors.headers(request.headers.origin), ...headers]);
+    response.end(body);
+  };
+  const preflight: Handle<void> = (request, response) => {
+    const { origin } = request.headers;
+    const extra = cors.isAllowed(origin) ? preflightHeaders : noHeaders;
+    response.writeHead(204, [...security, ...allow, ...cors.headers(origin), ...extra]);
+    response.end();
+  };
+  return { send, preflight };
+};
+
+/** The gateway, ready to be called or mounted. */
+export const createGateway = (options: GatewayOptions): Gateway => {
+  const answerSession = createSessions(createSteps(options));
+  const { send, preflight } = createWriters(options.allowedOrigins);
+  const post: Handle<Promise<void>> = async (request, response) => {
+    const startedAt = performance.now();
+    const trace: Trace = {};
+    const line = () => ({ ...trace, ms: Math.round((performance.now() - startedAt) * 100) / 100 });
+    try {
+      const answer = await answerSession({ headers: request.headers, body: () => readBody(request) }, trace);
+      send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders });
+      options.log.info({ ...line(), code: 'OK' }, 'embed-token');
+    } catch (error) {
+      const answer = answerError(error);
+      send(request, response, answer);
+      const level = answer.status >= 500 ? 'error' : 'info';
+      options.log[level]({ ...line(), code: answer.code, ...explain(error) }, 'embed-token');
+    }
+  };
+  const router = express.Router();
+  router.all('/embed-token', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method === 'POST') return post(request, response);
+    if (request.method === 'OPTIONS') return preflight(request, response);
+    return send(request, response, wrongMethod(request.method));
+  });
+  // The types want Express's request and response; the handlers above read none of what Express adds.
+  return router as Gateway;
+};

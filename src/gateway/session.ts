@@ -1,0 +1,51 @@
+/**
+ * One request of a host user, from session to guest token. Read this first: each line is one step, in a file of that
+ * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { GuestRequestOf } from './guest-request.js';
+import type { Identity } from './identity.js';
+import type { Decide } from './policy.js';
+import type { Provision } from './provision.js';
+import type { TenantOf } from './tenant.js';
+import type { GuestToken } from './token.js';
+import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
+
+export type SessionSteps = {
+  readonly identity: Identity;
+  readonly tenant: TenantOf;
+  readonly policy: Decide;
+  readonly provision: Provision;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>) => Promise<GuestToken>;
+  readonly serviceUrl: string;
+};
+
+export type SessionRequest = {
+  readonly headers: IncomingHttpHeaders;
+  /** Read only once the session is known. */
+  readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
+};
+
+/** How far a request came, for its log line. */
+export type Trace = { user?: string; tenant?: string };
+
+/** Answers a request; what a step refuses is thrown as a Refusal. */
+export const createSessions =
+  (steps: SessionSteps) =>
+  async (request: SessionRequest, trace: Trace): Promise<EmbedTokenAnswer> => {
+    const session = steps.identity(request.headers);
+    trace.user = session.subject;
+    const asked = await request.body();
+    const clientId = steps.tenant(session, asked.tenant);
+    trace.tenant = clientId;
+    const grant = steps.policy(session, clientId, asked);
+    const dashboards = await steps.provision.ensure(grant.templates, clientId);
+    const token = await steps.token({ clientId, session, grant, dashboards });
+    return {
+      token: token.token,
+      expiresAt: new Date(token.expiresAtMs).toISOString(),
+      refreshAfter: new Date(token.refreshAfterMs).toISOString(),
+      embeds: dashboards.map(({ id, name }) => ({ id, name, type: 'dashboard' })),
+      serviceUrl: steps.serviceUrl,
+    };
+  };

@@ -1,0 +1,74 @@
+/** Builds the steps of session.ts, straight down, each once. */
+import { hash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { type Transport, UpstreamRefusal } from '../contract/client.js';
+import type { Clock } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Cache } from '../platform/cache.js';
+import type { JwtIssuer } from '../platform/jwt.js';
+import { guestRequestOf } from './guest-request.js';
+import { createIdentity } from './identity.js';
+import { createMetricLists } from './metric-lists.js';
+import { createPolicyStep } from './policy.js';
+import type { Policy } from './policy-file.js';
+import { createProvision } from './provision.js';
+import type { SessionSteps } from './session.js';
+import { createTenantStep } from './tenant.js';
+import { createTokenStep } from './token.js';
+import { createUpstream } from './upstream.js';
+
+export type GatewayOptions = {
+  readonly issuers: readonly JwtIssuer[];
+  /** The host's session cookie that holds the JWT; null: sessions come by `Authorization: Bearer` alone. */
+  readonly cookieName: string | null;
+  /** Origins beside the gateway's own whose pages may call it and use the cookie. */
+  readonly allowedOrigins: readonly string[];
+  readonly policy: Policy;
+  readonly upstream: {
+    readonly transport: Transport;
+    readonly apiKey: string;
+    /** Names the upstream in the keys of cached tokens. */
+    readonly baseUrl: string;
+  };
+  /** Where the elements reach the service; part of every answer. */
+  readonly serviceUrl: string;
+  readonly cache: Cache;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
+  readonly minimumLifeMs?: number | undefined;
+};
+
+/** The steps of one gateway. */
+export const createSteps = (options: GatewayOptions): SessionSteps => {
+  const { policy, clock, cache, log } = options;
+  const { transport, apiKey, baseUrl } = options.upstream;
+  const upstream = createUpstream(transport, apiKey);
+  const provision = createProvision({ upstream, policy, log });
+  const listMetrics = createMetricLists({ upstream, clock });
+  const tokenOf = createTokenStep({
+    upstream,
+    baseUrl,
+    keyId: hash('sha256', apiKey, 'hex'),
+    epochs: () => [policy.digest],
+    cache,
+    clock,
+    minimumLifeMs: options.minimumLifeMs,
+  });
+  return {
+    identity: createIdentity(options),
+    tenant: createTenantStep(policy),
+    policy: createPolicyStep(policy, clock),
+    provision,
+    token: async (of) => {
+      try {
+        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics));
+      } catch (error) {
+        // The service may have lost a dashboard that was verified here: look again at the next request.
+        if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
+        throw error;
+      }
+    },
+    serviceUrl: options.serviceUrl,
+  };
+};

@@ -1,0 +1,123 @@
+/**
+ * The guest token of a grant: a cached one that was minted for exactly this request, or a new one. Its cache key holds
+ * everything that the token depends on, so a changed grant, policy, key or upstream never meets an older token.
+ */
+import { hash } from 'node:crypto';
+import { type Call, UpstreamRefusal } from '../contract/client.js';
+import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
+import type { Clock } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Cache } from '../platform/cache.js';
+import { createSingleFlight } from '../platform/single-flight.js';
+import { encodeClientId } from './dashboard-id.js';
+import { undecided } from './policy.js';
+import { unavailable } from './upstream.js';
+
+export type GuestToken = {
+  readonly token: string;
+  readonly expiresAtMs: number;
+  /** From here on, asking again gives a newer token. */
+  readonly refreshAfterMs: number;
+};
+
+/** Changes whenever tokens minted before must no longer be answered. */
+export type Epochs = (request: GuestTokenRequest) => readonly string[];
+
+export type TokenOptions = {
+  readonly upstream: Call;
+  /** The upstream and the key's own id: both are part of what a token depends on. */
+  readonly baseUrl: string;
+  readonly keyId: string;
+  readonly epochs: Epochs;
+  readonly cache: Cache;
+  readonly clock: Clock;
+  /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
+  readonly minimumLifeMs?: number | undefined;
+};
+
+/** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE. */
+export type TokenOf = (request: GuestTokenRequest) => Promise<GuestToken>;
+
+type Held = { readonly token: string; readonly expiresAtMs: number };
+
+/** JSON with sorted keys; undefined fields are left out. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+
+/** The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. */
+export const tokenKeyOf = (
+  { baseUrl, keyId, epochs }: Pick<TokenOptions, 'baseUrl' | 'keyId' | 'epochs'>,
+  request: GuestTokenRequest,
+): string => {
+  const material = canonicalJson([baseUrl, keyId, epochs(request), request]);
+  return `guestlist:token:${encodeClientId(request.clientId)}:${hash('sha256', material, 'hex')}`;
+};
+
+/** What a cache holds may have been written by anyone who reaches it: anything unexpected is a miss. */
+const decodeHeld = (text: string | null): Held | null => {
+  if (text === null) return null;
+  try {
+    const held: unknown = JSON.parse(text);
+    if (typeof held !== 'object' || held === null || !('token' in held) || !('expiresAtMs' in held)) return null;
+    const { token, expiresAtMs } = held;
+    return typeof token === 'string' && Number.isSafeInteger(expiresAtMs) && typeof expiresAtMs === 'number'
+      ? { token, expiresAtMs }
+      : null;
+  } catch {
+    return null;
+  }
+};
+
+const restrictionCodes = ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR'];
+
+/** A mint that the service refuses: never tried again with less in it. */
+const refusalOf = (error: unknown): unknown => {
+  if (!(error instanceof UpstreamRefusal)) return error;
+  if (restrictionCodes.includes(error.code)) return undecided('restriction-not-enforceable', error);
+  if (error.code === 'CLIENT_ID_ERROR') {
+    return new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
+      reason: 'tenant-unknown-upstream',
+      cause: error,
+    });
+  }
+  return unavailable('mint-refused', error);
+};
+
+const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
+  Math.min(configured ?? expiryMs / 5, expiryMs / 2);
+
+/** Makes the step. At most one request for one key is under way in this process. */
+export const createTokenStep = (options: TokenOptions): TokenOf => {
+  const { upstream, cache, clock } = options;
+  const flight = createSingleFlight<GuestToken>();
+  const mint = async (request: GuestTokenRequest): Promise<Held> => {
+    // Counted from before the request: the service's own expiry is never earlier.
+    const startedAtMs = clock.now().getTime();
+    try {
+      const { token } = await upstream(createGuestToken, request);
+      return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0) };
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  };
+  return (request) => {
+    const key = tokenKeyOf(options, request);
+    const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
+    const answer = ({ token, expiresAtMs }: Held): GuestToken => ({
+      token,
+      expiresAtMs,
+      refreshAfterMs: expiresAtMs - minimumLifeMs,
+    });
+    return flight(key, async () => {
+      const held = decodeHeld(await cache.get(key));
+      if (held !== null && held.expiresAtMs - clock.now().getTime() > minimumLifeMs) return answer(held);
+      const minted = await mint(request);
+      await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
+      return answer(minted);
+    });
+  };
+};

@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../domain/ports.js';
+import type { Cache } from './cache.js';
+
+export type MemoryCacheOptions = {
+  readonly clock: Clock;
+  /** How many values are held; the least recently used goes first. */
+  readonly maxEntries?: number;
+};
+
+/** A cache in this process, bounded. */
+export const createMemoryCache = ({ clock, maxEntries = 50_000 }: MemoryCacheOptions): Cache => {
+  const values = new LRUCache<string, { readonly value: string; readonly expiresAtMs: number }>({ max: maxEntries });
+  return {
+    get: async (key) => {
+      const held = values.get(key);
+      if (held === undefined) return null;
+      if (clock.now().getTime() < held.expiresAtMs) return held.value;
+      values.delete(key);
+      return null;
+    },
+    set: async (key, value, ttlMs) => {
+      if (ttlMs > 0) values.set(key, { value, expiresAtMs: clock.now().getTime() + ttlMs });
+      else values.delete(key);
+    },
+    delete: async (key) => {
+      values.delete(key);
+    },
+    close: async () => values.clear(),
+  };
+};
