@@ -1,0 +1,82 @@
+import { css } from 'lit';
+
+export const cardStyles = css`
+  :host {
+    container-type: inline-size;
+    min-width: 0;
+    min-height: 0;
+  }
+  section {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    padding: 14px 16px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+    box-shadow: var(--gl-shadow);
+  }
+  header {
+    display: flex;
+    align-items: center;
+    gap: 8px;
+    min-height: 30px;
+    margin-bottom: 8px;
+  }
+  h3 {
+    flex: 1;
+    min-width: 0;
+    margin: 0;
+    overflow: hidden;
+    font-size: 14px;
+    font-weight: 600;
+    letter-spacing: -0.005em;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .actions {
+    display: flex;
+    gap: 2px;
+    margin-inline-end: -6px;
+  }
+  .body {
+    position: relative;
+    flex: 1;
+    min-height: 0;
+    display: flex;
+    flex-direction: column;
+    transition: opacity 0.15s;
+  }
+  .body > * {
+    flex: 1;
+    min-height: 0;
+  }
+  .body > .sr,
+  .body > .more {
+    flex: none;
+  }
+  .stale {
+    opacity: 0.45;
+  }
+  .more {
+    margin: 8px 0 0;
+    font-size: 12px;
+  }
+  .trail {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    margin: -4px 0 8px;
+    font-size: 12.5px;
+    color: var(--gl-muted);
+  }
+  .trail button {
+    padding: 0;
+    border: 0;
+    background: none;
+    color: var(--gl-accent);
+  }
+  .trail button:hover {
+    text-decoration: underline;
+  }
+`;

@@ -1,0 +1,205 @@
+/** The filters a guest may set. Holds no state: shows `values`, tells each change by a `filter` event. */
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import type { FilterValue } from '../domain/filter.js';
+import type { GuestFilter, GuestOption } from '../domain/guest-view.js';
+import { type FilterValues, isRecord } from './client.js';
+import { closeIcon } from './icons.js';
+import { baseStyles } from './theme.js';
+
+export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
+export type LoadFilterOptions = (
+  filter: string,
+  search: string,
+  signal: AbortSignal,
+) => Promise<readonly GuestOption[]>;
+
+/** Stand for an end that is left open; the service wants both. */
+const [earliest, latest] = ['1900-01-01', '2999-12-31'];
+
+export class FilterBar extends LitElement {
+  static override properties = {
+    filters: { attribute: false },
+    values: { attribute: false },
+    load: { attribute: false },
+  };
+  declare filters: readonly GuestFilter[];
+  declare values: FilterValues;
+  declare load: LoadFilterOptions;
+
+  static override styles = [
+    baseStyles,
+    css`
+      .bar {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: end;
+        gap: 10px 14px;
+      }
+      fieldset {
+        display: grid;
+        gap: 4px;
+        margin: 0;
+        padding: 0;
+        border: 0;
+        min-width: 0;
+      }
+      legend,
+      .label {
+        padding: 0 0 4px;
+        font-size: 12px;
+        color: var(--gl-muted);
+      }
+      .pair {
+        display: flex;
+        align-items: center;
+        gap: 6px;
+      }
+      input,
+      select {
+        min-height: 34px;
+        padding: 0 9px;
+        border: 1px solid var(--gl-border);
+        border-radius: 8px;
+        background: var(--gl-surface);
+        font-size: 13px;
+      }
+      input[type='number'] {
+        width: 9ch;
+      }
+      @container (max-width: 560px) {
+        guestlist-multi-select,
+        fieldset,
+        .pair input {
+          flex: 1 1 100%;
+          min-width: 0;
+        }
+        .pair input {
+          flex-basis: 0;
+          width: 100%;
+        }
+      }
+    `,
+  ];
+
+  constructor() {
+    super();
+    this.filters = [];
+    this.values = {};
+  }
+
+  override render() {
+    if (this.filters.length === 0) return null;
+    const isAnySet = Object.keys(this.values).length > 0;
+    return html`<div class="bar" role="group" aria-label="Filters">
+      ${this.filters.map((filter) => this.#control(filter))}
+      ${
+        isAnySet
+          ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} Clear filters</button>`
+          : null
+      }
+    </div>`;
+  }
+
+  #control(filter: GuestFilter): TemplateResult {
+    const value = this.values[filter.name] ?? filter.defaultValue ?? undefined;
+    switch (filter.dataType) {
+      case 'date':
+        return this.#dates(filter, value);
+      case 'number':
+        return this.#numbers(filter, value);
+      case 'boolean':
+        return this.#choice(filter, value);
+      case 'string':
+        return html`<guestlist-multi-select
+          .label=${filter.name}
+          .values=${stringsIn(value)}
+          .load=${(search: string, signal: AbortSignal) => this.load(filter.name, search, signal)}
+          @choose=${(event: CustomEvent<readonly string[]>) =>
+            this.#tell(filter.name, event.detail.length === 0 ? undefined : event.detail)}
+        ></guestlist-multi-select>`;
+    }
+  }
+
+  #dates({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const [from, to] = datesIn(value);
+    const set = (start: string, end: string) =>
+      this.#tell(
+        name,
+        start === '' && end === '' ? undefined : { startDate: start || earliest, endDate: end || latest },
+      );
+    const preset = typeof value === 'string' ? html`<span class="quiet">${value}</span>` : null;
+    return html`<fieldset>
+      <legend>${name}</legend>
+      <div class="pair">
+        ${this.#input('date', `${name} from`, from, (text) => set(text, to))}
+        <span class="quiet" aria-hidden="true">–</span>
+        ${this.#input('date', `${name} to`, to, (text) => set(from, text))} ${preset}
+      </div>
+    </fieldset>`;
+  }
+
+  #numbers({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const { min, max } = rangeIn(value);
+    const set = (low: number | undefined, high: number | undefined) =>
+      this.#tell(name, low === undefined && high === undefined ? undefined : { min: low, max: high });
+    return html`<fieldset>
+      <legend>${name}</legend>
+      <div class="pair">
+        ${this.#input('number', `${name} at least`, String(min ?? ''), (text) => set(numberIn(text), max))}
+        <span class="quiet" aria-hidden="true">–</span>
+        ${this.#input('number', `${name} at most`, String(max ?? ''), (text) => set(min, numberIn(text)))}
+      </div>
+    </fieldset>`;
+  }
+
+  #input(type: 'date' | 'number', label: string, value: string, set: (text: string) => void): TemplateResult {
+    const change = (event: Event) => {
+      if (event.target instanceof HTMLInputElement) set(event.target.value);
+    };
+    return html`<input type=${type} aria-label=${label} .value=${value} @change=${change} />`;
+  }
+
+  #choice({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
+    const change = (event: Event) => {
+      if (!(event.target instanceof HTMLSelectElement)) return;
+      this.#tell(name, event.target.value === '' ? undefined : event.target.value === 'true');
+    };
+    return html`<fieldset>
+      <legend>${name}</legend>
+      <select aria-label=${name} @change=${change}>
+        <option value="" ?selected=${value === undefined}>All</option>
+        <option value="true" ?selected=${value === true}>Yes</option>
+        <option value="false" ?selected=${value === false}>No</option>
+      </select>
+    </fieldset>`;
+  }
+
+  readonly #clear = (): void => {
+    for (const name of Object.keys(this.values)) this.#tell(name, undefined);
+  };
+
+  #tell(name: string, value: FilterValue | undefined): void {
+    this.dispatchEvent(new CustomEvent<FilterChange>('filter', { detail: { name, value } }));
+  }
+}
+
+const stringsIn = (value: FilterValue | undefined): readonly string[] => {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === 'string' ? [value] : [];
+};
+
+const datesIn = (value: FilterValue | undefined): readonly [string, string] => {
+  const read = (end: unknown, open: string) => (typeof end === 'string' && end !== open ? end : '');
+  const { startDate, endDate, start, end } = fieldsOf(value);
+  return [read(startDate ?? start, earliest), read(endDate ?? end, latest)];
+};
+
+const rangeIn = (value: FilterValue | undefined): { min: number | undefined; max: number | undefined } => {
+  const read = (end: unknown) => (typeof end === 'number' ? end : undefined);
+  const { min, max } = fieldsOf(value);
+  return { min: read(min), max: read(max) };
+};
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
+
+const numberIn = (text: string): number | undefined => (text === '' ? undefined : Number(text));

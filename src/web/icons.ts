@@ -1,0 +1,24 @@
+/** The few pictures on buttons, drawn here so that nothing is loaded. Each is decoration: its button has a name. */
+import { html, type TemplateResult } from 'lit';
+
+const icon = (path: string): TemplateResult => html`<svg
+  width="16"
+  height="16"
+  viewBox="0 0 16 16"
+  fill="none"
+  stroke="currentColor"
+  stroke-width="1.5"
+  stroke-linecap="round"
+  stroke-linejoin="round"
+  aria-hidden="true"
+>
+  <path d=${path}></path>
+</svg>`;
+
+export const tableIcon = icon('M2 3.5h12v9H2zM2 6.5h12M6 6.5v6');
+export const chartIcon = icon('M2.5 13.5h11M4 11V7.5M8 11V3.5M12 11V6');
+export const rowsIcon = icon('M2.5 4h11M2.5 8h11M2.5 12h7');
+export const downloadIcon = icon('M8 2.5v7M5 7l3 3 3-3M2.5 13.5h11');
+export const closeIcon = icon('M4 4l8 8M12 4l-8 8');
+export const downIcon = icon('M4.5 6.5L8 10l3.5-3.5');
+export const checkIcon = icon('M3.5 8.5l3 3 6-7');

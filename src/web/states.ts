@@ -1,0 +1,67 @@
+/** What stands in a chart's place while there is none: loading, nothing to show, a failure. */
+import { css, html, type TemplateResult } from 'lit';
+
+export const stateStyles = css`
+  .state {
+    display: grid;
+    place-content: center;
+    justify-items: center;
+    gap: 8px;
+    min-height: 100%;
+    padding: 12px 16px;
+    text-align: center;
+  }
+  .state p {
+    margin: 0;
+    max-width: 46ch;
+    overflow-wrap: anywhere;
+  }
+  .state strong {
+    font-weight: 600;
+  }
+  .state .button {
+    margin-top: 4px;
+  }
+  .skeleton {
+    position: relative;
+    overflow: hidden;
+    height: 100%;
+    min-height: 24px;
+    border-radius: 8px;
+    background: var(--gl-skeleton);
+  }
+  .skeleton::after {
+    content: '';
+    position: absolute;
+    inset: 0;
+    background: linear-gradient(90deg, transparent, var(--gl-surface), transparent);
+    opacity: 0.55;
+    transform: translateX(-100%);
+    animation: sheen 1.4s ease-in-out infinite;
+  }
+  @keyframes sheen {
+    to {
+      transform: translateX(100%);
+    }
+  }
+  @media (prefers-reduced-motion: reduce) {
+    .skeleton::after {
+      display: none;
+    }
+  }
+`;
+
+export const loadingState = (label: string): TemplateResult =>
+  html`<div class="skeleton"></div><span class="sr" role="status">${label}</span>`;
+
+export const emptyState = (text: string, action?: TemplateResult): TemplateResult =>
+  html`<div class="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
+
+/** `message` is the service's public sentence; it is written as text. */
+export const errorState = (title: string, message: string, retry?: () => void): TemplateResult => html`
+  <div class="state" role="alert">
+    <p><strong>${title}</strong></p>
+    <p class="quiet">${message}</p>
+    ${retry === undefined ? null : html`<button class="button" type="button" @click=${retry}>Try again</button>`}
+  </div>
+`;
