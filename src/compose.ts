@@ -84,7 +84,13 @@ const seedServiceToken = async (store: Store, serviceToken: string): Promise<voi
   const hash = tokens.hash(serviceToken);
   if ((await store.serviceTokens.findByHash(hash)) !== undefined) return;
   const id = ids.uuid();
-  await store.serviceTokens.insert({ id, name: `first ${id.slice(0, 8)}`, hash, createdAt: clock.now(), expiresAt: null });
+  await store.serviceTokens.insert({
+    id,
+    name: `first ${id.slice(0, 8)}`,
+    hash,
+    createdAt: clock.now(),
+    expiresAt: null,
+  });
 };
 
 const composeService = async (config: Config, credentials: Credentials, log: Logger): Promise<Service> => {
@@ -110,7 +116,12 @@ const composeDemo = async (config: Config, credentials: Credentials, store: Prom
   const bundle = await readDemoBundle(join(config.folder, 'demo'));
   const dataDir = resolve(config.settings.dataDir);
   const data = ensureFlightsData(join(dataDir, bundle.organization.datasource.path));
-  await Promise.all([data, store.then((opened) => seedDemo({ store: opened, clock, ids, tokens }, bundle, { dataDir, apiKey: credentials.demoApiKey }))]);
+  await Promise.all([
+    data,
+    store.then((opened) =>
+      seedDemo({ store: opened, clock, ids, tokens }, bundle, { dataDir, apiKey: credentials.demoApiKey }),
+    ),
+  ]);
   const secret = demoKey(credentials.demoJwtSecret);
   return createDemoHost({ users: bundle.users, secret, cookieName: config.settings.gateway.session.cookie, clock });
 };
@@ -120,16 +131,32 @@ const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentia
   const host = secrets.hostJwtSecret;
   return [
     ...(isDemo ? [{ issuer: demoIssuer, secret: demoKey(credentials.demoJwtSecret), clockToleranceSeconds }] : []),
-    ...(host === null ? [] : [{ issuer, audience: audience ?? undefined, clockToleranceSeconds, secret: createSecretKey(Buffer.from(host, 'utf8')) }]),
+    ...(host === null
+      ? []
+      : [
+          {
+            issuer,
+            audience: audience ?? undefined,
+            clockToleranceSeconds,
+            secret: createSecretKey(Buffer.from(host, 'utf8')),
+          },
+        ]),
   ];
 };
 
-type GatewayParts = { readonly config: Config; readonly credentials: Credentials; readonly dispatch: Dispatch | null; readonly cache: Cache; readonly place: Place };
+type GatewayParts = {
+  readonly config: Config;
+  readonly credentials: Credentials;
+  readonly dispatch: Dispatch | null;
+  readonly cache: Cache;
+  readonly place: Place;
+};
 
 const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
   const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null) return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
+  if (serviceUrl !== null)
+    return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
   return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
 };
@@ -151,6 +178,8 @@ const composeGateway = (parts: GatewayParts): Gateway => {
 };
 
 const openCache = ({ settings }: Config, log: Logger): Promise<Cache> =>
-  settings.redisUrl === null ? Promise.resolve(createMemoryCache({ clock })) : createRedisCache({ url: settings.redisUrl, log });
+  settings.redisUrl === null
+    ? Promise.resolve(createMemoryCache({ clock }))
+    : createRedisCache({ url: settings.redisUrl, log });
 
 const web = (file: string): string => fileURLToPath(new URL(`web/${file}`, import.meta.url));

@@ -110,7 +110,7 @@ export type EmbedStore = {
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
   /** The data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
-  /** Ordered by name, then id. */
+  /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
 };
 

@@ -17,7 +17,7 @@ const listAll = async (upstream: Call): Promise<Map<string, IndexedEmbed>> => {
   const found = new Map<string, IndexedEmbed>();
   const seen = new Set<string>();
   for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
-    const { data } = await upstream(listEmbeds, { isPagination: 'true', pageNumber });
+    const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber });
     const before = seen.size;
     for (const { embedId, embedType, externalDashboard } of data) {
       seen.add(embedId);

@@ -48,6 +48,8 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
         .executeTakeFirst();
       return row && decode(row);
     },
+    listByMetric: async (dataAppId, metricId) =>
+      (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
       (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
   };

@@ -6,7 +6,12 @@ import jwt from 'jsonwebtoken';
 import { flightsSource } from '../../src/demo/flights-data.js';
 import type { Product } from './product.js';
 
-export type Answer<T = Record<string, unknown>> = { readonly status: number; readonly headers: Headers; readonly body: T; readonly text: string };
+export type Answer<T = Record<string, unknown>> = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+  readonly text: string;
+};
 
 export const request = async <T = Record<string, unknown>>(url: string, init: RequestInit = {}): Promise<Answer<T>> => {
   const response = await fetch(url, init);
@@ -18,7 +23,10 @@ export const request = async <T = Record<string, unknown>>(url: string, init: Re
 export const post = <T = Record<string, unknown>>(url: string, body: unknown, bearer?: string): Promise<Answer<T>> =>
   request<T>(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    },
     body: JSON.stringify(body),
   });
 
@@ -26,10 +34,15 @@ export const get = <T = Record<string, unknown>>(url: string, bearer?: string): 
   request<T>(url, bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } });
 
 /** A session as the demo's host signs it; `claims` replaces or adds. */
-export const session = ({ credentials }: Pick<Product, 'credentials'>, claims: Readonly<Record<string, unknown>>): string => {
+export const session = (
+  { credentials }: Pick<Product, 'credentials'>,
+  claims: Readonly<Record<string, unknown>>,
+): string => {
   const now = Math.floor(Date.now() / 1000);
   const all = { iss: 'guestlist-demo', sub: 'someone', iat: now, exp: now + 600, ...claims };
-  return jwt.sign(JSON.parse(JSON.stringify(all)), createSecretKey(Buffer.from(credentials.demoJwtSecret)), { algorithm: 'HS256' });
+  return jwt.sign(JSON.parse(JSON.stringify(all)), createSecretKey(Buffer.from(credentials.demoJwtSecret)), {
+    algorithm: 'HS256',
+  });
 };
 
 export const analyst = (org_id: string) => ({ sub: `${org_id}-analyst`, org_id, roles: ['analyst'] });
@@ -46,7 +59,11 @@ export type EmbedToken = {
 export type Failure = { readonly error: { readonly code: string; readonly message: string; readonly status?: number } };
 
 /** Logs in and answers the guest token. Throws where it is refused. */
-export const login = async (product: Product, claims: Readonly<Record<string, unknown>>, body: unknown = {}): Promise<EmbedToken> => {
+export const login = async (
+  product: Product,
+  claims: Readonly<Record<string, unknown>>,
+  body: unknown = {},
+): Promise<EmbedToken> => {
   const answer = await post<EmbedToken & Failure>(`${product.url}/embed-token`, body, session(product, claims));
   if (answer.status !== 200) throw new Error(`embed-token answered ${answer.status}: ${answer.text}`);
   return answer.body;
@@ -65,7 +82,10 @@ export type Reply = {
 };
 
 export const openDashboard = async (product: Product, token: string, id: string): Promise<GuestDashboard> => {
-  const answer = await get<{ data: GuestDashboard }>(`${product.url}/api/v2/guest/dashboards/${encodeURIComponent(id)}`, token);
+  const answer = await get<{ data: GuestDashboard }>(
+    `${product.url}/api/v2/guest/dashboards/${encodeURIComponent(id)}`,
+    token,
+  );
   if (answer.status !== 200) throw new Error(`the dashboard answered ${answer.status}: ${answer.text}`);
   return answer.body.data;
 };
@@ -82,7 +102,11 @@ export const ask = async (
   const { metrics } = await openDashboard(product, token, dashboardId);
   const metricId = metrics.find(({ name }) => name === metricName)?.metricId;
   if (metricId === undefined) throw new Error(`no metric ${metricName}`);
-  const answer = await post<Reply>(`${product.url}/api/v2/guest/metrics/${metricId}/${way}`, { dashboardId, ...query }, token);
+  const answer = await post<Reply>(
+    `${product.url}/api/v2/guest/metrics/${metricId}/${way}`,
+    { dashboardId, ...query },
+    token,
+  );
   if (answer.status !== 200) throw new Error(`${metricName} answered ${answer.status}: ${answer.text}`);
   return answer.body;
 };
