@@ -1,3 +1,4 @@
+import { limits } from '../contract/fields.js';
 import type { JsonSchema } from '../contract/openapi.js';
 import { type Html, html, type Piece, prose, slug } from './html.js';
 
@@ -52,15 +53,18 @@ export const writeType = (schema: JsonSchema): Html => {
 const isSafeBound = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 
+/** The same in every locale. */
+const format = (value: number): string => value.toLocaleString('en-US');
+
 const writeLimits = (schema: JsonSchema): string => {
   const { minimum, maximum, exclusiveMinimum, maxItems, maxLength } = schema;
   const parts = [
-    isSafeBound(exclusiveMinimum) ? `more than ${exclusiveMinimum}` : '',
-    isSafeBound(minimum) ? `from ${minimum}` : '',
-    isSafeBound(maximum) ? `up to ${maximum}` : '',
-    typeof maxItems === 'number' ? `at most ${maxItems} items` : '',
-    // The length of a name is said once, on the top of the page.
-    typeof maxLength === 'number' && maxLength !== 255 ? `at most ${maxLength} characters` : '',
+    isSafeBound(exclusiveMinimum) ? `more than ${format(exclusiveMinimum)}` : '',
+    isSafeBound(minimum) ? `from ${format(minimum)}` : '',
+    isSafeBound(maximum) ? `up to ${format(maximum)}` : '',
+    typeof maxItems === 'number' && maxItems !== limits.items ? `at most ${format(maxItems)} items` : '',
+    // The common limits are said once, on the top of the page.
+    typeof maxLength === 'number' && maxLength !== limits.nameLength ? `at most ${format(maxLength)} characters` : '',
     schema.default === undefined ? '' : `default \`${JSON.stringify(schema.default)}\``,
   ];
   const text = parts.filter((part) => part !== '').join(', ');
@@ -97,9 +101,9 @@ const writeName = (name: string): Html => {
 
 const writeRow = ({ name, schema, isRequired, depth }: Field, isRequest: boolean): Html => {
   const description = typeof schema.description === 'string' ? schema.description : '';
-  const limits = isRequest ? writeLimits(schema) : '';
+  const bounds = isRequest ? writeLimits(schema) : '';
   const mark = isRequest && isRequired ? html` <span class="required">required</span>` : undefined;
-  return html`<tr class="d${Math.min(depth, 5)}"><td>${writeName(name)}${mark}</td><td class="type">${writeType(schema)}</td><td>${prose([description, limits].filter(Boolean).join(' '))}</td></tr>`;
+  return html`<tr class="d${Math.min(depth, 5)}"><td>${writeName(name)}${mark}</td><td class="type">${writeType(schema)}</td><td>${prose([description, bounds].filter(Boolean).join(' '))}</td></tr>`;
 };
 
 /** A table of the fields of an object, nested ones below their parents; nothing where it has none. */

@@ -28,6 +28,7 @@ nav {
   background: var(--panel); border-right: 1px solid var(--line); font-size: 0.875rem; line-height: 1.4;
 }
 nav .home { display: block; font-weight: 700; font-size: 1.125rem; margin-bottom: 1rem; color: var(--ink); }
+nav > a:not(.home) { display: block; padding: 0.25rem 0; }
 nav h2 { font-size: 0.8125rem; margin: 1.25rem 0 0.25rem; border: 0; padding: 0; }
 nav h2 a { color: var(--ink); }
 nav ul { list-style: none; margin: 0; padding: 0; }
@@ -86,6 +87,13 @@ dt { font-weight: 600; } dd { margin: 0; }
   nav > a:not(.home), nav h2 a { display: inline-block; padding: 0.375rem 0; color: var(--accent); font-size: 0.875rem; font-weight: 500; }
   main { padding: 1.5rem 1.25rem 4rem; }
   h1 { font-size: 1.625rem; }
+  .fields { min-width: 0; }
+  .fields thead { display: none; }
+  .fields tr { display: block; border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
+  .fields td { display: block; border: 0; padding: 0.0625rem 0; }
+  .fields td:empty { display: none; }
+  .fields .d1 td { padding-left: 1rem; } .fields .d2 td { padding-left: 2rem; } .fields .d3 td { padding-left: 3rem; }
+  .fields .d4 td { padding-left: 4rem; } .fields .d5 td { padding-left: 5rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 0.5rem; }
 }
