@@ -78,20 +78,22 @@ const dashboardFilter = z.strictObject({
 }) satisfies z.ZodType<DashboardFilter, unknown>;
 
 /** The `data` object: metrics by their ids here, the layout's cards naming them; a metric without a card is in the gallery. */
-export const dashboardData = z.strictObject({
-  layout: list(
-    z.strictObject({
-      metricId: identifier,
-      x: z.number().int().min(0).max(11),
-      y: z.number().int().min(0).max(10_000),
-      w: z.number().int().min(1).max(12),
-      h: z.number().int().min(1).max(1000),
-    }),
-  ),
-  filters: list(dashboardFilter),
-  metrics: list(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
-  gridMargin: list(z.number().min(0).max(1000), 12),
-});
+export const dashboardData = z
+  .strictObject({
+    layout: list(
+      z.strictObject({
+        metricId: identifier,
+        x: z.number().int().min(0).max(11),
+        y: z.number().int().min(0).max(10_000),
+        w: z.number().int().min(1).max(12),
+        h: z.number().int().min(1).max(1000),
+      }),
+    ),
+    filters: list(dashboardFilter),
+    metrics: list(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
+    gridMargin: list(z.number().min(0).max(1000), 12),
+  })
+  .meta({ id: 'DashboardData' });
 export type DashboardData = z.output<typeof dashboardData>;
 
 export const dashboardExport = z.strictObject({

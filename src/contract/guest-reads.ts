@@ -174,7 +174,7 @@ export const queryGuestMetric = operation({
   name: 'queryGuestMetric',
   section: 'guest',
   resource: 'Guest reads',
-  summary: 'Query a metric',
+  summary: 'Query a metric as a guest',
   description: 'What the guest chooses is added to the token’s own filters, never put in their place.',
   credentials: ['guestToken'],
   input: guestQuery,

@@ -1,0 +1,86 @@
+/**
+ * The Express app: every middleware, in order, on one screen. It knows the dispatch and the document, no use case and
+ * no store.
+ */
+import express, { type Express, type RequestHandler } from 'express';
+import type { OpenApiDocument } from '../contract/openapi.js';
+import type { Log } from '../platform/log.js';
+import type { Metrics } from '../platform/metrics.js';
+import { type Assets, serveAssets } from './assets.js';
+import type { Dispatch } from './bind.js';
+import { renderDocs } from './docs.js';
+import { docsStyle } from './docs-style.js';
+import {
+  answerError,
+  answerNotFound,
+  jsonBody,
+  measure,
+  openToAnyOrigin,
+  requestId,
+  requestLog,
+  securityHeaders,
+  serve,
+} from './middleware.js';
+
+export type AppDeps = {
+  readonly dispatch: Dispatch;
+  readonly document: OpenApiDocument;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Whether requests can be served; rejecting counts as no. */
+  readonly ready: () => boolean | Promise<boolean>;
+  readonly assets: Assets;
+};
+
+const text =
+  (contentType: string, body: string): RequestHandler =>
+  (_, res) => {
+    res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-cache' }).send(body);
+  };
+
+const alive: RequestHandler = (_, res) => {
+  res.json({ status: 'ok' });
+};
+
+const readiness =
+  (ready: AppDeps['ready'], log: Log): RequestHandler =>
+  async (_, res) => {
+    const isReady = await Promise.resolve()
+      .then(ready)
+      .catch((err: unknown) => {
+        log.warn({ err }, 'the readiness check failed');
+        return false;
+      });
+    res.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'not ready' });
+  };
+
+const exposition =
+  (metrics: Metrics): RequestHandler =>
+  async (_, res) => {
+    const { contentType, body } = await metrics.render();
+    res.set('Content-Type', contentType).send(body);
+  };
+
+export const createApp = ({ dispatch, document, log, metrics, ready, assets }: AppDeps): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+
+  app.use(requestId);
+  app.use(securityHeaders());
+  app.use(requestLog(log));
+  if (metrics !== undefined) app.use(measure(metrics));
+  app.use('/api/v2/guest', openToAnyOrigin);
+  app.use('/api/v2', ...jsonBody, serve(dispatch));
+  app.get('/openapi.json', text('application/json; charset=utf-8', JSON.stringify(document)));
+  app.get('/docs', text('text/html; charset=utf-8', renderDocs(document)));
+  app.get('/docs/style.css', text('text/css; charset=utf-8', docsStyle));
+  app.get('/healthz', alive);
+  app.get('/readyz', readiness(ready, log));
+  if (metrics !== undefined) app.get('/metrics', exposition(metrics));
+  app.use(serveAssets(assets));
+  app.use(answerNotFound);
+  app.use(answerError(log));
+  return app;
+};

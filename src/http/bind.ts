@@ -1,0 +1,167 @@
+/**
+ * Serves operations: authenticate -> decode -> call -> encode. Knows no business and no Express; the same dispatch
+ * answers HTTP and in-process calls.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Credential, Operation } from '../contract/operation.js';
+import type { HandlersOf } from '../contract/operations.js';
+import type { Caller } from '../domain/caller.js';
+import { type Code, Refusal } from '../domain/refusal.js';
+import { envelope, failureMessage } from './envelope.js';
+import { describeIssues, findShapeFault, writeFaults } from './faults.js';
+import { createRoutes, decodeParams, type Match } from './routes.js';
+
+export type DispatchRequest = {
+  readonly method: string;
+  /** Percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+  /** Under which failures are logged; made here if left out. */
+  readonly requestId?: string;
+};
+
+export type DispatchResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  readonly body: unknown;
+  /** For the log and the metrics, never for the caller. */
+  readonly operation: string;
+  readonly refused?: { readonly code: string; readonly reason: string };
+};
+
+/** Answers undefined where no operation has that path. */
+export type Dispatch = (request: DispatchRequest) => Promise<DispatchResponse | undefined>;
+
+/** Who the bearer is. Throws AUTHENTICATION_ERROR, TOKEN_EXPIRED or UNAUTHORIZED; never answers another kind of caller. */
+export type Authenticate = (credentials: readonly Credential[], bearer: string | undefined) => Promise<Caller>;
+
+/** Where failures of our own are written in full. */
+export type ErrorLog = { readonly error: (fields: object, message: string) => void };
+
+export type DispatchDeps<Operations> = {
+  readonly operations: Operations;
+  readonly handlers: HandlersOf<Operations>;
+  readonly authenticate: Authenticate;
+  readonly log: ErrorLog;
+  readonly newRequestId?: () => string;
+};
+
+type AnyHandler = (caller: Caller, input: unknown) => Promise<unknown>;
+type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType' | 'refused'>;
+
+/** When the camel-case paths were deprecated: RFC 9745 wants a date, as seconds. */
+const deprecation = `@${Date.UTC(2026, 10, 1) / 1000}`;
+
+const json = 'application/json; charset=utf-8';
+
+const readBearer = (authorization: string | undefined): string | undefined =>
+  /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
+
+const authenticateFor = async (operation: Operation, authenticate: Authenticate, authorization: string | undefined) => {
+  try {
+    const caller = await authenticate(operation.credentials, readBearer(authorization));
+    if (operation.credentials.includes(caller.kind === 'guest' ? 'guestToken' : caller.kind)) return caller;
+    throw new Error(`authenticate answered a ${caller.kind} caller, which ${operation.name} does not take`);
+  } catch (error) {
+    const isMapped = error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR';
+    if (!isMapped || operation.authenticationCode === undefined) throw error;
+    throw new Refusal(operation.authenticationCode, error.message, { reason: error.reason, cause: error });
+  }
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const refuse = (faults: readonly string[]): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
+};
+
+const decode = ({ operation, binding, params }: Match, request: DispatchRequest): unknown => {
+  const root = binding.from;
+  const names = Object.keys(params);
+  const given = { body: request.body, query: { ...request.query }, path: {} }[root];
+  // A path that says it all may come without a body.
+  const fields = given === undefined && names.length > 0 ? {} : given;
+  const shapeFault = findShapeFault(fields, root);
+  if (shapeFault !== undefined) refuse([shapeFault]);
+  const twice = names.filter((name) => isObject(fields) && Object.hasOwn(fields, name));
+  if (twice.length > 0) refuse(twice.map((name) => `${name}: comes from the path, and not a field of the ${root}`));
+  const input = isObject(fields) ? { ...fields, ...decodeParams(params) } : fields;
+  const decoded = (binding.input ?? operation.input).safeParse(input);
+  if (!decoded.success) return refuse(describeIssues(decoded.error.issues, input, root));
+  return decoded.data;
+};
+
+const encode = ({ operation, binding }: Match, result: unknown): Answer => ({
+  status: 200,
+  headers: operation.contentType === 'text/csv' ? { 'Content-Disposition': 'attachment; filename="metric.csv"' } : {},
+  contentType: operation.contentType === 'text/csv' ? 'text/csv; charset=utf-8' : json,
+  body: (binding.encode ?? operation.encode)(result),
+});
+
+const answerError = (code: Code, message: string, status: number, reason: string): Answer => ({
+  status,
+  headers: status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {},
+  contentType: json,
+  body: envelope(code, message, status),
+  refused: { code, reason },
+});
+
+/** A declared refusal is answered; everything else is our failure: its cause goes to the log and nowhere else. */
+const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
+  const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
+  if (error instanceof Refusal && status !== undefined && status < 500) {
+    return answerError(error.code, error.message, status, error.reason);
+  }
+  log.error({ err: error, requestId, operation: operation.name }, 'an operation failed');
+  return answerError('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500, 'failure');
+};
+
+const notAllowed = (method: string, allowed: readonly string[]): DispatchResponse => ({
+  status: 405,
+  headers: { Allow: allowed.join(', '), 'Cache-Control': 'no-store' },
+  contentType: json,
+  body: envelope('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}, not ${method.slice(0, 20)}.`, 405),
+  operation: 'unmatched',
+});
+
+/** Makes the dispatch of a set of operations. */
+export const createDispatch = <const Operations extends Readonly<Record<string, Operation>>>({
+  operations,
+  handlers,
+  authenticate,
+  log,
+  newRequestId = randomUUID,
+}: DispatchDeps<Operations>): Dispatch => {
+  const find = createRoutes(Object.values(operations));
+  // HandlersOf pairs each operation with its use case; from here on, decode and authenticate keep what it promised.
+  const untyped = handlers as unknown as Readonly<Record<string, AnyHandler>>;
+  const calls = new Map<Operation, AnyHandler | undefined>(
+    Object.entries(operations).map(([key, operation]) => [operation, untyped[key]]),
+  );
+
+  const serve = async (match: Match, request: DispatchRequest): Promise<Answer> => {
+    const caller = await authenticateFor(match.operation, authenticate, request.authorization);
+    const input = decode(match, request);
+    const call = calls.get(match.operation);
+    if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
+    return encode(match, await call(caller, input));
+  };
+
+  return async (request) => {
+    const match = find(request.method, request.path, request);
+    if (match === undefined) return undefined;
+    if ('allowed' in match) return notAllowed(request.method, match.allowed);
+    const requestId = request.requestId ?? newRequestId();
+    const answer = await serve(match, request).catch((error) => fail(error, match.operation, requestId, log));
+    const legacy = match.binding.isLegacy === true ? { Deprecation: deprecation } : {};
+    return {
+      ...answer,
+      headers: { 'Cache-Control': 'no-store', ...answer.headers, ...legacy },
+      operation: match.operation.name,
+    };
+  };
+};

@@ -1,0 +1,19 @@
+import { limits } from '../contract/fields.js';
+import type { Code } from '../domain/refusal.js';
+
+/** Codes that belong to HTTP itself, beside those of the domain. */
+export type EnvelopeCode = Code | 'METHOD_NOT_ALLOWED';
+
+/** The body of every error. */
+export const envelope = (code: EnvelopeCode, message: string, status: number) => ({ error: { code, message, status } });
+
+/** What a failure that is ours looks like from outside; the cause is in the log under the same request id. */
+export const failureMessage = (requestId: string): string =>
+  `Something failed on our side. Quote request id ${requestId} when you report it.`;
+
+/** No operation and no page has this path. */
+export const notFound = (method: string, path: string) =>
+  envelope('NOT_FOUND', `Nothing answers ${method.slice(0, 20)} ${path.slice(0, 200)}; see /docs.`, 404);
+
+export const tooLarge = () =>
+  envelope('INVALID_REQUEST_BODY', `The body is larger than ${limits.bodyBytes} bytes.`, 413);

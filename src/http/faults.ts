@@ -1,0 +1,149 @@
+/** Says in words what is wrong with a request: where, what came, what was expected. Never shows a secret. */
+import type { z } from 'zod';
+import { limits } from '../contract/fields.js';
+
+type Path = readonly PropertyKey[];
+type Issue = z.core.$ZodIssue;
+
+const maxFaults = 10;
+const maxShown = 40;
+/** Below these names stand credentials and values of row-level security. */
+const secretName = /^values$|password|secret|token|credential|apikey|^key$|^sql$/i;
+const plainName = /^[A-Za-z_$][\w$]*$/;
+
+const shorten = (text: string): string => {
+  const characters = [...text.slice(0, 2 * maxShown + 2)];
+  return characters.length > maxShown ? `${characters.slice(0, maxShown).join('')}…` : text;
+};
+
+const writeSegment = (segment: PropertyKey): string => {
+  if (typeof segment === 'number') return `[${segment}]`;
+  const name = String(segment);
+  return plainName.test(name) && name.length <= maxShown ? `.${name}` : `[${JSON.stringify(shorten(name))}]`;
+};
+
+/** `params.allowedEmbeds[0]`; the whole is `root`. */
+const writePath = (path: Path, root: string): string =>
+  path.length === 0 ? root : path.map(writeSegment).join('').replace(/^\./, '');
+
+const ownValue = (value: unknown, key: PropertyKey): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Readonly<Record<PropertyKey, unknown>>)[key]
+    : undefined;
+
+const isSecret = (path: Path): boolean => path.some((name) => typeof name === 'string' && secretName.test(name));
+
+const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? '' : 's'}`;
+
+const writeValue = (value: unknown, path: Path): string => {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `an array of ${count(value.length, 'item')}`;
+  if (typeof value === 'object') return 'an object';
+  if (isSecret(path)) return `a ${typeof value}`;
+  if (typeof value !== 'string') return `${typeof value} ${String(value)}`;
+  return value.length > maxShown
+    ? `string ${JSON.stringify(shorten(value))} (${count(value.length, 'character')})`
+    : `string ${JSON.stringify(value)}`;
+};
+
+const units: Readonly<Record<string, string>> = { string: 'character', array: 'item', set: 'item', object: 'property' };
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  record: 'an object',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+const typeName = (type: string): string => typeNames[type] ?? `a ${type}`;
+
+const writeBound = (issue: Extract<Issue, { code: 'too_small' | 'too_big' }>): string => {
+  const unit = units[issue.origin];
+  const bound = issue.code === 'too_small' ? issue.minimum : issue.maximum;
+  if (unit !== undefined) return `at ${issue.code === 'too_small' ? 'least' : 'most'} ${count(Number(bound), unit)}`;
+  if (issue.code === 'too_small') return issue.inclusive === false ? `more than ${bound}` : `${bound} or more`;
+  return issue.inclusive === false ? `less than ${bound}` : `${bound} or less`;
+};
+
+const oneOf = (values: readonly unknown[]): string => {
+  const shown = values.map((value) => JSON.stringify(value)).join(', ');
+  return values.length === 1 ? shown : `one of ${shown}`;
+};
+
+/** What was expected. Schemas with rules of their own write the message so that it follows "expected". */
+const writeRule = (issue: Issue): string => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeName(issue.expected);
+    case 'too_small':
+    case 'too_big':
+      return writeBound(issue);
+    case 'invalid_value':
+      return oneOf(issue.values);
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options) ? oneOf(issue.options) : issue.message;
+    default:
+      return issue.message;
+  }
+};
+
+const isWrongType = (issues: readonly Issue[]): boolean =>
+  issues.length === 1 && issues[0]?.code === 'invalid_type' && issues[0].path.length === 0;
+
+/** Of a union: the faults of the form that was meant or, where none has the right type, the types that there are. */
+const expandUnion = (issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] | string => {
+  const forms = issue.errors.filter((errors) => !isWrongType(errors));
+  const meant = forms.toSorted((a, b) => a.length - b.length)[0];
+  if (meant !== undefined) return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  const types = issue.errors.flatMap((errors) => (errors[0]?.code === 'invalid_type' ? [errors[0].expected] : []));
+  return [...new Set(types)].map(typeName).join(' or ');
+};
+
+const writeIssue = (issue: Issue, input: unknown, root: string): readonly string[] => {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${writePath([...issue.path, key], root)}: not a field of this operation`);
+  }
+  if (issue.code === 'invalid_key') {
+    const rules = issue.issues.map(writeRule).join(' and ');
+    return [`${writePath(issue.path, root)}: as a name, expected ${rules}`];
+  }
+  const expanded = issue.code === 'invalid_union' && issue.errors.length > 0 ? expandUnion(issue) : writeRule(issue);
+  if (typeof expanded !== 'string') return expanded.flatMap((inner) => writeIssue(inner, input, root));
+  const value = issue.path.reduce<unknown>(ownValue, input);
+  return [`${writePath(issue.path, root)}: ${writeValue(value, issue.path)} came, expected ${expanded}`];
+};
+
+/** One message that names up to ten faults and says how many there are beyond. */
+export const writeFaults = (faults: readonly string[]): string => {
+  const rest = faults.length - maxFaults;
+  const shown = faults.slice(0, maxFaults).join('; ');
+  return rest > 0 ? `${shown}; and ${rest} more.` : `${shown}.`;
+};
+
+/** The faults that a schema found in `input`; `root` names the whole (`body`, `query`). */
+export const describeIssues = (issues: readonly Issue[], input: unknown, root: string): readonly string[] =>
+  issues.flatMap((issue) => writeIssue(issue, input, root));
+
+/**
+ * What no schema should have to look at: nesting beyond the limit, and a member called `__proto__` (copied
+ * carelessly, it would change an object's prototype). Walks without recursion, so depth cannot exhaust the stack.
+ */
+export const findShapeFault = (input: unknown, root: string): string | undefined => {
+  let level: { value: unknown; path: Path }[] = [{ value: input, path: [] }];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limits.depth) return `${root}: nested deeper than ${limits.depth} levels`;
+    const next: typeof level = [];
+    for (const { value, path } of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      for (const [key, inner] of Object.entries(value)) {
+        const innerPath = [...path, Array.isArray(value) ? Number(key) : key];
+        if (key === '__proto__') return `${writePath(innerPath, root)}: not a field of this operation`;
+        if (typeof inner === 'object' && inner !== null) next.push({ value: inner, path: innerPath });
+      }
+    }
+    level = next;
+  }
+  return undefined;
+};

@@ -1,0 +1,38 @@
+/** HTML that is written already; only `html` makes it. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+export type Piece = Html | string | number | undefined | readonly Piece[];
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeText = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
+
+const write = (piece: Piece): string => {
+  if (piece === undefined) return '';
+  if (piece instanceof Html) return piece.text;
+  if (typeof piece === 'string' || typeof piece === 'number') return escapeText(String(piece));
+  return piece.map(write).join('');
+};
+
+/** A template whose values are escaped, unless they are Html themselves. */
+export const html = (strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html =>
+  new Html(strings.map((string, index) => string + write(pieces[index])).join(''));
+
+/** Text with `code` in backticks. */
+export const prose = (text: string): Html =>
+  html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+
+/** A name as a fragment of an address. */
+export const slug = (name: string): string =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');

@@ -1,0 +1,69 @@
+import type { Binding, Operation, RequestParts } from '../contract/operation.js';
+import { Refusal } from '../domain/refusal.js';
+
+export type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
+/** A route with the path's parameters as they came: still percent-encoded. */
+export type Match = Route & { readonly params: Readonly<Record<string, string>> };
+export type Find = (
+  method: string,
+  path: string,
+  parts: RequestParts,
+) => Match | { readonly allowed: readonly string[] } | undefined;
+
+type Pattern = { readonly segments: readonly string[]; readonly routes: readonly Route[] };
+
+const parameterName = (segment: string): string | undefined => /^\{(\w+)\}$/.exec(segment)?.[1];
+
+/** Parameters take one segment that is not empty; everything else is compared as it is. */
+const match = (segments: readonly string[], given: readonly string[]): Record<string, string> | undefined => {
+  const params: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const value = given[index] ?? '';
+    const name = parameterName(segment);
+    if (name === undefined ? segment !== value : value === '') return undefined;
+    if (name !== undefined) params[name] = value;
+  }
+  return params;
+};
+
+const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
+  const byPath = new Map<string, Route[]>();
+  for (const operation of operations) {
+    for (const binding of operation.bindings) {
+      byPath.set(binding.path, [...(byPath.get(binding.path) ?? []), { operation, binding }]);
+    }
+  }
+  return [...byPath].map(([path, routes]) => ({
+    segments: path.split('/'),
+    // Those with a condition are asked first.
+    routes: routes.toSorted((a, b) => Number(a.binding.when === undefined) - Number(b.binding.when === undefined)),
+  }));
+};
+
+/** Finds the binding of a request; for a known path with another method, the methods that it has. */
+export const createRoutes = (operations: readonly Operation[]): Find => {
+  const patterns = toPatterns(operations);
+  return (method, path, parts) => {
+    const given = path.split('/');
+    for (const { segments, routes } of patterns) {
+      const params = segments.length === given.length ? match(segments, given) : undefined;
+      if (params === undefined) continue;
+      const route = routes.find(({ binding }) => binding.method === method && (binding.when?.(parts) ?? true));
+      if (route !== undefined) return { ...route, params };
+      return { allowed: [...new Set(routes.map(({ binding }) => binding.method))] };
+    }
+    return undefined;
+  };
+};
+
+/** Takes the percent-encoding off the path's parameters. Throws INVALID_REQUEST_BODY where it is broken. */
+export const decodeParams = (params: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch (cause) {
+        throw new Refusal('INVALID_REQUEST_BODY', `${name}: the path is not valid percent-encoding.`, { cause });
+      }
+    }),
+  );

@@ -1,0 +1,204 @@
+/** An app over use cases that answer fixed domain values: what is tested here is the wire, not the business. */
+import { Writable } from 'node:stream';
+import { createOpenApi } from '../../src/contract/openapi.js';
+import { bound, type Handlers } from '../../src/contract/operations.js';
+import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/caller.js';
+import type { Dashboard } from '../../src/domain/dashboard.js';
+import type { Embed } from '../../src/domain/embed.js';
+import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
+import type { Metric } from '../../src/domain/metric.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { createApp } from '../../src/http/app.js';
+import { type AssetFile, loadAssets } from '../../src/http/assets.js';
+import { type Authenticate, createDispatch } from '../../src/http/bind.js';
+import { createLog } from '../../src/platform/log.js';
+import { createMetrics } from '../../src/platform/metrics.js';
+
+export const apiKey = 'key-of-the-flights-app';
+export const serviceToken = 'service-token-of-the-organization';
+export const guestToken = 'guest-token-of-one-user';
+
+const when = new Date('2026-01-02T03:04:05Z');
+
+const apiKeyCaller: ApiKeyCaller = { kind: 'apiKey', keyId: 'k', dataAppId: 'a', dataAppName: 'flights' };
+const serviceCaller: ServiceCaller = { kind: 'serviceToken', tokenId: 't' };
+const guestCaller: GuestCaller = {
+  kind: 'guest',
+  grant: {
+    id: 'g',
+    dataAppId: 'a',
+    clientId: 'LAX',
+    userIdentifier: null,
+    timezone: null,
+    datamartId: null,
+    allowedEmbeds: null,
+    rlsSettings: [],
+    appFilters: [],
+    dashboardAppFilters: [],
+    hideDashboardFilters: [],
+    hideDashboardMetrics: [],
+    accessPermissions: {},
+    permissions: {},
+    createdAt: when,
+    expiresAt: null,
+  },
+};
+
+const callers: Readonly<Record<string, Caller>> = {
+  [apiKey]: apiKeyCaller,
+  [serviceToken]: serviceCaller,
+  [guestToken]: guestCaller,
+};
+
+export const authenticate: Authenticate = async (credentials, bearer) => {
+  const caller = Object.hasOwn(callers, bearer ?? '') ? callers[bearer ?? ''] : undefined;
+  const kind = caller?.kind === 'guest' ? 'guestToken' : caller?.kind;
+  if (caller !== undefined && kind !== undefined && credentials.includes(kind)) return caller;
+  if (bearer === 'expired' && credentials.includes('guestToken')) throw new Refusal('TOKEN_EXPIRED', 'token expired');
+  const message = credentials.includes('apiKey') ? 'API key is invalid or expired' : 'invalid service token';
+  throw new Refusal('AUTHENTICATION_ERROR', message);
+};
+
+const embed: Embed = {
+  embedId: 'e1',
+  dataAppId: 'a',
+  embedType: 'dashboard',
+  dashboardId: 'd1',
+  metricId: null,
+  name: 'Delays',
+  description: null,
+  accessSettings: null,
+  createdAt: when,
+};
+
+const dashboard: Dashboard = {
+  id: 'd1',
+  externalDashboardId: 'delays',
+  workspaceId: 'w',
+  name: 'Delays',
+  owner: null,
+  templateId: null,
+  layout: [],
+  gridMargin: [],
+  filters: [],
+  metadata: { team: 'ops' },
+  isAllowPrivateMetricsByDefault: false,
+};
+
+const metric: Metric = {
+  metricId: 'm1',
+  workspaceId: 'w',
+  name: 'Flights a day',
+  definition: {
+    kind: 'visual',
+    chart: { type: 'line' },
+    from: { schemaName: 'main', tableName: 'flights' },
+    dimensions: [],
+    measures: [],
+    filters: [],
+    rlsVariables: [],
+    underlying: [],
+    drillPath: [],
+    sort: [],
+    limit: null,
+  },
+  lineage: [],
+  owner: null,
+};
+
+const guestMetric: GuestMetric = {
+  metricId: 'm1',
+  name: 'Flights a day',
+  chart: { type: 'line', dimensions: ['Day'], measures: ['Flights'], isDrillable: false },
+  filters: [
+    { name: 'State', dataType: 'string', defaultValue: ['CA', 'NV'] },
+    { name: 'Hidden', dataType: 'string', defaultValue: { sql: 'SELECT secret FROM t', columnName: 'secret' } },
+  ],
+};
+
+const guestDashboard: GuestDashboard = {
+  dashboardId: 'delays',
+  name: 'Delays',
+  layout: [{ metricId: 'm1', x: 0, y: 0, w: 12, h: 4 }],
+  metrics: [guestMetric],
+  filters: [{ name: 'Date', dataType: 'date', defaultValue: { startDate: '2001-01-01', endDate: '2001-02-01' } }],
+  permissions: {
+    isEnableArchiveMetrics: false,
+    isEnableManageMetrics: false,
+    isEnableCreateDashboardView: false,
+    isEnableMetricUpdation: false,
+    isEnableCustomizeLayout: false,
+    isEnableUnderlyingData: true,
+    isEnableDownloadMetrics: true,
+    isShowSideBar: false,
+    isShowDashboardName: true,
+    isDisableMetricCreation: true,
+  },
+  theme: null,
+};
+
+export const reply: MetricReply = {
+  metricId: 'm1',
+  timeTakenInMs: 7,
+  answer: {
+    rows: [
+      { City: 'Los Ángeles, "LAX"', Flights: 3 },
+      { City: '=HYPERLINK("x")', Flights: -1 },
+      { City: null, Flights: '90071992547409931' },
+    ],
+    columns: [
+      { name: 'City', dataType: 'string' },
+      { name: 'Flights', dataType: 'number' },
+    ],
+    groupbyColumnList: ['City'],
+    totalRecords: 3,
+  },
+};
+
+export const sampleHandlers: Handlers = {
+  createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
+  createEmbed: async () => embed,
+  createDashboardEmbed: async (_, { dashboardId }) => ({ ...embed, name: dashboardId }),
+  listEmbeds: async () => [{ embed, dashboard, metric: null }],
+  listEmbedMetrics: async () => [metric],
+  createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
+  listDashboards: async () => [dashboard],
+  listMetrics: async () => [metric],
+  queryMetric: async () => reply,
+  getGuestDashboard: async (_, { dashboardId }) => ({ ...guestDashboard, dashboardId }),
+  getGuestMetric: async () => guestMetric,
+  queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
+  listGuestUnderlying: async () => reply,
+  downloadGuestCsv: async () => reply,
+  listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],
+};
+
+/** Keeps what is logged, a parsed line each. */
+export const createMemoryLog = () => {
+  const lines: string[] = [];
+  const destination = new Writable({
+    write: (chunk, _, done) => {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  return { log: createLog({ destination }), lines };
+};
+
+export const document = createOpenApi(bound, { version: '0.1.0' });
+
+export const createSample = async (
+  options: {
+    readonly handlers?: Partial<Handlers>;
+    readonly assets?: Readonly<Record<string, AssetFile>>;
+    readonly ready?: () => boolean | Promise<boolean>;
+  } = {},
+) => {
+  const { log, lines } = createMemoryLog();
+  const handlers: Handlers = { ...sampleHandlers, ...options.handlers };
+  const dispatch = createDispatch({ operations: bound, handlers, authenticate, log });
+  const metrics = createMetrics();
+  const assets = await loadAssets(options.assets ?? {});
+  const app = createApp({ dispatch, document, log, metrics, ready: options.ready ?? (() => true), assets });
+  return { app, dispatch, lines, log, metrics };
+};
