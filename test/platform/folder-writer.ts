@@ -1,0 +1,28 @@
+/** A process of its own for the tests of the database's folder: opens it, says so, and writes data apps until it is killed. */
+import { randomUUID } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { openDatabase } from '../../src/platform/database.js';
+import { migrate } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+
+const say = (line: string): void => {
+  writeSync(1, `${line}\n`);
+};
+
+const write = async (folder: string): Promise<never> => {
+  const db = (await openDatabase({ databaseUrl: null, folder })).connect<Tables>();
+  say('open');
+  await migrate(db);
+  const store = createStore(db);
+  for (;;) {
+    const id = randomUUID();
+    await store.dataApps.insert({ id, name: id, createdAt: new Date(0), updatedAt: new Date(0) });
+    say(id);
+  }
+};
+
+write(process.argv[2] ?? '').catch((error: Error) => {
+  say(`${error.name}: ${error.message}`);
+  process.exitCode = 1;
+});
