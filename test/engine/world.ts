@@ -1,0 +1,206 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { onTestFinished } from 'vitest';
+import {
+  type Cardinality,
+  type ColumnRef,
+  type Datamart,
+  type DatamartTable,
+  type JoinKind,
+  type Relationship,
+  type TableRef,
+  tableKey,
+} from '../../src/domain/datamart.js';
+import type { Condition, Predicate } from '../../src/domain/filter.js';
+import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { Datasource } from '../../src/domain/organization.js';
+import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Code } from '../../src/domain/refusal.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
+import type { Catalog } from '../../src/engine/catalog.js';
+import { createEngine } from '../../src/engine/engine.js';
+
+export const epoch = new Date(Date.UTC(2024, 0, 1));
+
+export const tableRef = (tableName: string): TableRef => ({ schemaName: 'main', tableName });
+
+/** `flights.delay` in schema main. */
+export const columnRef = (path: string): ColumnRef => {
+  const [tableName = '', columnName = ''] = path.split('.');
+  return { schemaName: 'main', tableName, columnName };
+};
+
+/** `{ delay: 'BIGINT' }`; a name that ends in `@` takes the question's timezone. */
+export const table = (
+  tableName: string,
+  columns: Readonly<Record<string, string>>,
+  clientColumn: string | null = null,
+): DatamartTable => ({
+  ...tableRef(tableName),
+  label: '',
+  clientColumn,
+  isHide: false,
+  columns: Object.entries(columns).map(([name, datatype]) => ({
+    columnName: name.replace('@', ''),
+    datatype,
+    alias: name,
+    label: '',
+    isHide: false,
+    isApplyTimezone: name.endsWith('@'),
+  })),
+});
+
+export const relationship = (
+  parent: string,
+  child: string,
+  join: JoinKind | null = null,
+  cardinality: Cardinality | null = 'ManyToOne',
+): Relationship => ({
+  relationshipName: `${parent}-${child}`,
+  parent: columnRef(parent),
+  child: columnRef(child),
+  cardinality,
+  join,
+});
+
+/** Tenancy by table `clients`, whose `id` is the client id. */
+export const byClients = (clientColumnType: 'NUMBER' | 'STRING' = 'STRING'): NonNullable<Datamart['tenancy']> => ({
+  tenancyLevel: 'TABLE',
+  clientColumnType,
+  schemaName: 'main',
+  tableName: 'clients',
+  tableClientNameColumn: 'name',
+  tablePrimaryKeyColumn: 'id',
+});
+
+export const datamart = (parts: Partial<Datamart> & Pick<Datamart, 'tables'>): Datamart => ({
+  id: 'm1',
+  name: 'sales',
+  datasourceId: 'd1',
+  tenancy: byClients(),
+  relationships: [],
+  sharedTables: [],
+  createdAt: epoch,
+  updatedAt: epoch,
+  ...parts,
+});
+
+export const metric = (from: string, parts: Partial<MetricDefinition> = {}): MetricDefinition => ({
+  kind: 'visual',
+  chart: { type: 'table' },
+  from: tableRef(from),
+  dimensions: [],
+  measures: [],
+  filters: [],
+  rlsVariables: [],
+  underlying: [],
+  drillPath: [],
+  sort: [],
+  limit: null,
+  ...parts,
+});
+
+export const condition = (path: string, predicate: Predicate): Condition => ({ column: columnRef(path), predicate });
+
+export const datasourceAt = (path: string): Datasource => ({
+  id: 'd1',
+  name: 'warehouse',
+  datasourceType: 'DUCKDB',
+  path,
+});
+
+export const scopeOf = (mart: Datamart, clientId: string): TenantScope => tenantScope(mart, clientId);
+
+export const question = (
+  path: string,
+  mart: Datamart,
+  clientId: string,
+  definition: MetricDefinition,
+  parts: Partial<MetricQuestion> = {},
+): MetricQuestion => ({
+  datasource: datasourceAt(path),
+  datamart: mart,
+  tenant: scopeOf(mart, clientId),
+  definition,
+  conditions: [],
+  timezone: null,
+  sort: null,
+  limit: null,
+  offset: 0,
+  ...parts,
+});
+
+/** A catalog that agrees with the datamart, for tests without a database. */
+export const catalogOf = (mart: Datamart): Catalog => ({
+  database: 'warehouse',
+  tables: new Map(
+    mart.tables.map((item) => [
+      tableKey(item),
+      new Map(item.columns.map(({ columnName, datatype }) => [columnName, datatype])),
+    ]),
+  ),
+});
+
+/** A folder of its own for one test file's databases, removed by `remove`. */
+export const createFolder = async (): Promise<{
+  readonly path: (name: string) => string;
+  readonly build: (name: string, statements: readonly string[]) => Promise<string>;
+  readonly remove: () => Promise<void>;
+}> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-engine-'));
+  const path = (name: string): string => join(folder, `${name}.duckdb`);
+  return {
+    path,
+    build: async (name, statements) => {
+      const instance = await DuckDBInstance.create(path(name));
+      const connection = await instance.connect();
+      for (const statement of statements) await connection.run(statement);
+      connection.closeSync();
+      instance.closeSync();
+      return path(name);
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+};
+
+export type LogLine = { readonly level: 'warn' | 'error'; readonly details: object; readonly message: string };
+
+/** An engine that keeps what it logs. */
+export const createLoggedEngine = (): { readonly engine: Engine; readonly lines: LogLine[] } => {
+  const lines: LogLine[] = [];
+  const keep =
+    (level: LogLine['level']) =>
+    (details: object, message: string): void => {
+      lines.push({ level, details, message });
+    };
+  return { engine: createEngine({ log: { warn: keep('warn'), error: keep('error') } }), lines };
+};
+
+export const closeWithTest = (engine: Engine): void => onTestFinished(() => engine.close());
+
+/** SQL text of a value in test data. */
+export const literal = (value: string | number | null): string => {
+  if (value === null) return 'NULL';
+  return typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
+};
+
+export const insertInto = (name: string, rows: readonly (readonly (string | number | null)[])[]): string =>
+  rows.length === 0
+    ? 'SELECT 1'
+    : `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`;
+
+/** The refusal that `work` ends in; anything else fails the test. */
+export const refusalOf = async (
+  work: () => unknown,
+): Promise<{ readonly code: Code; readonly reason: string; readonly message: string }> => {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Refusal) return { code: error.code, reason: error.reason, message: error.message };
+    throw error;
+  }
+  throw new Error('nothing was refused');
+};
