@@ -1,0 +1,109 @@
+/** A gateway on a real port: node:http in front of the real Router, with a movable clock and a scripted upstream. */
+import { createSecretKey } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import jwt from 'jsonwebtoken';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { loadPolicyFile } from '../../src/gateway/policy-file.js';
+import { createGateway, type GatewayOptions } from '../../src/gateway/router.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createScriptedUpstream } from './scripted-upstream.js';
+
+export const demoSecret = 'demo-secret-of-at-least-32-bytes!!';
+export const hostSecret = 'host-secret-of-at-least-32-bytes!!';
+export const startSeconds = 1_800_000_000;
+export const demoPolicy = loadPolicyFile(new URL('../../config/policies/flights.yaml', import.meta.url).pathname);
+
+/** A clock that stands still until it is moved. */
+export const createMovableClock = (startMs = startSeconds * 1000) => {
+  let nowMs = startMs;
+  return {
+    now: () => new Date(nowMs),
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+};
+
+export const analyst = { iss: 'guestlist-demo', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
+export const manager = { ...analyst, sub: 'max', roles: ['manager'] };
+export const regional = {
+  iss: 'guestlist-demo',
+  sub: 'rea',
+  org_id: 'SFO',
+  roles: ['analyst', 'regional'],
+  region: 'CA',
+};
+
+/** A session that lives an hour from the start of the clock. */
+export const sign = (claims: object, secret = demoSecret, options: jwt.SignOptions = {}): string =>
+  jwt.sign({ exp: startSeconds + 3600, iat: startSeconds, ...claims }, secret, options);
+
+export type ErrorBody = { error: { code: string; message: string; status: number } };
+export type AnswerBody = {
+  token: string;
+  expiresAt: string;
+  refreshAfter: string;
+  embeds: { id: string; name: string; type: string }[];
+  serviceUrl: string;
+};
+
+export const startGateway = async (overrides: Partial<GatewayOptions> = {}) => {
+  const clock = createMovableClock();
+  const upstream = createScriptedUpstream();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const gateway = createGateway({
+    issuers: [
+      { issuer: 'guestlist-demo', secret: createSecretKey(Buffer.from(demoSecret)), clockToleranceSeconds: 0 },
+      {
+        issuer: 'https://host.example',
+        secret: createSecretKey(Buffer.from(hostSecret)),
+        audience: 'guestlist',
+        clockToleranceSeconds: 5,
+      },
+    ],
+    cookieName: 'host_session',
+    allowedOrigins: ['https://app.example.com'],
+    policy: demoPolicy,
+    upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'http://service.test' },
+    serviceUrl: 'http://service.test',
+    cache: createMemoryCache({ clock }),
+    clock,
+    log,
+    ...overrides,
+  });
+  const server = createServer((request, response) =>
+    gateway(request, response, () => {
+      response.writeHead(404).end('next');
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ask = (claims: object | string, body?: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${url}/embed-token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${typeof claims === 'string' ? claims : sign(claims)}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  const granted = async (claims: object | string, body?: unknown): Promise<AnswerBody> => {
+    const response = await ask(claims, body);
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    return (await response.json()) as AnswerBody;
+  };
+  const refused = async (claims: object | string, body?: unknown, headers?: Record<string, string>) => {
+    const response = await ask(claims, body, headers);
+    const { error } = (await response.json()) as ErrorBody;
+    return { status: response.status, headers: response.headers, ...error };
+  };
+  return { url, clock, upstream, lines, ask, granted, refused };
+};

@@ -1,0 +1,228 @@
+import { createSecretKey } from 'node:crypto';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { pino } from 'pino';
+import supertest from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { createGateway } from '../../src/gateway/router.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { analyst, createMovableClock, demoPolicy, demoSecret, manager, sign, startGateway } from './harness.js';
+import { createScriptedUpstream } from './scripted-upstream.js';
+
+describe('the body', () => {
+  it.each([
+    ['clientId', { clientId: 'ATL' }],
+    ['filters', { filters: { 'Destination state': 'CA' } }],
+    ['permissions', { permissions: { isEnableUnderlyingData: true } }],
+    ['params', { tenant: 'LAX', params: {} }],
+    ['__proto__', '{"__proto__": {"tenant": "ATL"}}'],
+    ['embeds', { embeds: 'delays--LAX' }],
+    ['embeds', { embeds: [] }],
+    ['embeds', { embeds: Array.from({ length: 101 }, () => 'delays--LAX') }],
+    ['embeds', { embeds: [{ id: 'delays--LAX' }] }],
+    ['tenant', { tenant: ['LAX', 'ATL'] }],
+    ['tenant', { tenant: '' }],
+    ['tenant', { tenant: 'a\u0000' }],
+    ['timezone', { timezone: 7 }],
+  ])('is refused for %s in %j', async (field, body) => {
+    const { refused, upstream } = await startGateway();
+    const answer = await refused(manager, body);
+    expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    expect(answer.message).toContain(field);
+    expect(upstream.calls).toEqual([]);
+  });
+
+  it.each([['null'], ['[]'], ['"LAX"'], ['7'], ['{'], ['{"tenant": "LAX"'], ['[['.repeat(1000)], ['\u0000']])(
+    'is refused as %j',
+    async (body) => {
+      const { refused } = await startGateway();
+      expect(await refused(manager, body)).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    },
+  );
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx'])(
+    'is refused as %s',
+    async (type) => {
+      const { refused } = await startGateway();
+      const answer = await refused(manager, '{"tenant":"LAX"}', { 'content-type': type });
+      expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    },
+  );
+
+  it('may be left out, be empty, or be {}', async () => {
+    const { ask, granted } = await startGateway();
+    await granted(analyst);
+    await granted(analyst, {});
+    expect((await ask(analyst, '', { 'content-type': 'text/plain' })).status).toBe(200);
+    expect((await ask(analyst, '{"tenant":"LAX"}', { 'content-type': 'application/json; charset=utf-8' })).status).toBe(
+      200,
+    );
+  });
+
+  it('is read up to 4 KiB, declared or chunked', async () => {
+    const { refused, granted, url } = await startGateway();
+    const fill = (bytes: number) => `{"tenant":"LAX"}${' '.repeat(bytes - 16)}`;
+    await granted(analyst, fill(4096));
+    expect(await refused(analyst, fill(4097))).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    const status = await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${sign(analyst)}`, 'content-type': 'application/json' };
+      const chunked = httpRequest(`${url}/embed-token`, { method: 'POST', headers }, (response) => {
+        resolve([response.statusCode, response.headers.connection]);
+      });
+      chunked.on('error', reject);
+      chunked.write(fill(3000));
+      chunked.write(fill(3000));
+    });
+    expect(status).toEqual([400, 'close']);
+  });
+
+  it('is read only once the session is known', async () => {
+    const { refused } = await startGateway();
+    expect(await refused('not-a-jwt', '{"clientId":"ATL"}')).toMatchObject({ status: 401 });
+  });
+});
+
+describe('narrowing', () => {
+  it('narrows to embeds by id or by template, and to granted ones only', async () => {
+    const { granted, refused, upstream } = await startGateway();
+    expect((await granted(manager, { embeds: ['routes--LAX'] })).embeds.map(({ id }) => id)).toEqual(['routes--LAX']);
+    expect(upstream.created()).toHaveLength(1);
+    expect((await granted(manager, { embeds: ['delays', 'delays'] })).embeds.map(({ id }) => id)).toEqual([
+      'delays--LAX',
+    ]);
+    for (const embeds of [['routes--LAX'], ['delays--LAX', 'routes--LAX'], ['delays--ATL'], ['delays--lax'], ['x']]) {
+      const answer = await refused(analyst, { embeds });
+      expect(answer).toMatchObject({ status: 403, code: 'EMBED_NOT_GRANTED' });
+    }
+  });
+
+  it("takes only one of the session's own tenants", async () => {
+    const { granted, refused, upstream } = await startGateway();
+    await granted(analyst, { tenant: 'LAX' });
+    for (const tenant of ['ATL', 'lax', 'LAX ']) {
+      const answer = await refused(analyst, { tenant });
+      expect(answer).toMatchObject({ status: 403, code: 'NO_TENANT' });
+      expect(answer.message).not.toContain('LAX');
+    }
+    expect(upstream.created()).toHaveLength(1);
+  });
+
+  it('refuses a timezone where the policy sets it', async () => {
+    const { refused } = await startGateway();
+    const answer = await refused(analyst, { timezone: 'Europe/Lisbon' });
+    expect(answer).toMatchObject({ status: 400, code: 'INVALID_REQUEST_BODY' });
+    expect(answer.message).toContain('timezone');
+  });
+});
+
+describe('the path', () => {
+  it('takes POST alone', async () => {
+    const { url } = await startGateway();
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+      const response = await fetch(`${url}/embed-token`, { method });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+      expect(await response.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED', status: 405 } });
+    }
+    expect((await fetch(`${url}/embed-token`, { method: 'HEAD' })).status).toBe(405);
+  });
+
+  it('leaves every other path to what comes after', async () => {
+    const { url } = await startGateway();
+    for (const path of ['/', '/embed-tokens', '/embed-token/x', '/api/v2/data-app']) {
+      expect(await (await fetch(`${url}${path}`, { method: 'POST' })).text()).toBe('next');
+    }
+  });
+});
+
+describe('CORS', () => {
+  const preflight = async (origin: string) => {
+    const { url } = await startGateway();
+    return fetch(`${url}/embed-token`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+    });
+  };
+
+  it('lets pages of allowed origins ask, with their cookies', async () => {
+    const { headers, status } = await preflight('https://app.example.com');
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+    expect(headers.get('access-control-allow-methods')).toBe('POST');
+    expect(headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type');
+    expect(headers.get('vary')).toBe('Origin');
+  });
+
+  it('lets no other page', async () => {
+    for (const origin of ['https://evil.example', 'null', 'https://app.example.com.evil.example']) {
+      const { headers } = await preflight(origin);
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+      expect(headers.get('access-control-allow-methods')).toBeNull();
+    }
+  });
+
+  it('holds for refusals too', async () => {
+    const { ask } = await startGateway();
+    const { headers, status } = await ask('bad', undefined, { origin: 'https://app.example.com' });
+    expect(status).toBe(401);
+    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+  });
+});
+
+describe("inside a host's Express app", () => {
+  const mount = () => {
+    const clock = createMovableClock();
+    const upstream = createScriptedUpstream();
+    const gateway = createGateway({
+      issuers: [{ issuer: null, secret: createSecretKey(Buffer.from(demoSecret)), clockToleranceSeconds: 0 }],
+      cookieName: null,
+      allowedOrigins: [],
+      policy: demoPolicy,
+      upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
+      serviceUrl: '/service',
+      cache: createMemoryCache({ clock }),
+      clock,
+      log: pino({ level: 'silent' }),
+    });
+    return gateway;
+  };
+
+  it('works mounted under a path, behind the parsers of the host', async () => {
+    for (const parser of [express.json(), express.raw({ type: '*/*' }), express.text({ type: '*/*' })]) {
+      const app = express();
+      app.use(parser);
+      app.use('/analytics', mount());
+      const ask = () =>
+        supertest(app)
+          .post('/analytics/embed-token')
+          .set('authorization', `Bearer ${sign(analyst)}`);
+      await ask().expect(200);
+      await ask().send({ tenant: 'LAX' }).expect(200);
+      await ask().send({ tenant: 'ATL' }).expect(403);
+      await ask().send({ clientId: 'ATL' }).expect(400);
+    }
+  });
+
+  it('takes sessions without an issuer where one is configured for them', async () => {
+    const app = express().use(mount());
+    const { iss: _, ...claims } = analyst;
+    await supertest(app)
+      .post('/embed-token')
+      .set('authorization', `Bearer ${sign(claims)}`)
+      .expect(200);
+  });
+
+  it('answers before an app that follows it', async () => {
+    const gateway = mount();
+    const app = express().get('/hello', (_, response) => void response.send('hello'));
+    const server = createServer((request, response) => gateway(request, response, () => app(request, response)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect(await (await fetch(`${url}/hello`)).text()).toBe('hello');
+    expect((await fetch(`${url}/embed-token`, { method: 'POST' })).status).toBe(401);
+    server.closeAllConnections();
+    server.close();
+  });
+});

@@ -1,0 +1,88 @@
+/** An upstream in memory that keeps what it is told and can be made to fail. The real service is tested with the gateway end to end elsewhere. */
+import type { Transport, WireRequest, WireResponse } from '../../src/contract/client.js';
+
+type Dashboard = { embedId: string; metadata: unknown; name: string; metrics: { name: string; metricId: string }[] };
+
+const refusal = (status: number, code: string): WireResponse => ({
+  status,
+  body: { error: { code, message: `scripted ${code}`, status } },
+});
+
+const field = (body: unknown, name: string): unknown =>
+  typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+
+export const createScriptedUpstream = () => {
+  const dashboards = new Map<string, Dashboard>();
+  const calls: WireRequest[] = [];
+  let minted = 0;
+  const state = {
+    /** Answers instead of the upstream, where it gives something. */
+    intercept: (_: WireRequest): WireResponse | Promise<WireResponse> | undefined => undefined,
+    metricsOf: (id: string) => [
+      { name: 'Flights a day', metricId: `${id}/m1` },
+      { name: 'Average delay', metricId: `${id}/m2` },
+    ],
+    pageSize: 2,
+  };
+
+  const create = ({ body }: WireRequest): WireResponse => {
+    const id = String(field(body, 'dashboardId'));
+    if (dashboards.has(id)) return refusal(400, 'INVALID_DASHBOARD_ID');
+    const name = String(field(body, 'name'));
+    dashboards.set(id, { embedId: id, metadata: field(body, 'metadata'), name, metrics: state.metricsOf(id) });
+    return { status: 200, body: { id, error: null, name } };
+  };
+
+  const list = ({ query }: WireRequest): WireResponse => {
+    const all = [...dashboards].map(([id, dashboard]) => ({
+      embedId: dashboard.embedId,
+      embedType: 'dashboard',
+      name: dashboard.name,
+      externalDashboard: { externalDashboardId: id, metadata: dashboard.metadata, name: dashboard.name },
+      externalMetric: null,
+      embedMetadata: null,
+    }));
+    const start = (Number(query.pageNumber) - 1) * state.pageSize;
+    return { status: 200, body: { data: all.slice(start, start + state.pageSize), error: null } };
+  };
+
+  const metrics = ({ query }: WireRequest): WireResponse => {
+    const dashboard = dashboards.get(String(query.embedId));
+    if (dashboard === undefined) return refusal(400, 'INVALID_EMBED_ID');
+    return { status: 200, body: { data: dashboard.metrics, error: null } };
+  };
+
+  const mint = (): WireResponse => {
+    minted += 1;
+    return { status: 200, body: { token: `guest-token-${minted}` } };
+  };
+
+  const answer = (request: WireRequest): WireResponse => {
+    const key = `${request.method} ${request.path}`;
+    if (key === 'POST /api/v2/data-app/dashboard-embeds') return create(request);
+    if (key === 'GET /api/v2/data-app/embeds') return list(request);
+    if (key === 'GET /api/v2/data-app/metrics') return metrics(request);
+    if (key === 'POST /api/v2/guest-token/create') return mint();
+    return refusal(404, 'NOT_FOUND');
+  };
+
+  const transport: Transport = async (request) => {
+    calls.push(request);
+    const intercepted = await state.intercept(request);
+    await new Promise((resolve) => setImmediate(resolve));
+    return intercepted ?? answer(request);
+  };
+  const callsTo = (path: string) => calls.filter((call) => call.path === path);
+  return {
+    transport,
+    state,
+    calls,
+    dashboards,
+    refusal,
+    created: () => callsTo('/api/v2/data-app/dashboard-embeds'),
+    mints: () => callsTo('/api/v2/guest-token/create'),
+    listings: () => callsTo('/api/v2/data-app/embeds'),
+    lastMint: () => callsTo('/api/v2/guest-token/create').at(-1)?.body,
+  };
+};
+export type ScriptedUpstream = ReturnType<typeof createScriptedUpstream>;

@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { analyst, createMovableClock, manager, regional, sign, startGateway, startSeconds } from './harness.js';
+
+describe('POST /embed-token', () => {
+  it('gives an analyst a token for the copy of delays of their own tenant', async () => {
+    const { ask, upstream } = await startGateway();
+    const response = await ask(analyst);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('content-security-policy')).not.toBeNull();
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(await response.json()).toEqual({
+      token: 'guest-token-1',
+      expiresAt: new Date((startSeconds + 3600) * 1000).toISOString(),
+      refreshAfter: new Date((startSeconds + 3600 - 720) * 1000).toISOString(),
+      embeds: [{ id: 'delays--LAX', name: 'Delays', type: 'dashboard' }],
+      serviceUrl: 'http://service.test',
+    });
+    expect(upstream.created().map(({ body }) => body)).toEqual([
+      {
+        dashboardId: 'delays--LAX',
+        clientId: 'LAX',
+        workspaceName: 'flights',
+        templateDashboardId: 'delays',
+        isImportMetrics: true,
+        metricImportMode: 'METRIC',
+        name: 'Delays',
+        isRenameDashboard: true,
+        accessSettings: expect.objectContaining({ datamartName: 'flights', isAllowMetricCreation: false }),
+        metadata: { guestlist: { template: 'delays', clientId: 'LAX' } },
+      },
+    ]);
+    expect(upstream.lastMint()).toEqual({
+      clientId: 'LAX',
+      dataAppName: 'flights',
+      params: { allowedEmbeds: ['delays--LAX'], userIdentifier: 'guestlist-demo|ann', timezone: 'UTC' },
+      permissions: {
+        isEnableArchiveMetrics: false,
+        isEnableManageMetrics: false,
+        isEnableCreateDashboardView: false,
+        isEnableMetricUpdation: false,
+        isEnableCustomizeLayout: false,
+        isEnableUnderlyingData: false,
+        isEnableDownloadMetrics: false,
+        isShowSideBar: false,
+        isShowDashboardName: true,
+        isDisableMetricCreation: false,
+      },
+      expiryTime: 3_600_000,
+    });
+    expect(new Set(upstream.calls.map(({ bearer }) => bearer))).toEqual(new Set(['the-api-key']));
+  });
+
+  it('gives a manager both dashboards, underlying data and downloads', async () => {
+    const { granted, upstream } = await startGateway();
+    const { embeds } = await granted(manager);
+    expect(embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
+    expect(upstream.lastMint()).toMatchObject({
+      permissions: { isEnableUnderlyingData: true, isEnableDownloadMetrics: true, isEnableManageMetrics: false },
+    });
+  });
+
+  it('restricts every granted dashboard of a regional user', async () => {
+    const { granted, upstream } = await startGateway();
+    await granted({ ...regional, roles: ['analyst', 'manager', 'regional'] });
+    const restriction = { values: { 'Destination state': 'CA' }, isShowOnUrl: false };
+    expect(upstream.lastMint()).toMatchObject({
+      params: {
+        allowedEmbeds: ['delays--SFO', 'routes--SFO'],
+        dashboardAppFilters: [
+          { dashboardId: 'delays--SFO', ...restriction },
+          { dashboardId: 'routes--SFO', ...restriction },
+        ],
+      },
+    });
+  });
+
+  it('denies a regional user without a region, and says where in the log alone', async () => {
+    const { refused, lines, upstream } = await startGateway();
+    const { region: _, ...claims } = regional;
+    const answer = await refused(claims);
+    expect(answer).toMatchObject({ status: 403, code: 'POLICY_UNDECIDED' });
+    expect(answer.message).not.toMatch(/region|yaml/);
+    expect(lines.at(-1)).toMatchObject({
+      user: 'rea',
+      tenant: 'SFO',
+      code: 'POLICY_UNDECIDED',
+      expression: 'user.claims.region',
+      at: expect.stringMatching(/flights\.yaml:\d+:\d+$/),
+      fault: 'no_such_key',
+    });
+    expect(upstream.calls).toEqual([]);
+  });
+
+  it.each([[['CA']], [7], [''], [{ like: 'CA' }], [null]])(
+    'denies a regional user whose region is %j',
+    async (region) => {
+      const { refused, upstream } = await startGateway();
+      expect(await refused({ ...regional, region })).toMatchObject({ status: 403, code: 'POLICY_UNDECIDED' });
+      expect(upstream.calls).toEqual([]);
+    },
+  );
+
+  it('tells a host developer why a user without a role gets nothing', async () => {
+    const { refused } = await startGateway();
+    const answer = await refused({ ...analyst, sub: 'nobody', roles: [] });
+    expect(answer).toMatchObject({ status: 403, code: 'NO_POLICY' });
+    expect(answer.message).toContain('user "nobody" without any role in tenant "LAX"');
+    expect(answer.message).toContain('flights.yaml');
+    expect(answer.message).toContain('"analysts see delays"');
+    const { roles: _, ...claims } = analyst;
+    expect(await refused(claims)).toMatchObject({ code: 'NO_POLICY' });
+  });
+
+  it('refuses a mint that the service refuses for a restriction, and never mints without it', async () => {
+    for (const code of ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR']) {
+      const { refused, upstream, lines } = await startGateway();
+      upstream.state.intercept = ({ path }) =>
+        path.endsWith('guest-token/create') ? upstream.refusal(400, code) : undefined;
+      const answer = await refused(regional);
+      expect(answer).toMatchObject({ status: 403, code: 'POLICY_UNDECIDED' });
+      expect(answer.message).not.toContain(code);
+      expect(lines.at(-1)).toMatchObject({ upstream: { code, status: 400 } });
+      expect(upstream.mints()).toHaveLength(1);
+    }
+  });
+});
+
+describe('the log', () => {
+  it('has one line per request with user, tenant, code and time, and neither token nor claims', async () => {
+    const { granted, ask, lines } = await startGateway();
+    const session = sign({ ...regional, secretClaim: 'very-private' });
+    await granted(session);
+    await ask('not-a-jwt');
+    const requests = lines.filter(({ msg }) => msg === 'embed-token');
+    expect(requests).toHaveLength(2);
+    expect(requests[0]).toMatchObject({ user: 'rea', tenant: 'SFO', code: 'OK', ms: expect.any(Number) });
+    expect(requests[1]).toMatchObject({ code: 'SESSION_INVALID', reason: 'session-malformed' });
+    const text = JSON.stringify(lines);
+    for (const secret of [session, 'very-private', 'guest-token-1', 'the-api-key', '"CA"']) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('leak 8: the policy hook runs only when a cache misses', () => {
+  it('decides again at every request, with a cached token or not', async () => {
+    const { granted, refused, upstream } = await startGateway();
+    await granted(analyst);
+    await granted(analyst);
+    expect(upstream.mints()).toHaveLength(1);
+    expect(await refused({ ...analyst, roles: [] })).toMatchObject({ code: 'NO_POLICY' });
+  });
+});
+
+describe('leak 17: attribute changes in the identity never reach an existing tenant', () => {
+  it('follows the claims of the session at hand', async () => {
+    const { granted, upstream } = await startGateway();
+    await granted(regional);
+    await granted({ ...regional, region: 'NV' });
+    expect(upstream.mints()).toHaveLength(2);
+    expect(upstream.lastMint()).toMatchObject({
+      params: { dashboardAppFilters: [{ values: { 'Destination state': 'NV' } }] },
+    });
+  });
+});
+
+describe('tokens are shared only by identical requests', () => {
+  it('gives two users, two tenants and two narrowings a token each', async () => {
+    const { granted } = await startGateway();
+    const tokens = [
+      await granted(manager),
+      await granted({ ...manager, sub: 'other' }),
+      await granted({ ...manager, org_id: 'ATL' }),
+      await granted(manager, { embeds: ['routes--LAX'] }),
+    ].map(({ token }) => token);
+    expect(new Set(tokens).size).toBe(4);
+    expect((await granted(manager)).token).toBe(tokens[0]);
+  });
+
+  it('shares none between two upstreams, keys or policies that share a cache', async () => {
+    const clock = createMovableClock();
+    const cache = createMemoryCache({ clock });
+    const first = await startGateway({ cache, clock });
+    const other = { transport: first.upstream.transport, apiKey: 'the-api-key', baseUrl: 'http://service.test' };
+    const { token } = await first.granted(analyst);
+    const same = await startGateway({ cache, clock, upstream: other });
+    expect((await same.granted(analyst)).token).toBe(token);
+    const elsewhere = await startGateway({ cache, clock, upstream: { ...other, baseUrl: 'http://other.test' } });
+    expect((await elsewhere.granted(analyst)).token).not.toBe(token);
+    const rotated = await startGateway({ cache, clock, upstream: { ...other, apiKey: 'another-key' } });
+    expect((await rotated.granted(analyst)).token).not.toBe(token);
+  });
+});
+
+describe('leak 15: a refresh gives the same expiring token', () => {
+  it('replaces a token from refreshAfter on, and not before', async () => {
+    const { granted, clock } = await startGateway();
+    const session = sign({ ...analyst, exp: startSeconds + 100_000 });
+    const first = await granted(session);
+    clock.advance(Date.parse(first.refreshAfter) - clock.now().getTime() - 1);
+    expect(await granted(session)).toEqual(first);
+    clock.advance(1);
+    const second = await granted(session);
+    expect(second.token).not.toBe(first.token);
+    expect(Date.parse(second.expiresAt)).toBe(clock.now().getTime() + 3_600_000);
+  });
+
+  it('keeps the configured minimum of life, but never more than half', async () => {
+    const patient = await startGateway({ minimumLifeMs: 60_000 });
+    const { expiresAt, refreshAfter } = await patient.granted(analyst);
+    expect(Date.parse(expiresAt) - Date.parse(refreshAfter)).toBe(60_000);
+    const greedy = await startGateway({ minimumLifeMs: 10 ** 9 });
+    const answer = await greedy.granted(analyst);
+    expect(Date.parse(answer.expiresAt) - Date.parse(answer.refreshAfter)).toBe(1_800_000);
+  });
+});
+
+describe('the upstream fails', () => {
+  const down = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'));
+
+  it('serves a live cached token, and otherwise 503 with Retry-After', async () => {
+    const { granted, refused, upstream, clock } = await startGateway();
+    const session = sign({ ...analyst, exp: startSeconds + 100_000 });
+    const first = await granted(session);
+    upstream.state.intercept = down;
+    expect(await granted(session)).toEqual(first);
+    const other = await refused({ ...analyst, org_id: 'ATL' });
+    expect(other).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+    expect(Number(other.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(other.message).not.toContain('10.0.0.7');
+    clock.advance(3_600_000);
+    expect(await refused(session)).toMatchObject({ status: 503 });
+    upstream.state.intercept = () => undefined;
+    expect((await granted(session)).token).toBe('guest-token-2');
+  });
+
+  it.each([401, 429, 500, 503])('calls an upstream that answers %i unavailable', async (status) => {
+    const { refused, upstream } = await startGateway();
+    upstream.state.intercept = () => upstream.refusal(status, 'AUTHENTICATION_ERROR');
+    expect(await refused(analyst)).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+  });
+});
+
+describe('200 simultaneous first logins of one tenant', () => {
+  it('make each dashboard once and mint one token', async () => {
+    const { granted, upstream } = await startGateway();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => granted(manager)));
+    expect(new Set(answers.map(({ token }) => token))).toEqual(new Set(['guest-token-1']));
+    expect(upstream.created().map(({ body }) => Reflect.get(Object(body), 'dashboardId'))).toEqual([
+      'delays--LAX',
+      'routes--LAX',
+    ]);
+    expect(upstream.mints()).toHaveLength(1);
+  });
+
+  it('mint one token for each user when they are many', async () => {
+    const { granted, upstream } = await startGateway();
+    const users = Array.from({ length: 200 }, (_, index) => ({ ...manager, sub: `user-${index % 20}` }));
+    await Promise.all(users.map((user) => granted(user)));
+    expect(upstream.created()).toHaveLength(2);
+    expect(upstream.mints()).toHaveLength(20);
+  });
+});
