@@ -3,13 +3,15 @@ import { css } from 'lit';
 export const cardStyles = css`
   :host {
     container-type: inline-size;
+    position: relative;
     min-width: 0;
-    min-height: 0;
   }
+  /* Out of the flow: what a card shows never makes it taller. */
   section {
+    position: absolute;
+    inset: 0;
     display: flex;
     flex-direction: column;
-    height: 100%;
     padding: 14px 16px 14px;
     border: 1px solid var(--gl-border);
     border-radius: var(--gl-radius);
@@ -18,21 +20,26 @@ export const cardStyles = css`
   }
   header {
     display: flex;
-    align-items: center;
+    align-items: start;
     gap: 8px;
     min-height: 30px;
     margin-bottom: 8px;
   }
   h3 {
     flex: 1;
+    display: -webkit-box;
     min-width: 0;
     margin: 0;
+    padding-top: 5px;
     overflow: hidden;
     font-size: 14px;
     font-weight: 600;
+    line-height: 1.35;
     letter-spacing: -0.005em;
-    text-overflow: ellipsis;
-    white-space: nowrap;
+    overflow-wrap: anywhere;
+    -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2;
+    line-clamp: 2;
   }
   .actions {
     display: flex;

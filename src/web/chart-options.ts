@@ -186,9 +186,10 @@ const line = (drawing: Drawing, index: number): LineSeriesOption => {
     name: plot.series[index]?.name ?? '',
     data: plot.axis === 'time' ? values.map((value, at) => [plot.points[at]?.time ?? 0, value ?? '-']) : [...values],
     showSymbol: plot.points.length === 1,
-    symbolSize: 7,
+    symbol: 'circle',
+    symbolSize: 8,
     triggerLineEvent: true,
-    lineStyle: { width: 2 },
+    lineStyle: { width: 2, join: 'round' },
     emphasis: { lineStyle: { width: 2 }, itemStyle: { borderColor: theme.surface, borderWidth: 2 } },
     ...(plot.series.length === 1 && !isFarFromZero(drawing) ? { areaStyle: { opacity: 0.12 } } : {}),
   };

@@ -61,6 +61,9 @@ export class ChartView extends LitElement {
         overflow: hidden auto;
         scrollbar-width: thin;
       }
+      .scroll[data-more] {
+        mask-image: linear-gradient(to bottom, #000 calc(100% - 36px), transparent);
+      }
       .canvas {
         width: 100%;
         height: 100%;
@@ -106,7 +109,12 @@ export class ChartView extends LitElement {
   override render() {
     return html`<div class="frame">
       ${this.plot.series.length > 1 ? this.#legend() : null}
-      <div class="scroll" role="img" aria-label=${summaryOf(this.metric, this.plot, this.format)}>
+      <div
+        class="scroll"
+        role="img"
+        aria-label=${summaryOf(this.metric, this.plot, this.format)}
+        @scroll=${this.#hintAtMore}
+      >
         <div class="canvas"></div>
       </div>
     </div>`;
@@ -146,8 +154,19 @@ export class ChartView extends LitElement {
     chart.resize();
     const option = chartOption(drawing);
     const formatter = (params: unknown) => tooltipNode(drawing, dataIndexOf(params));
+    this.#hintAtMore();
     chart.setOption({ ...option, tooltip: { ...option.tooltip, formatter } }, { notMerge: true });
   }
+
+  /** A chart that is taller than its card fades out at the bottom, and can be scrolled by keyboard. */
+  readonly #hintAtMore = (): void => {
+    const scroll = this.renderRoot.querySelector<HTMLElement>('.scroll');
+    if (scroll === null) return;
+    const hidden = scroll.scrollHeight - scroll.clientHeight;
+    scroll.toggleAttribute('data-more', hidden - scroll.scrollTop > 4);
+    if (hidden > 4) scroll.tabIndex = 0;
+    else scroll.removeAttribute('tabindex');
+  };
 
   #drawing(width: number): Drawing {
     const isReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches || this.#chart !== undefined;

@@ -67,12 +67,10 @@ const send = async ({ baseUrl, token, fetch }: ClientSettings, path: string, ini
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
   if (init.body !== undefined) headers['content-type'] = 'application/json';
   const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
-  const response = await fetch(url, { ...init, headers, credentials: 'omit', cache: 'no-store' }).catch(
-    (cause: unknown) => {
-      if (init.signal?.aborted) throw cause;
-      throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
-    },
-  );
+  const response = await fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+  });
   if (!response.ok) throw await refusalOf(response);
   return response;
 };

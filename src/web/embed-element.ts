@@ -129,7 +129,7 @@ export abstract class EmbedElement extends LitElement {
     this.client =
       token === null || token === undefined || token === ''
         ? undefined
-        : createGuestClient({ token, baseUrl: this.#baseUrl(), fetch: (...request) => globalThis.fetch(...request) });
+        : createGuestClient({ token, baseUrl: this.#baseUrl(), fetch: fetchFresh });
     if (this.client !== undefined) this.load();
     else this.#withoutToken();
   }
@@ -195,6 +195,9 @@ function parseOptions(text: string | null): Readonly<Record<string, unknown>> {
     return {};
   }
 }
+
+/** What a guest reads is theirs alone and of this moment: no cache of the browser keeps it. */
+const fetchFresh: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, cache: 'no-store' });
 
 /** The address that a page sets once for all its elements: `window.dbn = { baseUrl }`. */
 const pageBaseUrl = (): string | undefined => {

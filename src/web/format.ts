@@ -82,13 +82,14 @@ const measureText = (locale: string, value: Cell, { format }: NumberHint): strin
     return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(number);
   }
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return new Intl.NumberFormat(locale).format(BigInt(value));
-  return new Intl.NumberFormat(locale, { maximumFractionDigits: fractionDigits(number) }).format(number);
+  return new Intl.NumberFormat(locale, fractionDigits(number)).format(number);
 };
 
-const fractionDigits = (number: number): number => {
+/** As many places as say something; the same for all values of one size, so that columns line up. */
+const fractionDigits = (number: number): Intl.NumberFormatOptions => {
   const size = Math.abs(number);
-  if (size >= 1000 || Number.isInteger(number)) return 0;
-  return size >= 1 ? 1 : 3;
+  if (size >= 1000 || Number.isInteger(number)) return { maximumFractionDigits: 0 };
+  return size >= 1 ? { minimumFractionDigits: 1, maximumFractionDigits: 1 } : { maximumFractionDigits: 2 };
 };
 
 const withUnit = (text: string, { unit }: NumberHint): string =>

@@ -65,6 +65,10 @@ export const tableStyles = css`
     width: 1.2em;
     text-align: center;
   }
+  th.number button {
+    display: inline-flex;
+    flex-direction: row-reverse;
+  }
 `;
 
 export type TableView = {

@@ -46,7 +46,7 @@ export const dark: Palette = {
   danger: '#ffb3a9',
   skeleton: '#232d3d',
   shadow: '0 1px 2px rgb(0 0 0 / 35%)',
-  series: ['#6f9ff5', '#f0a04b', '#3fbfb2', '#cf84dc', '#a3b0c4', '#d8bd4a', '#f0819b', '#5cc4ea'],
+  series: ['#6f9ff5', '#f0a04b', '#3fbfb2', '#eab8f2', '#a3b0c4', '#d8bd4a', '#f0819b', '#5cc4ea'],
 };
 
 /** `name -> value` of the custom properties that a palette sets. */

@@ -1,0 +1,36 @@
+/** The browser that the element tests drive: `CHROMIUM_PATH`, or where systems keep it. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const places = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+export const chromiumPath = places.find((path) => path !== undefined && path !== '' && existsSync(path));
+
+/** Whether browser tests run. Without a browser they are skipped with one loud line, and fail under CI. */
+export const hasChromium = (): boolean => {
+  if (chromiumPath !== undefined) return true;
+  if (process.env.CI) throw new Error('No Chromium found, which CI must have: install it or set CHROMIUM_PATH.');
+  console.warn('SKIPPED: the element tests need Chromium. Install it or set CHROMIUM_PATH.');
+  return false;
+};
+
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+    args: [
+      '--no-sandbox',
+      '--headless',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { createFormat, humanise, numberOf, timeOf } from '../../src/web/format.js';
+
+const english = createFormat('en');
+
+describe('format', () => {
+  it('writes shares as percent, and units beside numbers', () => {
+    expect(english.measure(0.2221, { format: 'percent' })).toBe('22.2%');
+    expect(english.measure(18.03, { unit: 'min' })).toBe('18.0\u00a0min');
+    expect(english.measure(1234567, {})).toBe('1,234,567');
+    expect(english.measure(null, { unit: 'min' })).toBe('—');
+  });
+
+  it('loses no digit of an integer that came as a string', () => {
+    expect(english.measure('9007199254740993', {})).toBe('9,007,199,254,740,993');
+  });
+
+  it('follows the language, and falls back to English on one that is none', () => {
+    expect(createFormat('de').measure(1234.5, {})).toBe('1.235');
+    expect(createFormat('not a language').measure(1234, {})).toBe('1,234');
+  });
+
+  it('leaves dates where they are, whatever the zone of the machine', () => {
+    expect(english.dimension('2001-01-01', 'date')).toBe('Jan 1, 2001');
+    expect(english.dimension('2001-01-01T00:03:00', 'date')).toContain('Jan 1, 2001');
+    expect(timeOf('2001-01-01 00:00:00')).toBe(Date.UTC(2001, 0, 1));
+    expect(timeOf('soon')).toBeNull();
+  });
+
+  it('names the month where one begins, and the year with its first', () => {
+    expect(english.timeTick(Date.UTC(2001, 0, 1))).toBe('Jan 2001');
+    expect(english.timeTick(Date.UTC(2001, 1, 1))).toBe('Feb');
+    expect(english.timeTick(Date.UTC(2001, 1, 8))).toBe('Feb 8');
+  });
+
+  it('does not group a year or an hour', () => {
+    expect(english.dimension(2001, 'number')).toBe('2001');
+  });
+
+  it('makes names readable and leaves readable ones alone', () => {
+    expect(humanise('averageDelay')).toBe('Average delay');
+    expect(humanise('average_delay')).toBe('Average delay');
+    expect(humanise('Share of LAX')).toBe('Share of LAX');
+    expect(humanise('ID')).toBe('ID');
+  });
+
+  it('takes what is no number for none', () => {
+    expect([numberOf('abc'), numberOf(''), numberOf(true), numberOf(null), numberOf('12.5')]).toEqual([
+      null,
+      null,
+      null,
+      null,
+      12.5,
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import type { GuestChart } from '../../src/domain/guest-view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/domain/ports.js';
+import { type ChartTheme, chartOption, heightNeeded, isLyingBars, tooltipAt } from '../../src/web/chart-options.js';
+import { createFormat } from '../../src/web/format.js';
+import { columnsOf, plotOf } from '../../src/web/plot.js';
+import { summaryOf } from '../../src/web/summary.js';
+
+const format = createFormat('en');
+const theme: ChartTheme = {
+  text: '#000',
+  muted: '#555',
+  grid: '#eee',
+  surface: '#fff',
+  fontFamily: 'x',
+  series: ['#2f6bd8', '#d2700f'],
+};
+
+const chartOf = (type: GuestChart['type'], dimensions: readonly string[], measures: readonly string[]): GuestChart => ({
+  type,
+  dimensions,
+  measures,
+  isDrillable: false,
+});
+
+const answerOf = (
+  columns: readonly AnswerColumn[],
+  rows: MetricAnswer['rows'],
+  groupBy: readonly string[],
+): MetricAnswer => ({
+  columns,
+  rows,
+  groupbyColumnList: groupBy,
+  totalRecords: rows.length,
+});
+
+const day = { name: 'day', dataType: 'date' } as const;
+const hour = { name: 'hour', dataType: 'number' } as const;
+const airport = { name: 'airport', dataType: 'string' } as const;
+const flights = { name: 'flights', dataType: 'number' } as const;
+
+const drawing = (answer: MetricAnswer, chart: GuestChart) => {
+  const plot = plotOf(answer, chart, format);
+  return { plot, chart, format, theme, isReducedMotion: false, width: 600 };
+};
+
+describe('a plot', () => {
+  it('puts dates on a time axis in their order, and keeps the cell for a drill', () => {
+    const rows = [
+      { day: '2001-01-02', flights: 7 },
+      { day: '2001-01-01', flights: '5' },
+    ];
+    const plot = plotOf(answerOf([day, flights], rows, ['day']), chartOf('line', ['day'], ['flights']), format);
+    expect(plot.axis).toBe('time');
+    expect(plot.points.map((point) => point.value)).toEqual(['2001-01-01', '2001-01-02']);
+    expect(plot.series).toEqual([{ name: 'Flights', values: [5, 7] }]);
+  });
+
+  it('keeps the place of an hour that has no flights', () => {
+    const rows = [0, 1, 3].map((at) => ({ hour: at, flights: at + 10 }));
+    const plot = plotOf(answerOf([hour, flights], rows, ['hour']), chartOf('bar', ['hour'], ['flights']), format);
+    expect(plot.points.map((point) => point.label)).toEqual(['0', '1', '2', '3']);
+    expect(plot.series[0]?.values).toEqual([10, 11, null, 13]);
+  });
+
+  it('invents no places where numbers are not ascending or lie far apart', () => {
+    for (const hours of [
+      [3, 1, 0],
+      [0, 1, 1000],
+    ]) {
+      const rows = hours.map((at) => ({ hour: at, flights: 1 }));
+      const plot = plotOf(answerOf([hour, flights], rows, ['hour']), chartOf('bar', ['hour'], ['flights']), format);
+      expect(plot.points).toHaveLength(3);
+    }
+  });
+
+  it('makes series of a second dimension of few values', () => {
+    const rows = [
+      { hour: 0, airport: 'LAX', flights: 1 },
+      { hour: 0, airport: 'ATL', flights: 2 },
+      { hour: 1, airport: 'LAX', flights: 3 },
+    ];
+    const plot = plotOf(
+      answerOf([hour, airport, flights], rows, ['hour', 'airport']),
+      chartOf('bar', ['hour', 'airport'], ['flights']),
+      format,
+    );
+    expect(plot.series).toEqual([
+      { name: 'LAX', values: [1, 3] },
+      { name: 'ATL', values: [2, null] },
+    ]);
+  });
+
+  it('joins the names where the second dimension only says the first again', () => {
+    const name = { name: 'name', dataType: 'string' } as const;
+    const rows = [
+      { airport: 'JFK', name: 'John F Kennedy', flights: 1 },
+      { airport: 'ORD', name: 'O’Hare', flights: 2 },
+    ];
+    const plot = plotOf(
+      answerOf([airport, name, flights], rows, ['airport', 'name']),
+      chartOf('bar', ['airport', 'name'], ['flights']),
+      format,
+    );
+    expect(plot.points.map((point) => point.label)).toEqual(['JFK · John F Kennedy', 'ORD · O’Hare']);
+  });
+
+  it('follows the answer, not the definition, after a drill', () => {
+    const answer = answerOf([hour, flights], [{ hour: 1, flights: 2 }], ['hour']);
+    const { dimensions, measures } = columnsOf(answer, chartOf('bar', ['airport'], ['flights']));
+    expect([dimensions, measures]).toEqual([[hour], [flights]]);
+  });
+});
+
+describe('a chart option', () => {
+  const many = answerOf(
+    [airport, flights],
+    Array.from({ length: 30 }, (_, index) => ({ airport: `Airport number ${index}`, flights: index })),
+    ['airport'],
+  );
+
+  it('lays bars with long names on their side, each with room', () => {
+    const drawn = drawing(many, chartOf('bar', ['airport'], ['flights']));
+    expect(isLyingBars(drawn)).toBe(true);
+    expect(heightNeeded(drawn)).toBeGreaterThanOrEqual(30 * 24);
+    expect(chartOption(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
+  });
+
+  it('stands few bars with short names', () => {
+    const few = answerOf([airport, flights], [{ airport: 'LAX', flights: 1 }], ['airport']);
+    const drawn = drawing(few, chartOf('bar', ['airport'], ['flights']));
+    expect(isLyingBars(drawn)).toBe(false);
+    expect(chartOption(drawn).xAxis).toMatchObject({ type: 'category', data: ['LAX'] });
+  });
+
+  it('begins bars at zero always, and lines where their values are near it', () => {
+    const near = answerOf(
+      [day, flights],
+      [1, 9].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value })),
+      ['day'],
+    );
+    const far = answerOf(
+      [day, flights],
+      [90, 99].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value })),
+      ['day'],
+    );
+    expect(chartOption(drawing(near, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject({ scale: false });
+    expect(chartOption(drawing(far, chartOf('line', ['day'], ['flights']))).yAxis).toMatchObject({ scale: true });
+    expect(chartOption(drawing(far, chartOf('bar', ['day'], ['flights']))).yAxis).toMatchObject({ scale: false });
+  });
+
+  it('does not animate for those who asked for less motion', () => {
+    expect(
+      chartOption({ ...drawing(many, chartOf('bar', ['airport'], ['flights'])), isReducedMotion: true }).animation,
+    ).toBe(false);
+  });
+
+  it('gives tooltips as plain text, and no formatter that makes HTML', () => {
+    const hostile = '<img src=x onerror=alert(1)>';
+    const drawn = drawing(
+      answerOf([airport, flights], [{ airport: hostile, flights: 1 }], ['airport']),
+      chartOf('bar', ['airport'], ['flights']),
+    );
+    expect(tooltipAt(drawn, 0)).toEqual({
+      title: hostile,
+      lines: [{ name: 'Flights', colour: '#2f6bd8', value: '1' }],
+    });
+    expect(chartOption(drawn).tooltip).not.toHaveProperty('formatter');
+  });
+});
+
+describe('a summary', () => {
+  it('says kind, span and extremes', () => {
+    const rows = [3, 9, 5].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value }));
+    const chart = chartOf('line', ['day'], ['flights']);
+    const { plot } = drawing(answerOf([day, flights], rows, ['day']), chart);
+    expect(summaryOf({ name: 'Flights a day', chart }, plot, format)).toBe(
+      'Flights a day: line chart, 3 values from Jan 1, 2001 to Jan 3, 2001. Lowest 3 (Jan 1, 2001), highest 9 (Jan 2, 2001).',
+    );
+  });
+});
