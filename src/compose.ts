@@ -4,8 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Router } from 'express';
+import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { createDocument } from './contract/openapi.js';
+import { createOpenApi } from './contract/openapi.js';
 import { bound, type Handlers } from './contract/operations.js';
 import { readDemoBundle } from './demo/bundle.js';
 import { ensureFlightsData } from './demo/flights-data.js';
@@ -17,6 +18,7 @@ import { createHttpTransport } from './gateway/http-transport.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
 import { createApp } from './http/app.js';
+import { type AssetFile, loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
@@ -26,6 +28,7 @@ import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
 import { createToken, hashToken } from './platform/keys.js';
+import { createMetrics } from './platform/metrics.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
@@ -49,14 +52,19 @@ import { listDashboards, listMetrics } from './usecases/workspaces.js';
 export type Halves = { readonly gateway: boolean; readonly service: boolean };
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 export type Product = { readonly handle: Handle; readonly close: () => Promise<void> };
-/** Where this process is reached, and its log. */
-export type Place = { readonly url: string; readonly log: Logger };
+/** Where this process is reached, what it is, and its log. */
+export type Place = { readonly url: string; readonly version: string; readonly log: Logger };
 
 const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
 const tokens: Tokens = { create: createToken, hash: hashToken };
 
-type Service = { readonly dispatch: Dispatch; readonly store: Store; readonly close: () => Promise<void> };
+type Service = {
+  readonly dispatch: Dispatch;
+  readonly store: Store;
+  readonly ready: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
+};
 
 const handlersOf = (store: Store, engine: Engine): Handlers => {
   const deps = { store, engine, clock, ids, tokens };
@@ -105,6 +113,10 @@ const composeService = async (config: Config, credentials: Credentials, log: Log
   return {
     store,
     dispatch: createDispatch({ operations: bound, handlers: handlersOf(store, engine), authenticate, log }),
+    ready: async () => {
+      await sql`select 1`.execute(db);
+      return true;
+    },
     close: async () => {
       await engine.close();
       await database.close();
@@ -112,16 +124,19 @@ const composeService = async (config: Config, credentials: Credentials, log: Log
   };
 };
 
-const composeDemo = async (config: Config, credentials: Credentials, store: Promise<Store>): Promise<Router> => {
+const composeDemo = async (
+  config: Config,
+  credentials: Credentials,
+  service: Promise<Service | null>,
+): Promise<Router> => {
   const bundle = await readDemoBundle(join(config.folder, 'demo'));
   const dataDir = resolve(config.settings.dataDir);
   const data = ensureFlightsData(join(dataDir, bundle.organization.datasource.path));
-  await Promise.all([
-    data,
-    store.then((opened) =>
-      seedDemo({ store: opened, clock, ids, tokens }, bundle, { dataDir, apiKey: credentials.demoApiKey }),
-    ),
-  ]);
+  const seed = service.then(async (opened) => {
+    if (opened === null) return;
+    await seedDemo({ store: opened.store, clock, ids, tokens }, bundle, { dataDir, apiKey: credentials.demoApiKey });
+  });
+  await Promise.all([data, seed]);
   const secret = demoKey(credentials.demoJwtSecret);
   return createDemoHost({ users: bundle.users, secret, cookieName: config.settings.gateway.session.cookie, clock });
 };
@@ -183,3 +198,52 @@ const openCache = ({ settings }: Config, log: Logger): Promise<Cache> =>
     : createRedisCache({ url: settings.redisUrl, log });
 
 const web = (file: string): string => fileURLToPath(new URL(`web/${file}`, import.meta.url));
+
+const script = 'text/javascript; charset=utf-8';
+
+/** The host page runs its own scripts, and talks to its own origin. */
+const demoPolicy =
+  "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:";
+
+const assetFiles = (isDemo: boolean): Readonly<Record<string, AssetFile>> => ({
+  '/elements.js': { file: web('elements.js'), contentType: script, isPublic: true },
+  ...(isDemo
+    ? {
+        '/demo': { file: web('demo.html'), contentType: 'text/html; charset=utf-8', contentSecurityPolicy: demoPolicy },
+        '/demo.js': { file: web('demo.js'), contentType: script },
+        '/demo.css': { file: web('demo.css'), contentType: 'text/css; charset=utf-8' },
+      }
+    : {}),
+});
+
+/** What this installation signs and calls with; a gateway alone makes nothing of its own. */
+const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
+  loadCredentials(settings.dataDir, secrets);
+
+export const compose = async (config: Config, halves: Halves, place: Place): Promise<Product> => {
+  const { log } = place;
+  const credentials = await credentialsOf(config);
+  const service = halves.service ? composeService(config, credentials, log) : Promise.resolve(null);
+  const demo = config.isDemo ? composeDemo(config, credentials, service) : Promise.resolve(null);
+  const cache = halves.gateway ? await openCache(config, log) : null;
+  const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
+  const gateway =
+    cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+  const app = createApp({
+    service: served === null ? null : { dispatch: served.dispatch, document: createOpenApi(bound, place) },
+    log,
+    metrics: createMetrics(),
+    ready: () => served?.ready() ?? true,
+    assets,
+    routers: demoHost === null ? [] : [demoHost],
+  });
+  return {
+    // The token's path comes before Express's app, whose own cost is most of a request.
+    handle: (request, response) =>
+      gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
+    close: async () => {
+      await served?.close();
+      await cache?.close();
+    },
+  };
+};

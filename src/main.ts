@@ -1,4 +1,5 @@
 /** Load config, compose, listen, close. The only reader of the process's environment. */
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,13 @@ import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { createLog } from './platform/log.js';
 
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
+
+const readVersion = (): string => {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return version;
+};
 
 export type Running = { readonly url: string; readonly close: () => Promise<void> };
 
@@ -35,7 +43,7 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
   const address = await listen(server, port, host);
   const url = urlOf(host, address.port);
   try {
-    const product = await compose(config, halves, { url, log });
+    const product = await compose(config, halves, { url, version: readVersion(), log });
     handle = product.handle;
     return {
       url,

@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 /** The folder of the demo's real data. Throws where the development dependency is not installed. */
 export const flightsSource = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json')), 'data');
+  join(dirname(createRequire(import.meta.url).resolve('vega-datasets')), '..', 'data');
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(

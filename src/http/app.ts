@@ -23,13 +23,15 @@ import {
 } from './middleware.js';
 
 export type AppDeps = {
-  readonly dispatch: Dispatch;
-  readonly document: OpenApiDocument;
+  /** Null: this process runs the gateway alone. */
+  readonly service: { readonly dispatch: Dispatch; readonly document: OpenApiDocument } | null;
   readonly log: Log;
   readonly metrics?: Metrics;
   /** Whether requests can be served; rejecting counts as no. */
   readonly ready: () => boolean | Promise<boolean>;
   readonly assets: Assets;
+  /** Routers of others, after everything of ours. */
+  readonly routers?: readonly RequestHandler[];
 };
 
 const text =
@@ -61,7 +63,16 @@ const exposition =
     res.set('Content-Type', contentType).send(body);
   };
 
-export const createApp = ({ dispatch, document, log, metrics, ready, assets }: AppDeps): Express => {
+/** The interface and its reference. */
+const mountService = (app: Express, { dispatch, document }: NonNullable<AppDeps['service']>): void => {
+  app.use('/api/v2/guest', openToAnyOrigin);
+  app.use('/api/v2', ...jsonBody, serve(dispatch));
+  app.get('/openapi.json', text('application/json; charset=utf-8', JSON.stringify(document)));
+  app.get('/docs', text('text/html; charset=utf-8', renderDocs(document)));
+  app.get('/docs/style.css', text('text/css; charset=utf-8', docsStyle));
+};
+
+export const createApp = ({ service, log, metrics, ready, assets, routers = [] }: AppDeps): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -71,15 +82,12 @@ export const createApp = ({ dispatch, document, log, metrics, ready, assets }: A
   app.use(securityHeaders());
   app.use(requestLog(log));
   if (metrics !== undefined) app.use(measure(metrics));
-  app.use('/api/v2/guest', openToAnyOrigin);
-  app.use('/api/v2', ...jsonBody, serve(dispatch));
-  app.get('/openapi.json', text('application/json; charset=utf-8', JSON.stringify(document)));
-  app.get('/docs', text('text/html; charset=utf-8', renderDocs(document)));
-  app.get('/docs/style.css', text('text/css; charset=utf-8', docsStyle));
+  if (service !== null) mountService(app, service);
   app.get('/healthz', alive);
   app.get('/readyz', readiness(ready, log));
   if (metrics !== undefined) app.get('/metrics', exposition(metrics));
   app.use(serveAssets(assets));
+  for (const router of routers) app.use(router);
   app.use(answerNotFound);
   app.use(answerError(log));
   return app;

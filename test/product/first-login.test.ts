@@ -39,7 +39,7 @@ const joined = 'flights f LEFT JOIN airports a ON f.destination = a.iata';
 /** Each metric of the demo as SQL over the files, for the rows that `where` leaves. */
 const truths: Readonly<Record<string, (where: string) => string>> = {
   'Flights a day': (where) =>
-    `SELECT strftime(date_trunc('day', date), '%Y-%m-%dT00:00:00'), count(*) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 1`,
+    `SELECT strftime(date_trunc('day', date), '%Y-%m-%d'), count(*) FROM ${joined} WHERE ${where} GROUP BY 1 ORDER BY 1`,
   'Delayed over 15 minutes': (where) =>
     `SELECT avg(CASE WHEN delay > 15 THEN 1.0 ELSE 0 END) FROM ${joined} WHERE ${where}`,
   'Average delay by hour of departure': (where) =>
