@@ -34,7 +34,8 @@ export const drill = (definition: MetricDefinition, clicks: readonly Click[]): D
       if (next === undefined)
         return refuse(`drill[${index}]: the metric's drill path ends after ${definition.drillPath.length}.`);
       return {
-        definition: { ...shown, dimensions: [next], sort: [] },
+        // Sort and limit are of the dimensions that the click has left.
+        definition: { ...shown, dimensions: [next], sort: [], limit: null },
         conditions: [...conditions, conditionOf(clicked, click)],
       };
     },

@@ -199,6 +199,12 @@ export const createSample = async (
   const dispatch = createDispatch({ operations: bound, handlers, authenticate, log });
   const metrics = createMetrics();
   const assets = await loadAssets(options.assets ?? {});
-  const app = createApp({ service: { dispatch, document }, log, metrics, ready: options.ready ?? (() => true), assets });
+  const app = createApp({
+    service: { dispatch, document },
+    log,
+    metrics,
+    ready: options.ready ?? (() => true),
+    assets,
+  });
   return { app, dispatch, lines, log, metrics };
 };
