@@ -9,7 +9,7 @@ import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
-import { type Dialect, Kysely, PostgresDialect } from 'kysely';
+import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { lockFolder } from './folder-lock.js';
 import { createPgliteDialect } from './pglite-dialect.js';
@@ -36,21 +36,28 @@ export const openDatabase = async ({ databaseUrl, folder, log }: DatabaseOptions
   return folder === null ? openInMemory() : openFolder(resolve(folder));
 };
 
-const createDatabase = (
-  kind: Database['kind'],
-  dialect: Dialect,
-  release = async (): Promise<void> => {},
-): Database => {
+type Release = () => Promise<void>;
+
+/** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
+const createDatabase = async (kind: Database['kind'], dialect: Dialect, release?: Release): Promise<Database> => {
   const db = new Kysely<unknown>({ dialect });
-  return {
-    kind,
-    // Which tables there are is the caller's word: migrations make them, not the type system.
-    connect: <Tables>() => db as unknown as Kysely<Tables>,
-    close: async () => {
-      await db.destroy();
-      await release();
-    },
+  const end = async (): Promise<void> => {
+    await db.destroy();
+    await release?.();
   };
+  let ended: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    ended ??= end();
+    return ended;
+  };
+  try {
+    await sql`select 1`.execute(db);
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  // Which tables there are is the caller's word: migrations make them, not the type system.
+  return { kind, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
 };
 
 const openInMemory = async (): Promise<Database> =>
@@ -60,7 +67,7 @@ const openFolder = async (folder: string): Promise<Database> => {
   const lock = await lockFolder(folder);
   try {
     if (!isCluster(folder)) await createCluster(folder);
-    return createDatabase('pglite', createPgliteDialect(await PGlite.create(folder)), lock.release);
+    return await createDatabase('pglite', createPgliteDialect(await PGlite.create(folder)), lock.release);
   } catch (cause) {
     await lock.release();
     throw cause;
@@ -91,10 +98,8 @@ const openPostgres = async (connectionString: string, log: DatabaseOptions['log'
   // An idle connection that breaks is replaced by the pool; unheard, its error would end the process.
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
   try {
-    await pool.query('select 1');
+    return await createDatabase('postgres', new PostgresDialect({ pool }));
   } catch (cause) {
-    await pool.end();
     throw new Error('DATABASE_URL does not answer: check host, port, database name, user and password.', { cause });
   }
-  return createDatabase('postgres', new PostgresDialect({ pool }));
 };

@@ -4,7 +4,7 @@ import { link, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises
 import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** Held until `release`, or until the process ends in whatever way. */
+/** Held until the first `release`, or until the process ends in whatever way. */
 export type FolderLock = { readonly release: () => Promise<void> };
 
 /** Another process, or another part of this one, has the folder open. `message` says which and how to mend it. */

@@ -4,7 +4,16 @@ import type { DashboardStore } from '../domain/ports.js';
 import { listMetrics, placeMetrics } from './dashboard-metrics.js';
 import { takeName } from './data-app-names.js';
 import { jsonb, nullableJsonb } from './document.js';
-import { assertUpdated, decodeOwner, encodeOwner, inTransaction, page, visibleTo, wasInserted } from './query.js';
+import {
+  assertUpdated,
+  decodeOwner,
+  encodeOwner,
+  inTransaction,
+  ownedBy,
+  page,
+  visibleTo,
+  wasInserted,
+} from './query.js';
 import type { Tables } from './tables.js';
 
 export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboard => ({
@@ -35,17 +44,12 @@ const encode = (dashboard: Dashboard): Insertable<Tables['dashboards']> => ({
   is_allow_private_metrics_by_default: dashboard.isAllowPrivateMetricsByDefault,
 });
 
+/** `update` changes neither the owner nor the external id: it throws for a dashboard that has others. */
 export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
   const rows = db.selectFrom('dashboards').selectAll();
   return {
     insert: (dashboard) => inTransaction(db, (transaction) => insert(transaction, dashboard)),
-    update: async (dashboard) => {
-      const { id, ...columns } = encode(dashboard);
-      assertUpdated(
-        await db.updateTable('dashboards').set(columns).where('id', '=', id).executeTakeFirst(),
-        'The dashboard',
-      );
-    },
+    update: (dashboard) => update(db, dashboard),
     findById: async (id) => {
       const row = await rows.where('id', '=', id).executeTakeFirst();
       return row && decodeDashboard(row);
@@ -95,4 +99,16 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
   // Taken by an embed of another dashboard. Undone here: the caller's transaction goes on.
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
   return false;
+};
+
+const update = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<void> => {
+  const { id, ...columns } = encode(dashboard);
+  const result = await db
+    .updateTable('dashboards')
+    .set(columns)
+    .where('id', '=', id)
+    .where('external_dashboard_id', '=', dashboard.externalDashboardId)
+    .where(ownedBy(dashboard.owner))
+    .executeTakeFirst();
+  assertUpdated(result, 'The dashboard');
 };

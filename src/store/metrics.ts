@@ -3,7 +3,7 @@ import type { Metric } from '../domain/metric.js';
 import type { MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboards.js';
 import { jsonb } from './document.js';
-import { assertUpdated, decodeOwner, encodeOwner, page, visibleTo, wasInserted } from './query.js';
+import { assertUpdated, decodeOwner, encodeOwner, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 export const decodeMetric = (row: Selectable<Tables['metrics']>): Metric => ({
@@ -24,6 +24,7 @@ const encode = (metric: Metric): Insertable<Tables['metrics']> => ({
   ...encodeOwner(metric.owner),
 });
 
+/** `update` does not change the owner: it throws for a metric that has another. */
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   insert: async (metric) =>
     wasInserted(
@@ -33,13 +34,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
-  update: async (metric) => {
-    const { metric_id, ...columns } = encode(metric);
-    assertUpdated(
-      await db.updateTable('metrics').set(columns).where('metric_id', '=', metric_id).executeTakeFirst(),
-      'The metric',
-    );
-  },
+  update: (metric) => update(db, metric),
   findById: async (metricId) => {
     const row = await db.selectFrom('metrics').selectAll().where('metric_id', '=', metricId).executeTakeFirst();
     return row && decodeMetric(row);
@@ -68,3 +63,14 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+const update = async (db: Kysely<Tables>, metric: Metric): Promise<void> => {
+  const { metric_id, ...columns } = encode(metric);
+  const result = await db
+    .updateTable('metrics')
+    .set(columns)
+    .where('metric_id', '=', metric_id)
+    .where(ownedBy(metric.owner))
+    .executeTakeFirst();
+  assertUpdated(result, 'The metric');
+};

@@ -48,3 +48,14 @@ export const encodeOwner = (owner: Owner | null): OwnerRow => ({
 
 export const decodeOwner = ({ data_app_id: dataAppId, client_id: clientId }: OwnerRow): Owner | null =>
   dataAppId === null || clientId === null ? null : { dataAppId, clientId };
+
+/** The row keeps its owner: one that has another is not there to update. For `where`. */
+export const ownedBy =
+  (owner: Owner | null) =>
+  (
+    eb: ExpressionBuilder<Tables, 'dashboards' | 'metrics'>,
+  ): ExpressionWrapper<Tables, 'dashboards' | 'metrics', SqlBool> =>
+    eb.and([
+      eb('data_app_id', 'is not distinct from', owner?.dataAppId ?? null),
+      eb('client_id', 'is not distinct from', owner?.clientId ?? null),
+    ]);

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/platform/database.js';
 import { FolderInUse } from '../../src/platform/folder-lock.js';
 import { migrate } from '../../src/store/migrations.js';
@@ -39,7 +38,7 @@ describe('the embedded database in a folder', () => {
   });
 
   const open = () => openDatabase({ databaseUrl: null, folder });
-  /** The ids of all data apps, read by a new process's worth of database. */
+  /** The ids of all data apps. */
   const readAll = async (): Promise<ReadonlySet<string>> => {
     const database = await open();
     try {
@@ -60,6 +59,9 @@ describe('the embedded database in a folder', () => {
     await sql`insert into kept values ('ünïcode')`.execute(first.connect());
     await first.close();
     const second = await open();
+    // Closing twice must not loosen the lock of the next one.
+    await first.close();
+    await expect(open()).rejects.toThrow(FolderInUse);
     const { rows } = await sql`select word from kept`.execute(second.connect());
     expect(rows).toEqual([{ word: 'ünïcode' }]);
     expect(second.kind).toBe('pglite');
@@ -113,19 +115,20 @@ describe('the embedded database in a folder', () => {
     expect(await readdir(join(home, 'deep'))).not.toContainEqual(expect.stringMatching(/\.lock\..{36}/));
   });
 
-  const moments: readonly [string, () => boolean][] = [
-    ['as its folder is being made', () => existsSync(`${folder}.new`)],
-    ['as its files are being unpacked', () => existsSync(join(`${folder}.new`, 'global'))],
-    ['as its first server has started', () => existsSync(join(`${folder}.new`, 'postmaster.pid'))],
-    ['as it takes its place', () => existsSync(folder)],
+  const moments: readonly [string, boolean, () => boolean][] = [
+    ['as its folder is being made', false, () => existsSync(`${folder}.new`)],
+    ['as its files are being unpacked', false, () => existsSync(join(`${folder}.new`, 'global'))],
+    ['as its first server has started', false, () => existsSync(join(`${folder}.new`, 'postmaster.pid'))],
+    ['as it takes its place', true, () => existsSync(folder)],
   ];
   it.each(moments)(
     'is whole after a first start that was killed %s',
     { timeout: timeoutInMs },
-    async (_, isReached) => {
+    async (_, isPlaced, isReached) => {
       const writer = startWriter();
-      while (!isReached()) await setImmediate();
+      await vi.waitUntil(isReached, { interval: 2, timeout: timeoutInMs });
       await writer.kill();
+      expect(existsSync(folder)).toBe(isPlaced);
       const database = await open();
       const db = database.connect<Tables>();
       await migrate(db);

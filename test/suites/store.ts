@@ -82,6 +82,12 @@ const organizationTests = (store: () => Store): void => {
       expect(await store().workspaces.findById(workspace.name)).toBeUndefined();
     });
 
+    it('throws where a rename takes the name of another', async () => {
+      const { dataApp, otherApp } = await insertOrganization(store());
+      await expect(store().dataApps.update({ ...dataApp, name: otherApp.name })).rejects.toThrow();
+      expect(await store().dataApps.findById(dataApp.id)).toEqual(dataApp);
+    });
+
     it('answers false for a taken name and keeps the first', async () => {
       const { dataApp, datasource, datamart, workspace } = await insertOrganization(store());
       expect(await store().dataApps.insert(dataAppSample({ name: dataApp.name }))).toBe(false);
@@ -230,6 +236,20 @@ const dashboardTests = (store: () => Store): void => {
       expect(await store().dashboards.findById(template.id)).toEqual(template);
       await expect(store().dashboards.update(dashboardSample(workspace.id))).rejects.toThrow(/does not exist/);
       expect(await store().dashboards.findById(randomUUID())).toBeUndefined();
+    });
+
+    it('keeps owner and external id whatever is updated', async () => {
+      const { workspace, owner, otherOwner } = await insertOrganization(store());
+      const [board, metric] = [dashboardSample(workspace.id, { owner }), metricSample(workspace.id, { owner })];
+      await store().dashboards.insert(board);
+      await store().metrics.insert(metric);
+      for (const of of [null, otherOwner, { ...owner, clientId: 'ATL' }]) {
+        await expect(store().dashboards.update({ ...board, owner: of })).rejects.toThrow(/does not exist/);
+        await expect(store().metrics.update({ ...metric, owner: of })).rejects.toThrow(/does not exist/);
+      }
+      await expect(store().dashboards.update({ ...board, externalDashboardId: 'x' })).rejects.toThrow(/does not exist/);
+      expect(await store().dashboards.findById(board.id)).toEqual(board);
+      expect(await store().metrics.findById(metric.metricId)).toEqual(metric);
     });
 
     it("takes the data app's own before the organization's, and never another data app's", async () => {
