@@ -22,10 +22,16 @@ export const secure = (plan: Plan, tenant: TenantScope, source: Source): Secured
   const predicateOf = tenantRule(tenant, source);
   const leaves: readonly SecuredLeaf[] = plan.leaves.map((leaf) => {
     const table = loadTable(leaf, source.datamart);
-    return { ...leaf, columns: table.columns.map(({ columnName }) => columnName), tenant: predicateOf(table) };
+    return { ...leaf, columns: columnsToShow(table, source.catalog), tenant: predicateOf(table) };
   });
   // The one place where the brand is given.
   return { ...plan, database: source.catalog.database, leaves } as SecuredPlan;
+};
+
+/** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
+const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
+  const present = columnsOf(catalog, table);
+  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>

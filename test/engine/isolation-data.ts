@@ -20,8 +20,10 @@ const createRandom = (seed: number): ((below: number) => number) => {
   };
 };
 
-const pick = <T>(random: (below: number) => number, items: readonly [T, ...T[]]): T =>
-  items[random(items.length)] ?? items[0];
+const pick = <T>(random: (below: number) => number, items: readonly [T, ...T[]]): T => {
+  const item = items[random(items.length)];
+  return item === undefined ? items[0] : item;
+};
 
 /** Keys repeat, dangle and are NULL; so are tenants. */
 const randomRows = (seed: number, count: number): readonly Row[] => {
@@ -41,7 +43,7 @@ const randomRows = (seed: number, count: number): readonly Row[] => {
 /** Three logical tables, each in a tenanted and a shared edition: `a_own`, `a_all`, and so on. */
 const data: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
   ['a', 'b', 'c'].flatMap((name, index) => [
-    [`${name}_own`, randomRows(11 + index, 60)],
+    [`${name}_own`, randomRows(11 + index, 110)],
     [`${name}_all`, randomRows(71 + index, 9)],
   ]),
 );

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Relationship } from '../../src/domain/datamart.js';
+import { findMultiplication, findPath, isMultiplying, joinTree, stepFrom } from '../../src/engine/paths.js';
+import { refusalOf, relationship, tableRef } from './world.js';
+
+const names = (steps: readonly { readonly relationship: Relationship }[]): readonly string[] =>
+  steps.map((step) => step.relationship.relationshipName);
+
+const edge = (from: string, to: string): Relationship => relationship(`${from}.k`, `${to}.k`);
+
+describe('findPath', () => {
+  const chain = [edge('a', 'b'), edge('c', 'b'), edge('c', 'd')];
+
+  it('walks relationships either way', () => {
+    expect(names(findPath(chain, tableRef('a'), tableRef('d')))).toEqual(['a.k-b.k', 'c.k-b.k', 'c.k-d.k']);
+    expect(findPath(chain, tableRef('a'), tableRef('a'))).toEqual([]);
+  });
+
+  it('refuses where there is none', async () => {
+    expect(await refusalOf(() => findPath(chain, tableRef('a'), tableRef('z')))).toMatchObject({
+      reason: 'path-missing',
+    });
+  });
+
+  it.each([
+    ['a diamond', [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd')]],
+    ['parallel relationships', [relationship('a.origin', 'd.iata'), relationship('a.destination', 'd.iata')]],
+    ['a detour', [edge('a', 'd'), edge('a', 'b'), edge('b', 'c'), edge('c', 'd')]],
+  ])('refuses %s', async (_, relationships) => {
+    expect(await refusalOf(() => findPath(relationships, tableRef('a'), tableRef('d')))).toMatchObject({
+      code: 'METRIC_QUERY_ERROR',
+      reason: 'path-ambiguous',
+    });
+  });
+
+  it('does not mind another way elsewhere, nor a table that points to itself', () => {
+    const elsewhere = [edge('a', 'd'), edge('d', 'e'), edge('d', 'f'), edge('e', 'f'), relationship('a.boss', 'a.id')];
+    expect(names(findPath(elsewhere, tableRef('a'), tableRef('d')))).toEqual(['a.k-d.k']);
+  });
+
+  /** Every simple path, by brute force. */
+  const countPaths = (edges: readonly Relationship[], from: string, to: string, seen: readonly string[]): number => {
+    if (from === to) return 1;
+    return edges.reduce((sum, one) => {
+      const next = stepFrom(tableRef(from), one)?.far.tableName;
+      return next === undefined || seen.includes(next) ? sum : sum + countPaths(edges, next, to, [...seen, next]);
+    }, 0);
+  };
+
+  it('finds a path exactly where there is one and no second', async () => {
+    const node = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(node, node), { maxLength: 7 }), node, node, async (pairs, from, to) => {
+        const edges = pairs.map(([one, two]) => edge(one, two));
+        const expected = countPaths(edges, from, to, [from]);
+        const find = () => findPath(edges, tableRef(from), tableRef(to));
+        if (expected === 1) expect(find().at(-1)?.far.tableName ?? from).toBe(to);
+        else expect((await refusalOf(find)).reason).toBe(expected === 0 ? 'path-missing' : 'path-ambiguous');
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+});
+
+describe('a step', () => {
+  it.each([
+    ['INNER JOIN', 'INNER JOIN'],
+    ['LEFT JOIN', 'RIGHT JOIN'],
+    ['RIGHT JOIN', 'LEFT JOIN'],
+    ['FULL JOIN', 'FULL JOIN'],
+    [null, 'RIGHT JOIN'],
+  ] as const)('over %s is %s from the child', (join, mirrored) => {
+    const one = relationship('a.k', 'b.k', join);
+    expect(stepFrom(tableRef('a'), one)?.kind).toBe(join ?? 'LEFT JOIN');
+    expect(stepFrom(tableRef('b'), one)?.kind).toBe(mirrored);
+  });
+
+  it.each([
+    ['ManyToOne', false, true],
+    ['OneToMany', true, false],
+    ['OneToOne', false, false],
+    ['ManyToMany', true, true],
+    [null, true, true],
+  ] as const)('over %s multiplies: from the parent %s, from the child %s', (cardinality, parent, child) => {
+    const one = relationship('a.k', 'b.k', null, cardinality);
+    const multiplies = (name: string): boolean | undefined => {
+      const step = stepFrom(tableRef(name), one);
+      return step && isMultiplying(step);
+    };
+    expect([multiplies('a'), multiplies('b')]).toEqual([parent, child]);
+  });
+});
+
+describe('joinTree', () => {
+  const star = [edge('c', 'd'), edge('a', 'b'), edge('a', 'c')];
+
+  it('is near first, then in the order of the datamart, whatever the order of the tables', () => {
+    const tree = ['a.k-b.k', 'a.k-c.k', 'c.k-d.k'];
+    expect(names(joinTree(star, tableRef('a'), [tableRef('d'), tableRef('b')]))).toEqual(tree);
+    expect(names(joinTree(star, tableRef('a'), [tableRef('b'), tableRef('a'), tableRef('d'), tableRef('c')]))).toEqual(
+      tree,
+    );
+  });
+
+  it('multiplies a table where any join on the way from it does', () => {
+    const tree = joinTree(star, tableRef('a'), [tableRef('d'), tableRef('b')]);
+    expect(findMultiplication(tree, tableRef('a'))).toBeUndefined();
+    expect(findMultiplication(tree, tableRef('b'))?.relationship.relationshipName).toBe('a.k-b.k');
+    expect(findMultiplication(tree, tableRef('c'))?.relationship.relationshipName).toBe('a.k-c.k');
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import type { Datamart } from '../../src/domain/datamart.js';
+import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+import type { TenantScope } from '../../src/domain/tenant.js';
+import { compile } from '../../src/engine/compile.js';
+import type { Plan } from '../../src/engine/plan.js';
+import { plan } from '../../src/engine/planning.js';
+import { resolve } from '../../src/engine/resolve.js';
+import { secure } from '../../src/engine/secure.js';
+import {
+  byClients,
+  catalogOf,
+  columnRef,
+  condition,
+  datamart,
+  metric,
+  question,
+  refusalOf,
+  relationship,
+  scopeOf,
+  table,
+} from './world.js';
+
+const orders = table('orders', { id: 'BIGINT', owner: 'VARCHAR', city: 'VARCHAR', at: 'TIMESTAMP' }, 'owner');
+const items = table('items', { order: 'BIGINT', owner: 'VARCHAR', sku: 'VARCHAR' }, 'owner');
+const cities = table('cities', { name: 'VARCHAR', state: 'VARCHAR' });
+const clients = table('clients', { id: 'VARCHAR', name: 'VARCHAR' });
+const mart = datamart({
+  tables: [orders, items, cities, clients],
+  relationships: [
+    relationship('orders.city', 'cities.name', 'LEFT JOIN'),
+    relationship('items.order', 'orders.id', 'RIGHT JOIN'),
+    relationship('orders.owner', 'clients.id', 'FULL JOIN'),
+  ],
+});
+
+const count = { name: 'n', aggregate: 'COUNT' } as const;
+const byState: MetricDefinition = metric('orders', {
+  dimensions: [
+    { name: 'state', column: columnRef('cities.state') },
+    { name: 'client', column: columnRef('clients.name') },
+  ],
+  measures: [count],
+});
+
+const catalog = catalogOf(mart);
+const planFor = (definition: MetricDefinition, parts: Partial<MetricQuestion> = {}, of: Datamart = mart): Plan => {
+  const asked = question('unused', of, of.tenancy === null ? 'None' : '7', definition, parts);
+  return plan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
+};
+const compiled = (scope: TenantScope, definition: MetricDefinition, parts: Partial<MetricQuestion> = {}) =>
+  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog })).page;
+
+describe('every occurrence of every table is a leaf', () => {
+  const onItems = condition('items.sku', { kind: 'compare', operator: '=', value: "x' OR 1=1 --" });
+  const query = compiled(scopeOf(mart, 'acme'), byState, { conditions: [onItems] });
+
+  it('in joins and in semi-joins: outside of leaves no table is named', () => {
+    const [leaves = '', rest = ''] = query.sql.split(') SELECT ');
+    expect(rest).toContain('EXISTS (SELECT 1 FROM "gl_leaf_3"');
+    for (const { tableName } of mart.tables) {
+      expect(rest).not.toContain(`"${tableName}"`);
+      expect(leaves).toContain(`FROM "warehouse"."main"."${tableName}"`);
+    }
+  });
+
+  it('with the tenant inside the leaf and nowhere else', () => {
+    expect(query.sql.match(/"owner" COLLATE "c" = CAST/g)).toHaveLength(2);
+    expect(query.sql).toContain('FROM "warehouse"."main"."clients" WHERE "id" COLLATE "c" = CAST($2 AS VARCHAR))');
+    expect(query.sql).not.toMatch(/gl_leaf_[0-9]+"\."owner" COLLATE/);
+    expect(query.parameters.filter((value) => value === 'acme')).toHaveLength(3);
+  });
+
+  it('with values bound and never in the text', () => {
+    expect(query.sql).not.toContain('OR 1=1');
+    expect(query.sql).not.toContain('acme');
+    expect(query.parameters).toContain("x' OR 1=1 --");
+  });
+
+  it('with the columns of the datamart alone', () => {
+    const wider = new Map(catalog.tables);
+    for (const [key, columns] of catalog.tables) wider.set(key, new Map([...columns, ['secret', 'VARCHAR']]));
+    const secured = secure(planFor(byState), scopeOf(mart, 'acme'), {
+      datamart: mart,
+      catalog: { ...catalog, tables: wider },
+    });
+    expect(compile(secured).page.sql).not.toContain('secret');
+    expect(secured.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
+  });
+
+  it('and names are quoted, whatever is in them', () => {
+    const evil = 'a" FROM secrets; --';
+    const odd = datamart({ tenancy: null, tables: [table('t', { [evil]: 'VARCHAR', gl_row: 'BIGINT' })] });
+    const of = { schemaName: 'main', tableName: 't', columnName: evil };
+    const secured = secure(
+      planFor(metric('t', { dimensions: [{ name: evil, column: of }] }), {}, odd),
+      { kind: 'untenanted' },
+      { datamart: odd, catalog: catalogOf(odd) },
+    );
+    expect(compile(secured).page.sql).toBe(
+      'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST',
+    );
+  });
+});
+
+describe('scope and datamart must fit', () => {
+  const loose = datamart({ ...mart, tenancy: null });
+  const database = datamart({ ...mart, tenancy: { tenancyLevel: 'DATABASE', primaryDatabase: null } });
+  const tenant = scopeOf(mart, 'acme');
+
+  it.each([
+    ['nobody in a datamart with tenancy', { kind: 'untenanted' } as const, mart],
+    ['a tenant in a datamart without', tenant, loose],
+    ['a tenancy level that the engine does not know', tenant, database],
+  ])('%s: CLIENT_ID_ERROR', async (_, scope, of) => {
+    const planned = planFor(byState);
+    expect(await refusalOf(() => secure(planned, scope, { datamart: of, catalog }))).toMatchObject({
+      code: 'CLIENT_ID_ERROR',
+    });
+  });
+
+  it('an unknown kind of scope is refused', async () => {
+    const scope = JSON.parse('{"kind":"everybody"}');
+    expect(await refusalOf(() => secure(planFor(byState), scope, { datamart: mart, catalog }))).toMatchObject({
+      reason: 'unknown-kind',
+    });
+  });
+
+  it('without tenancy no leaf has a predicate', () => {
+    const secured = secure(planFor(byState, {}, loose), { kind: 'untenanted' }, { datamart: loose, catalog });
+    expect(secured.leaves.map(({ tenant: predicate }) => predicate)).toEqual([null, null, null]);
+  });
+});
+
+describe('a client id is compared as its column is', () => {
+  const owned = (datatype: string, clientColumnType: 'NUMBER' | 'STRING'): Datamart =>
+    datamart({
+      tenancy: byClients(clientColumnType),
+      tables: [table('orders', { id: 'BIGINT', owner: datatype }, 'owner')],
+    });
+  const counted = metric('orders', { measures: [count] });
+  const securedBy = (of: Datamart, clientId: string) =>
+    secure(planFor(counted, {}, of), scopeOf(of, clientId), { datamart: of, catalog: catalogOf(of) });
+
+  it.each([
+    ['BIGINT', 'NUMBER', '-42'],
+    ['BIGINT', 'NUMBER', '9223372036854775807'],
+    ['UTINYINT', 'NUMBER', '255'],
+    ['VARCHAR', 'STRING', '42'],
+    ['UUID', 'STRING', '01234567-89ab-cdef-0123-456789abcdef'],
+  ] as const)('%s takes %s %s', (datatype, declared, clientId) => {
+    expect(securedBy(owned(datatype, declared), clientId).leaves[0]?.tenant).toMatchObject({
+      columnName: 'owner',
+      value: { text: clientId, cast: datatype },
+    });
+  });
+
+  it.each([
+    ['BIGINT', 'NUMBER', '9223372036854775808'],
+    ['UTINYINT', 'NUMBER', '256'],
+    ['UBIGINT', 'NUMBER', '-1'],
+    ['INTEGER', 'NUMBER', '007'],
+    ['INTEGER', 'NUMBER', '1e0'],
+    ['INTEGER', 'NUMBER', '1 '],
+    ['INTEGER', 'NUMBER', '-0'],
+    ['VARCHAR', 'STRING', 'half\ud800'],
+    ['UUID', 'STRING', '01234567-89AB-CDEF-0123-456789ABCDEF'],
+    ['UUID', 'STRING', 'acme'],
+  ] as const)('%s refuses %s %j as CLIENT_ID_ERROR', async (datatype, declared, clientId) => {
+    expect(await refusalOf(() => securedBy(owned(datatype, declared), clientId))).toMatchObject({
+      code: 'CLIENT_ID_ERROR',
+    });
+  });
+
+  it.each([
+    ['VARCHAR', 'NUMBER'],
+    ['BIGINT', 'STRING'],
+    ['DOUBLE', 'NUMBER'],
+    ['DECIMAL(10,0)', 'NUMBER'],
+    ['BLOB', 'STRING'],
+    ["ENUM('1', '2')", 'STRING'],
+  ] as const)('a %s column declared %s is a fault of the datamart', async (datatype, declared) => {
+    expect(await refusalOf(() => securedBy(owned(datatype, declared), '1'))).toMatchObject({
+      code: 'METRIC_QUERY_ERROR',
+      reason: 'client-column-type',
+    });
+  });
+
+  it('a client column that the datasource lacks is refused', async () => {
+    const of = datamart({ tables: [table('orders', { id: 'BIGINT' }, 'owner')] });
+    expect(await refusalOf(() => securedBy(of, 'acme'))).toMatchObject({ reason: 'client-column-missing' });
+  });
+});
+
+describe('a table without client column', () => {
+  const forgotten = (
+    sharedTables: readonly string[],
+    name = 'owner',
+    schemas: readonly string[] = ['main'],
+  ): Datamart =>
+    datamart({
+      tables: [
+        orders,
+        ...schemas.map((schemaName) => ({ ...table('notes', { id: 'BIGINT', [name]: 'VARCHAR' }), schemaName })),
+      ],
+      sharedTables,
+    });
+  const securedNotes = (of: Datamart) => {
+    const planned = planFor(metric('notes', { measures: [count] }), {}, of);
+    return secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: catalogOf(of) });
+  };
+
+  it.each(['owner', 'OWNER'])('but with a column %s like another table’s is refused', async (name) => {
+    expect(await refusalOf(() => securedNotes(forgotten([], name)))).toMatchObject({
+      code: 'METRIC_QUERY_ERROR',
+      reason: 'client-column-forgotten',
+    });
+  });
+
+  it('is refused too if the datamart merely does not select that column', async () => {
+    const of = datamart({ tables: [orders, table('notes', { id: 'BIGINT' })] });
+    const full = catalogOf(forgotten([]));
+    const planned = planFor(metric('notes', { measures: [count] }), {}, of);
+    expect(await refusalOf(() => secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: full }))).toMatchObject({
+      reason: 'client-column-forgotten',
+    });
+  });
+
+  it.each(['main.notes', 'notes'])('is everybody’s when listed as %s', (entry) => {
+    expect(securedNotes(forgotten([entry])).leaves[0]?.tenant).toBeNull();
+  });
+
+  it('is not listed by a name that two tables have, or that another has', async () => {
+    const two = forgotten(['notes'], 'owner', ['main', 'archive']);
+    expect(await refusalOf(() => securedNotes(two))).toMatchObject({ reason: 'client-column-forgotten' });
+    expect(await refusalOf(() => securedNotes(forgotten(['Notes', 'orders'])))).toMatchObject({
+      reason: 'client-column-forgotten',
+    });
+  });
+
+  it('and with a client column is the tenant’s, listed or not', () => {
+    const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients'] });
+    const secured = secure(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
+    expect(secured.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant?.columnName])).toEqual([
+      ['orders', 'owner'],
+      ['cities', undefined],
+      ['clients', 'id'],
+    ]);
+  });
+});
