@@ -1,9 +1,10 @@
 /**
  * Cached `POST /embed-token` against a bare Express "hello": the server on one core, wrk on the other, alternately, in
- * one run. Needs the compiled package in dist/, and wrk and taskset on PATH. Prints a Markdown table of medians.
+ * one run. Needs the compiled package in dist/, and wrk and taskset on PATH (Linux). Prints a Markdown table of medians.
+ * On a machine that is busy with other things, the ratio of processor time is steadier than that of requests.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,11 +30,20 @@ const milliseconds = (text) => {
   return Number(number) * { us: 0.001, ms: 1, s: 1000 }[unit];
 };
 
+/** Processor time of the server so far, user and system, in microseconds (the kernel counts in hundredths of a second). */
+const processorTime = (pid) => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+};
+
 const measure = (url, extra) => {
   const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...extra, url];
+  const before = processorTime(child.pid);
   const text = execFileSync('taskset', args, { encoding: 'utf8' });
+  const spent = processorTime(child.pid) - before;
   if (/Non-2xx|Socket errors/.test(text)) throw new Error(`wrk saw errors:\n${text}`);
   return {
+    microseconds: spent / Number(/(\d+) requests in/.exec(text)[1]),
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]),
     p50: milliseconds(/^\s+50%\s+(\S+)/m.exec(text)[1]),
     p99: milliseconds(/^\s+99%\s+(\S+)/m.exec(text)[1]),
@@ -59,16 +69,19 @@ try {
   }
   const rows = variants.map(({ name, results }) => ({
     name,
+    microseconds: median(results.map((result) => result.microseconds)),
     perSecond: median(results.map((result) => result.perSecond)),
     p50: median(results.map((result) => result.p50)),
     p99: median(results.map((result) => result.p99)),
   }));
   const [bare] = rows;
   console.log(`Node ${process.version}, ${rounds} rounds of ${seconds} s each, ${connections} connections, medians\n`);
-  console.log('| | requests/s | p50 ms | p99 ms | ratio |\n|---|---|---|---|---|');
-  for (const { name, perSecond, p50, p99 } of rows) {
+  console.log('| | requests/s | p50 ms | p99 ms | ratio | CPU µs a request | ratio |\n|---|---|---|---|---|---|---|');
+  for (const { name, perSecond, p50, p99, microseconds } of rows) {
     const ratio = (perSecond / bare.perSecond).toFixed(2);
-    console.log(`| ${name} | ${Math.round(perSecond)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${ratio} |`);
+    const latency = `${p50.toFixed(2)} | ${p99.toFixed(2)}`;
+    const processor = `${microseconds.toFixed(1)} | ${(bare.microseconds / microseconds).toFixed(2)}`;
+    console.log(`| ${name} | ${Math.round(perSecond)} | ${latency} | ${ratio} | ${processor} |`);
   }
 } finally {
   child.kill('SIGTERM');
