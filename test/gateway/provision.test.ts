@@ -29,6 +29,16 @@ describe('the id of a dashboard', () => {
     );
   });
 
+  it('is another one for every short template and client there is', () => {
+    const wordsOf = (letters: readonly string[], length: number): string[] =>
+      length === 0 ? [''] : wordsOf(letters, length - 1).flatMap((word) => ['', ...letters].map((each) => word + each));
+    const templates = [...new Set(wordsOf(['a', '-', '.'], 4))].filter((name) => templateName.safeParse(name).success);
+    const clients = [...new Set(wordsOf(['a', '-', '~', '2', 'é'], 4))].filter((name) => name !== '');
+    const ids = templates.flatMap((template) => clients.map((client) => dashboardIdOf(template, client)));
+    expect(ids.length).toBeGreaterThan(10_000);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('is refused where it would be too long', async () => {
     const { refused, granted, upstream } = await startGateway();
     expect(await refused({ ...analyst, org_id: 'ü'.repeat(100) })).toMatchObject({ status: 403, code: 'NO_TENANT' });
