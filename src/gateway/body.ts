@@ -7,6 +7,8 @@ const refuse = (message: string, reason: string): Refusal => new Refusal('INVALI
 /** The reason of a body that was not read to its end: its connection cannot be used again. */
 export const bodyTooLarge = 'body-too-large';
 
+const jsonType = /^application\/json *(;|$)/i;
+
 const tooLarge = (): Refusal => refuse(`The body is larger than ${maxBodyBytes} bytes.`, bodyTooLarge);
 
 const readText = (request: IncomingMessage): Promise<string> =>
@@ -28,23 +30,29 @@ const readText = (request: IncomingMessage): Promise<string> =>
     request.on('close', () => reject(refuse('The body ended early.', 'body-ended-early')));
   });
 
-const isAbsent = (request: IncomingMessage): boolean => {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  return (encoding === undefined && (length === undefined || length === '0')) || request.readableEnded;
+const hasBody = ({ headers }: IncomingMessage): boolean => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  return encoding !== undefined || (length !== undefined && length !== '0');
 };
 
 /** What a host app's own parser left, where the gateway is mounted behind one. */
-const parsedBefore = (request: IncomingMessage): unknown => ('body' in request ? request.body : undefined);
+const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
+  const parsed: unknown = 'body' in request ? request.body : undefined;
+  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseBody(parsed.toString('utf8'));
+  if (parsed !== undefined) return decodeBody(parsed);
+  throw refuse(
+    'The body was read before it reached the gateway, and left nowhere: mount the gateway before what reads it.',
+    'body-read-before',
+  );
+};
 
 /** The body of a request, which may have none. Throws INVALID_REQUEST_BODY. */
 export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<EmbedTokenBody> => {
-  const parsed = parsedBefore(request);
-  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseBody(parsed.toString('utf8'));
-  if (parsed !== undefined) return decodeBody(parsed);
-  if (isAbsent(request)) return {};
-  if (!/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? '')) {
+  if (!hasBody(request)) return {};
+  const { 'content-type': type = '', 'content-length': length } = request.headers;
+  if (Number(length ?? 0) > maxBodyBytes) throw tooLarge();
+  if (!jsonType.test(type)) {
     throw refuse('The body must be sent as Content-Type: application/json, or left out.', 'body-not-json');
   }
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge();
-  return readText(request).then(parseBody);
+  return request.readableEnded ? parsedBefore(request) : readText(request).then(parseBody);
 };

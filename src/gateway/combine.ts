@@ -16,7 +16,7 @@
  * A restriction holds on every granted dashboard, whichever rule granted it.
  */
 import type { FilterColumns } from '../domain/embed.js';
-import { type AccessPermissions, type GuestPermission, guestPermissionNames } from '../domain/guest.js';
+import type { AccessPermissions, GuestPermission } from '../domain/guest.js';
 
 /** A value that a restriction binds. */
 export type Bound = string | number | boolean | readonly string[];
@@ -85,8 +85,19 @@ export const combinePermissions = (
   granted: readonly GuestPermission[],
   isDisableMetricCreation: boolean,
 ): Readonly<Record<GuestPermission, boolean>> => {
-  const all = guestPermissionNames.map((name) => [name, granted.includes(name)] as const);
-  return { ...(Object.fromEntries(all) as Record<GuestPermission, boolean>), isDisableMetricCreation };
+  const has = (name: GuestPermission): boolean => granted.includes(name);
+  return {
+    isEnableArchiveMetrics: has('isEnableArchiveMetrics'),
+    isEnableManageMetrics: has('isEnableManageMetrics'),
+    isEnableCreateDashboardView: has('isEnableCreateDashboardView'),
+    isEnableMetricUpdation: has('isEnableMetricUpdation'),
+    isEnableCustomizeLayout: has('isEnableCustomizeLayout'),
+    isEnableUnderlyingData: has('isEnableUnderlyingData'),
+    isEnableDownloadMetrics: has('isEnableDownloadMetrics'),
+    isShowSideBar: has('isShowSideBar'),
+    isShowDashboardName: has('isShowDashboardName'),
+    isDisableMetricCreation,
+  };
 };
 
 const uniteColumns = (lists: readonly (readonly FilterColumns[] | undefined)[]): readonly FilterColumns[] => {

@@ -1,12 +1,13 @@
 import type { Call } from '../contract/client.js';
 import { listEmbeds } from '../contract/embeds.js';
+import type { Clock } from '../domain/ports.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 
 export type IndexedEmbed = { readonly metadata: Readonly<Record<string, unknown>> | null };
 
 /** The data app's dashboard embeds by their dashboard id, from its paged listing. */
 export type EmbedIndex = {
-  /** Undefined only after a listing that began in this call did not have it. */
+  /** At most `maxAgeMs` old; undefined only after a listing that began in this call did not have it. */
   readonly find: (dashboardId: string) => Promise<IndexedEmbed | undefined>;
   readonly forget: () => void;
 };
@@ -33,17 +34,21 @@ const listAll = async (upstream: Call): Promise<Map<string, IndexedEmbed>> => {
 };
 
 /** One listing serves every client that waits for one: after a restart each of them has dashboards to verify. */
-export const createEmbedIndex = (upstream: Call): EmbedIndex => {
-  let known = new Map<string, IndexedEmbed>();
+export const createEmbedIndex = (upstream: Call, clock: Clock, maxAgeMs = 30_000): EmbedIndex => {
+  const nothing = new Map<string, IndexedEmbed>();
+  let known = nothing;
+  let listedAtMs = 0;
   const flight = createSingleFlight<void>();
   const refresh = () =>
     flight('all', async () => {
+      const startedAtMs = clock.now().getTime();
       known = await listAll(upstream);
+      listedAtMs = startedAtMs;
     });
   return {
     find: async (dashboardId) => {
-      const held = known.get(dashboardId);
-      if (held !== undefined) return held;
+      const isFresh = clock.now().getTime() - listedAtMs < maxAgeMs;
+      if (isFresh && known.has(dashboardId)) return known.get(dashboardId);
       await refresh();
       if (known.has(dashboardId)) return known.get(dashboardId);
       // The listing that was joined may have passed this embed's page before the embed was made.
@@ -51,7 +56,7 @@ export const createEmbedIndex = (upstream: Call): EmbedIndex => {
       return known.get(dashboardId);
     },
     forget: () => {
-      known = new Map();
+      known = nothing;
     },
   };
 };

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { type Call, UpstreamRefusal } from '../contract/client.js';
 import { createDashboardEmbed, listEmbedMetrics } from '../contract/embeds.js';
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { dashboardIdOf } from './dashboard-id.js';
@@ -26,6 +27,7 @@ export type Provision = {
 export type ProvisionOptions = {
   readonly upstream: Call;
   readonly policy: Policy;
+  readonly clock: Clock;
   readonly log: Logger;
   /** How many verified dashboards are remembered. */
   readonly maxRemembered?: number;
@@ -120,7 +122,7 @@ const assertImported = async ({ upstream, log }: ProvisionOptions, dashboardId: 
 export const createProvision = (options: ProvisionOptions): Provision => {
   const verified = new LRUCache<string, ProvisionedDashboard>({ max: options.maxRemembered ?? 100_000 });
   const flight = createSingleFlight<ProvisionedDashboard>();
-  const index = createEmbedIndex(options.upstream);
+  const index = createEmbedIndex(options.upstream, options.clock);
   const provision = async (template: Template, clientId: string, id: string): Promise<ProvisionedDashboard> => {
     const outcome = await create(options, template, clientId, id);
     if (outcome === 'exists') await assertOwn(options, index, template, clientId, id);

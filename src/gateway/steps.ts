@@ -44,7 +44,7 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
   const { policy, clock, cache, log } = options;
   const { transport, apiKey, baseUrl } = options.upstream;
   const upstream = createUpstream(transport, apiKey);
-  const provision = createProvision({ upstream, policy, log });
+  const provision = createProvision({ upstream, policy, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
     upstream,

@@ -103,7 +103,7 @@ export const startGateway = async (overrides: Partial<GatewayOptions> = {}) => {
   const refused = async (claims: object | string, body?: unknown, headers?: Record<string, string>) => {
     const response = await ask(claims, body, headers);
     const { error } = (await response.json()) as ErrorBody;
-    return { status: response.status, headers: response.headers, ...error };
+    return { ...error, status: response.status, headers: response.headers };
   };
   return { url, clock, upstream, lines, ask, granted, refused };
 };

@@ -205,6 +205,16 @@ describe("inside a host's Express app", () => {
     }
   });
 
+  it('refuses a form, and a body that was read before and left nowhere', async () => {
+    const form = express().use(express.urlencoded({ extended: true }), mount());
+    const authorization = `Bearer ${sign(analyst)}`;
+    const post = (app: express.Express) => supertest(app).post('/embed-token').set('authorization', authorization);
+    await post(form).type('form').send({ tenant: 'LAX' }).expect(400);
+    const swallowing = express().use((request, _, next) => void request.resume().on('end', next), mount());
+    await post(swallowing).send({ tenant: 'LAX' }).expect(400);
+    await post(swallowing).expect(200);
+  });
+
   it('takes sessions without an issuer where one is configured for them', async () => {
     const app = express().use(mount());
     const { iss: _, ...claims } = analyst;

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { analyst, createMovableClock, manager, regional, sign, startGateway, startSeconds } from './harness.js';
+import {
+  analyst,
+  createMovableClock,
+  demoPolicy,
+  manager,
+  regional,
+  sign,
+  startGateway,
+  startSeconds,
+} from './harness.js';
+import { policyOf } from './policies.js';
 
 describe('POST /embed-token', () => {
   it('gives an analyst a token for the copy of delays of their own tenant', async () => {
@@ -192,6 +202,30 @@ describe('tokens are shared only by identical requests', () => {
     expect((await elsewhere.granted(analyst)).token).not.toBe(token);
     const rotated = await startGateway({ cache, clock, upstream: { ...other, apiKey: 'another-key' } });
     expect((await rotated.granted(analyst)).token).not.toBe(token);
+    const edited = { ...demoPolicy, digest: 'of an edited file' };
+    const later = await startGateway({ cache, clock, upstream: other, policy: edited });
+    expect((await later.granted(analyst)).token).not.toBe(token);
+  });
+});
+
+describe('leak 10: concurrent embeds on one page share one token', () => {
+  it('gives each narrowing its own token, also when they ask at once', async () => {
+    const { granted, upstream } = await startGateway();
+    const asked = [{ embeds: ['delays'] }, { embeds: ['routes'] }, {}, { embeds: ['routes', 'delays'] }];
+    const tokens = (await Promise.all(asked.map((body) => granted(manager, body)))).map(({ token }) => token);
+    expect(new Set(tokens).size).toBe(3);
+    expect(tokens[2]).toBe(tokens[3]);
+    expect(upstream.mints()).toHaveLength(3);
+  });
+});
+
+describe('equal grants', () => {
+  it('make one request, in whatever order the claims come', async () => {
+    const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: { State: 'user.claims.states' } } }];
+    const { granted, upstream } = await startGateway({ policy: policyOf({ restrictions }) });
+    await granted({ ...analyst, states: ['CA', 'NV'] });
+    await granted({ states: ['NV', 'CA', 'NV'], ...analyst });
+    expect(upstream.mints()).toHaveLength(1);
   });
 });
 

@@ -1,0 +1,28 @@
+/** Policies for tests: YAML is a superset of JSON, so an object is a policy file. */
+import { loadPolicy } from '../../src/gateway/policy-file.js';
+
+export const basePolicy = {
+  version: 1,
+  dataApp: 'flights',
+  workspace: 'flights',
+  datamart: 'flights',
+  session: {
+    claims: {
+      org_id: 'string',
+      orgs: 'list<string>',
+      roles: 'list<string>',
+      region: 'string',
+      states: 'list<string>',
+      level: 'int',
+      zoneinfo: 'string',
+    },
+    tenant: 'claims.org_id',
+    roles: 'has(claims.roles) ? claims.roles : []',
+  },
+  templates: { delays: { name: 'Delays' }, routes: { name: 'Routes' }, 'third-one': { name: 'Third' } },
+  rules: [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }],
+};
+
+/** Loads the base policy with some of its fields replaced. */
+export const policyOf = (overrides: object = {}) =>
+  loadPolicy(JSON.stringify({ ...basePolicy, ...overrides }, null, 2), 'test.yaml');

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { loadPolicy, loadPolicyFile } from '../../src/gateway/policy-file.js';
+import { PolicyFaults } from '../../src/gateway/policy-source.js';
+import { basePolicy, policyOf } from './policies.js';
+
+const faultsOf = (load: () => unknown) => {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof PolicyFaults) return error.faults;
+    throw error;
+  }
+  throw new Error('the policy was accepted');
+};
+
+const yaml = (lines: string) => `version: 1
+dataApp: flights
+workspace: flights
+datamart: flights
+session:
+  claims: {org_id: string, roles: list<string>, region: string}
+  tenant: claims.org_id
+  roles: claims.roles
+templates:
+  delays: {name: Delays}
+${lines}`;
+
+const grant = 'grant: {templates: [delays]}';
+
+describe('a policy file', () => {
+  it('shows all its faults at once, each with file, line, column and what is wrong', () => {
+    const text = yaml(`rules:
+  - name: first
+    when: user.claims.regoin == "CA"
+    grant: {templates: [delais]}
+  - name: first
+    when: user.id
+    ${grant}
+restrictions:
+  - name: r
+    when: "'x' in user.roles"
+    restrict: {dashboardFilters: {State: user.claims.region + 1}}
+`);
+    expect(faultsOf(() => loadPolicy(text, 'p.yaml'))).toEqual([
+      { at: 'p.yaml:13:23', message: expect.stringContaining('No such key: regoin') },
+      {
+        at: 'p.yaml:14:25',
+        message: expect.stringContaining('"delais" is not one of this policy\'s templates (delays)'),
+      },
+      { at: 'p.yaml:15:11', message: expect.stringContaining('rename one') },
+      { at: 'p.yaml:16:11', message: expect.stringContaining('gives string where bool is needed') },
+      { at: 'p.yaml:21:42', message: expect.stringContaining('no such overload') },
+    ]);
+  });
+
+  it('shows faults of its shape, unknown fields among them', () => {
+    const text = yaml(`rules:
+  - name: first
+    when: "true"
+    grant: {templates: [delays], expiryMinutes: 0, permission: [x], permissions: [isDisableMetricCreation]}
+`);
+    const faults = faultsOf(() => loadPolicy(text, 'p.yaml'));
+    expect(faults.map(({ at }) => at).toSorted()).toEqual(['p.yaml:14:49', 'p.yaml:14:52', 'p.yaml:14:83']);
+    expect(JSON.stringify(faults)).toContain('\\"permission\\" is not a field of rules.0.grant');
+  });
+
+  it.each([
+    ['rules: [', /not valid YAML/],
+    ['version: 2', /not valid YAML: Map keys must be unique/],
+    ['', /rules/],
+  ])('refuses %j', (text, message) => {
+    expect(JSON.stringify(faultsOf(() => loadPolicy(yaml(text), 'p.yaml')))).toMatch(message);
+  });
+
+  it('names the file that cannot be read', () => {
+    expect(faultsOf(() => loadPolicyFile('/nowhere/policy.yaml'))).toEqual([
+      { at: '/nowhere/policy.yaml:1:1', message: expect.stringContaining('ENOENT') },
+    ]);
+  });
+
+  it.each(['a--b', 'a-', '-a', 'a b', 'ä', ''])('refuses %j as the name of a template', (name) => {
+    expect(faultsOf(() => policyOf({ templates: { ...basePolicy.templates, [name]: { name: 'X' } } }))).not.toEqual([]);
+  });
+});
+
+const faultOfWhen = (when: string): string =>
+  faultsOf(() => policyOf({ rules: [{ name: 'r', when, grant: { templates: ['delays'] } }] }))
+    .map(({ message }) => message)
+    .join();
+
+describe('an expression is refused at load', () => {
+  it.each([
+    ['user.id.matches("(a+)+b")', /matches\(\) is not available/],
+    ['user.roles.exists(r, r.matches("x"))', /matches\(\) is not available/],
+    ['user.roles.all(a, user.roles.all(b, user.roles.all(c, a == b && b == c)))', /may be nested 2 deep/],
+    ['user.role == "x"', /No such key: role/],
+    ['user.constructor == user.id', /No such key: constructor/],
+    ['claims.region == "CA"', /claims/],
+    ['user.roles', /gives list<string> where bool/],
+    ['user.id ==', /Unexpected token/],
+    ['process.exit()', /process/],
+  ])('%s', (when, message) => {
+    expect(faultOfWhen(when)).toMatch(message);
+  });
+
+  it('where a restriction would depend on the presence of a claim', () => {
+    const restrictions = [{ name: 'r', when: 'has(user.claims.region)', restrict: { hideDashboardFilters: ['Date'] } }];
+    expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('must not depend on whether a claim');
+  });
+
+  it('where one filter is spelt in two ways', () => {
+    const restrictions = ['State', 'state'].map((name, index) => ({
+      name: `r${index}`,
+      when: 'true',
+      restrict: { dashboardFilters: { [name]: 'user.claims.region' } },
+    }));
+    expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('spell one name in one way');
+  });
+
+  it('where a restriction restricts nothing', () => {
+    const restrictions = [{ name: 'r', when: 'true', restrict: { dashboardFilters: {} } }];
+    expect(JSON.stringify(faultsOf(() => policyOf({ restrictions })))).toContain('restricts nothing');
+  });
+
+  it('where it is longer than any rule needs', () => {
+    expect(faultOfWhen(Array.from({ length: 300 }, () => 'true').join(' && '))).toMatch(/exceed/i);
+  });
+});
