@@ -85,6 +85,9 @@ export class GuestlistDashboard extends EmbedElement {
         guestlist-card[narrow] {
           grid-column: span 2;
         }
+        guestlist-card[compact] {
+          min-height: calc(2 * var(--gl-row-height));
+        }
       }
     `,
   ];
@@ -165,6 +168,7 @@ export class GuestlistDashboard extends EmbedElement {
   #card({ metric, place }: PlacedCard, source: CardSource | undefined): TemplateResult {
     return html`<guestlist-card
       ?narrow=${place.w <= 6}
+      ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}
       .metric=${metric}
       .source=${source}

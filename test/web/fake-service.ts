@@ -33,13 +33,8 @@ export const startFakeService = async (flights: Flights) => {
     ['/demo.js', { type: 'text/javascript', text: await bundle('demo.ts') }],
     ['/demo', { type: 'text/html', text: await readFile(new URL('demo.html', web), 'utf8') }],
     ['/demo.css', { type: 'text/css', text: await readFile(new URL('demo.css', web), 'utf8') }],
-    [
-      '/bare',
-      {
-        type: 'text/html',
-        text: '<!doctype html><html lang="en"><head><title>bare</title><link rel="stylesheet" href="/bare.css"><script type="module" src="/elements.js"></script></head><body><main></main></body></html>',
-      },
-    ],
+    ['/bare', { type: 'text/html', text: await readFile(new URL('bare.html', import.meta.url), 'utf8') }],
+    ['/bare.js', { type: 'text/javascript', text: await readFile(new URL('bare.js', import.meta.url), 'utf8') }],
     ['/bare.css', { type: 'text/css', text: 'body { margin: 24px; }' }],
   ]);
   const control = { requests: [] as Recorded[], override: (() => undefined) as Override, users: demoUsers };
