@@ -28,6 +28,11 @@ test('nested fields are there', () => {
   }
 });
 
+test('types are said in words', () => {
+  expect(page).toContain('string or number or boolean');
+  expect(page).not.toMatch(/>(any|undefined|\[object Object\])</);
+});
+
 test('it has no script, no inline style and nothing from elsewhere', () => {
   expect(page).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:/i);
   expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
