@@ -32,11 +32,14 @@ export type AppDeps = {
   readonly assets: Assets;
 };
 
-const text =
-  (contentType: string, body: string): RequestHandler =>
-  (_, res) => {
+/** Written when it is first asked for, so that it costs the start nothing. */
+const text = (contentType: string, write: () => string): RequestHandler => {
+  let body: string | undefined;
+  return (_, res) => {
+    body ??= write();
     res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-cache' }).send(body);
   };
+};
 
 const alive: RequestHandler = (_, res) => {
   res.json({ status: 'ok' });
@@ -73,9 +76,18 @@ export const createApp = ({ dispatch, document, log, metrics, ready, assets }: A
   if (metrics !== undefined) app.use(measure(metrics));
   app.use('/api/v2/guest', openToAnyOrigin);
   app.use('/api/v2', ...jsonBody, serve(dispatch));
-  app.get('/openapi.json', text('application/json; charset=utf-8', JSON.stringify(document)));
-  app.get('/docs', text('text/html; charset=utf-8', renderDocs(document)));
-  app.get('/docs/style.css', text('text/css; charset=utf-8', docsStyle));
+  app.get(
+    '/openapi.json',
+    text('application/json; charset=utf-8', () => JSON.stringify(document)),
+  );
+  app.get(
+    '/docs',
+    text('text/html; charset=utf-8', () => renderDocs(document)),
+  );
+  app.get(
+    '/docs/style.css',
+    text('text/css; charset=utf-8', () => docsStyle),
+  );
   app.get('/healthz', alive);
   app.get('/readyz', readiness(ready, log));
   if (metrics !== undefined) app.get('/metrics', exposition(metrics));
