@@ -32,8 +32,10 @@ export type Call = <O extends Operation>(operation: O, input: z.input<O['input']
 
 const fill = (path: string, fields: Map<string, unknown>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(fields.get(name));
+    const value = String(fields.get(name) ?? '');
     fields.delete(name);
+    // Addresses swallow empty and dotted segments: the request would reach another path.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} cannot be sent in a path: ${JSON.stringify(value)}`);
     return encodeURIComponent(value);
   });
 

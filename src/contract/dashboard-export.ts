@@ -61,9 +61,9 @@ const metricDefinition = z.strictObject({
       defaultValue: filterValue.optional(),
     }),
   ).default([]),
-  rlsVariables: z
-    .array(z.strictObject({ name: identifier, column: columnRef, isOptional: z.boolean().default(false) }))
-    .default([]),
+  rlsVariables: list(
+    z.strictObject({ name: identifier, column: columnRef, isOptional: z.boolean().default(false) }),
+  ).default([]),
   underlying: list(columnRef).default([]),
   drillPath: list(dimension).default([]),
   sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) })).default([]),

@@ -1,10 +1,10 @@
 /** What a guest token reads: ours, in the interface's style. The input is a browser's, so it knows no SQL. */
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter.js';
-import { guestPermissionNames } from '../domain/guest.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest-view.js';
 import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
+import { guestPermissions } from './guest-tokens.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
 
@@ -38,7 +38,7 @@ const dashboard = z
       .describe('Cards on a grid of 12 columns.'),
     metrics: z.array(metric),
     filters: z.array(filter),
-    permissions: z.record(z.enum(guestPermissionNames), z.boolean()),
+    permissions: z.record(guestPermissions.keyof(), z.boolean()),
     theme: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'GuestDashboard' });

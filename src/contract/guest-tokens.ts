@@ -43,7 +43,8 @@ const params = z.strictObject({
 
 const flag = z.boolean().optional();
 
-const permissions = z.strictObject({
+/** The interface's ten permissions. */
+export const guestPermissions = z.strictObject({
   isEnableArchiveMetrics: flag,
   isEnableManageMetrics: flag,
   isEnableCreateDashboardView: flag,
@@ -61,7 +62,7 @@ export const guestTokenRequest = z.strictObject({
   clientId: identifier.describe('The tenant. The literal `None` when no tenancy is configured.'),
   dataAppName: identifier.describe('The data app of the API key.'),
   params: params.optional(),
-  permissions: permissions.optional().describe('One left out falls back to the embed’s access settings.'),
+  permissions: guestPermissions.optional().describe('One left out falls back to the embed’s access settings.'),
   expiryTime: z
     .number()
     .int()

@@ -34,11 +34,14 @@ export type AppDeps = {
   readonly routers?: readonly RequestHandler[];
 };
 
-const text =
-  (contentType: string, body: string): RequestHandler =>
-  (_, res) => {
+/** Written when it is first asked for, so that it costs the start nothing. */
+const text = (contentType: string, write: () => string): RequestHandler => {
+  let body: string | undefined;
+  return (_, res) => {
+    body ??= write();
     res.set({ 'Content-Type': contentType, 'Cache-Control': 'no-cache' }).send(body);
   };
+};
 
 const alive: RequestHandler = (_, res) => {
   res.json({ status: 'ok' });
@@ -67,9 +70,18 @@ const exposition =
 const mountService = (app: Express, { dispatch, document }: NonNullable<AppDeps['service']>): void => {
   app.use('/api/v2/guest', openToAnyOrigin);
   app.use('/api/v2', ...jsonBody, serve(dispatch));
-  app.get('/openapi.json', text('application/json; charset=utf-8', JSON.stringify(document)));
-  app.get('/docs', text('text/html; charset=utf-8', renderDocs(document)));
-  app.get('/docs/style.css', text('text/css; charset=utf-8', docsStyle));
+  app.get(
+    '/openapi.json',
+    text('application/json; charset=utf-8', () => JSON.stringify(document)),
+  );
+  app.get(
+    '/docs',
+    text('text/html; charset=utf-8', () => renderDocs(document)),
+  );
+  app.get(
+    '/docs/style.css',
+    text('text/css; charset=utf-8', () => docsStyle),
+  );
 };
 
 export const createApp = ({ service, log, metrics, ready, assets, routers = [] }: AppDeps): Express => {

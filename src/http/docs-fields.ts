@@ -47,6 +47,7 @@ export const writeType = (schema: JsonSchema): Html => {
     return isSchema(schema.items) ? html`array of ${writeType(schema.items)}` : html`array`;
   }
   if (schema.type === 'object') return writeObjectType(schema);
+  if (Array.isArray(schema.type)) return or(schema.type.map((type) => html`${String(type)}`));
   return html`${typeof schema.type === 'string' ? schema.type : 'any'}`;
 };
 

@@ -61,6 +61,7 @@ pre {
 .legacy { border: 1px solid var(--line); border-radius: 999px; padding: 0 0.5rem; }
 .credentials { font-size: 0.875rem; color: var(--soft); }
 .scroll { overflow-x: auto; }
+.scroll + pre { margin-top: 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: 0.875rem; line-height: 1.45; }
 th { text-align: left; font-weight: 600; color: var(--soft); font-size: 0.8125rem; }
 th, td { padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }

@@ -39,6 +39,9 @@ export const securityHeaders = (): RequestHandler =>
 export const requestLog = (log: Log): RequestHandler =>
   pinoHttp<express.Request, express.Response>({
     logger: log,
+    // Its own view of request and response holds headers and the query; writeLine says what is kept.
+    serializers: { req: () => undefined, res: () => undefined },
+    wrapSerializers: false,
     quietReqLogger: true,
     genReqId: (_, res) => String(res.locals.requestId),
     customAttributeKeys: { reqId: 'requestId' },

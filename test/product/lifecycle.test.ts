@@ -82,7 +82,10 @@ describe('the configuration', () => {
   test('all its faults come at once, each with file, path and mend; exit 2', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'guestlist.yaml');
-      await writeFile(file, 'logLevel: loud\nserver: { hots: x }\ngateway: { session: { clockToleranceSeconds: -1 } }\n');
+      await writeFile(
+        file,
+        'logLevel: loud\nserver: { hots: x }\ngateway: { session: { clockToleranceSeconds: -1 } }\n',
+      );
       const { code, output } = await runToEnd(['serve'], {
         GUESTLIST_CONFIG: file,
         GUESTLIST_DATA_DIR: folder,

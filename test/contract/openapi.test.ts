@@ -1,0 +1,71 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { createOpenApi } from '../../src/contract/openapi.js';
+import type { Operation } from '../../src/contract/operation.js';
+import { bound, operations } from '../../src/contract/operations.js';
+
+const document = createOpenApi(bound, { version: '1.2.3' });
+const text = JSON.stringify(document);
+
+describe.each(Object.entries({ bound, operations }))('the document of %s', (_, set) => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(createOpenApi(set, { version: '1' }))));
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+  });
+});
+
+test('a broken document is found invalid: the check can fail', async () => {
+  const broken = { ...JSON.parse(text), paths: { 'no-slash': { get: {} } } };
+  expect((await new Validator().validate(broken)).valid).toBe(false);
+});
+
+test('it holds exactly the bound operations with every binding', () => {
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => `${operation['x-operation']} ${method.toUpperCase()} ${path}`),
+  );
+  const expected = Object.values<Operation>(bound).flatMap(({ name, bindings }) =>
+    bindings.map(({ method, path }) => `${name} ${method} ${path}`),
+  );
+  expect(documented.toSorted()).toEqual(expected.toSorted());
+});
+
+test('it is the same text each time', () => {
+  expect(JSON.stringify(createOpenApi(bound, { version: '1.2.3' }))).toBe(text);
+});
+
+test('operation ids are unique, and every reference leads somewhere', () => {
+  const ids = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const references = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name ?? '');
+  expect(references.length).toBeGreaterThan(5);
+  for (const name of references) expect(document.components.schemas).toHaveProperty(name);
+  expect(text).not.toContain('$defs');
+});
+
+test('legacy bindings are deprecated, and the others are not', () => {
+  expect(document.paths['/api/v2/dataApp/embeds']?.post?.deprecated).toBe(true);
+  expect(document.paths['/api/v2/data-app/embeds']?.post?.deprecated).toBeUndefined();
+});
+
+test('every error code is under its status', () => {
+  const responses = document.paths['/api/v2/data-app/embeds']?.post?.responses ?? {};
+  expect(Object.keys(responses)).toEqual(['200', '400', '401', '404', '500']);
+  const codes = JSON.stringify(responses['404']?.content['application/json']?.schema);
+  expect(codes).toContain('"enum":["INVALID_DASHBOARD_ID","INVALID_METRIC_ID"]');
+});
+
+test('a query binding shows its own spelling, a path parameter leaves the body', () => {
+  const embeds = document.paths['/api/v2/data-app/embeds']?.get?.parameters;
+  expect(embeds?.map(({ name, in: place, schema }) => [name, place, schema.type])).toEqual([
+    ['isPagination', 'query', 'string'],
+    ['pageNumber', 'query', 'string'],
+  ]);
+  const query = document.paths['/api/v2/guest/metrics/{metricId}/query']?.post;
+  expect(query?.parameters?.map(({ name }) => name)).toEqual(['metricId']);
+  expect(query?.requestBody?.content['application/json']?.schema.properties).not.toHaveProperty('metricId');
+});
+
+test('credentials are named per operation', () => {
+  expect(document.paths['/api/v2/workspace/metrics']?.post?.security).toEqual([{ apiKey: [] }, { serviceToken: [] }]);
+});

@@ -1,0 +1,230 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import supertest from 'supertest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadAssets } from '../../src/http/assets.js';
+import { apiKey, createSample, document, guestToken } from './sample.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'guestlist-assets-'));
+const script = `export const words = ${JSON.stringify('flights '.repeat(500))};`;
+await writeFile(join(folder, 'elements.js'), script);
+await writeFile(join(folder, 'page.html'), '<!doctype html><title>x</title>');
+afterAll(() => rm(folder, { recursive: true }));
+
+const { app, lines } = await createSample({
+  assets: {
+    '/elements.js': {
+      file: join(folder, 'elements.js'),
+      contentType: 'text/javascript; charset=utf-8',
+      isPublic: true,
+    },
+    '/page': {
+      file: join(folder, 'page.html'),
+      contentType: 'text/html; charset=utf-8',
+      contentSecurityPolicy: "default-src 'none'; script-src 'self'",
+    },
+  },
+});
+const http = supertest(app);
+const mint = '/api/v2/guest-token/create';
+const good = JSON.stringify({ clientId: 'LAX', dataAppName: 'flights' });
+const post = (contentType: string) =>
+  http.post(mint).set('Authorization', `Bearer ${apiKey}`).set('Content-Type', contentType);
+
+describe('bodies', () => {
+  test('malformed JSON is 400, says where, and does not repeat the body', async () => {
+    const { status, body } = await post('application/json').send('{"clientId": "top-secret" "x"}');
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+    expect(body.error.message).toMatch(/^The body is not valid JSON \(at position \d+\)\.$/);
+  });
+
+  test('more than 2 MB is 413, also when it unpacks to that', async () => {
+    const large = `"${'x'.repeat(2 * 1024 * 1024)}"`;
+    const plain = await post('application/json').send(large);
+    expect([plain.status, plain.body.error.code, plain.body.error.status]).toEqual([413, 'INVALID_REQUEST_BODY', 413]);
+    const packed = post('application/json').set('Content-Encoding', 'gzip');
+    packed.write(gzipSync(large));
+    expect((await packed).status).toBe(413);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'])(
+    'a body of type %s is 400 and says what to send',
+    async (type) => {
+      const { status, body } = await post(type).send(good);
+      expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+      expect(body.error.message).toContain('application/json');
+    },
+  );
+
+  test('JSON with a charset is read; an unknown charset or encoding is 400', async () => {
+    expect((await post('application/json; charset=utf-8').send(good)).status).toBe(200);
+    expect((await post('application/json; charset=klingon').send(good)).status).toBe(400);
+    const encoded = await post('application/json').set('Content-Encoding', 'zip').send(good);
+    expect([encoded.status, encoded.body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+  });
+});
+
+describe('headers', () => {
+  test.each(['/docs', '/openapi.json', '/healthz', '/nowhere', '/api/v2/nothing'])(
+    '%s is locked down',
+    async (path) => {
+      const { headers } = await http.get(path);
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|script-src|\*/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['x-powered-by']).toBeUndefined();
+      expect(headers.etag).toBeUndefined();
+      expect(headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+    },
+  );
+
+  test('a request id is kept where it is plain, and replaced where it is not', async () => {
+    expect((await http.get('/healthz').set('X-Request-Id', 'trace-12345678')).headers['x-request-id']).toBe(
+      'trace-12345678',
+    );
+    const odd = await http.get('/healthz').set('X-Request-Id', 'a b"><script>');
+    expect(odd.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+  });
+
+  test('guest reads are open to any origin without credentials, also their errors', async () => {
+    const path = '/api/v2/guest/dashboards/delays';
+    const preflight = await http
+      .options(path)
+      .set('Origin', 'https://host.example')
+      .set('Access-Control-Request-Method', 'GET')
+      .set('Access-Control-Request-Headers', 'authorization');
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers['access-control-allow-origin']).toBe('*');
+    expect(preflight.headers['access-control-allow-headers']).toContain('Authorization');
+    const answers = await Promise.all([
+      http.get(path).set('Authorization', `Bearer ${guestToken}`),
+      http.get(path),
+      http.post('/api/v2/guest/metrics/m/query').set('Content-Type', 'application/json').send('{'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400]);
+    for (const { headers } of answers) {
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+
+  test.each([mint, '/api/v2/data-app/embeds', '/openapi.json', '/metrics', '/api/v2/guestlist'])(
+    '%s is open to no other origin',
+    async (path) => {
+      for (const answer of [await http.options(path).set('Origin', 'https://evil.example'), await http.get(path)]) {
+        expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      }
+    },
+  );
+});
+
+describe('pages', () => {
+  test('/openapi.json is the document', async () => {
+    const { body, headers } = await http.get('/openapi.json');
+    expect(headers['content-type']).toContain('application/json');
+    expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('/healthz, /readyz', async () => {
+    expect((await http.get('/healthz')).status).toBe(200);
+    expect((await http.get('/readyz')).status).toBe(200);
+    const states = [() => false, () => Promise.reject(new Error('no database'))];
+    for (const ready of states) {
+      const { app: waiting } = await createSample({ ready });
+      const { status, text } = await supertest(waiting).get('/readyz');
+      expect([status, text]).toEqual([503, '{"status":"not ready"}']);
+    }
+  });
+
+  test('/metrics counts by operation and status, and names no path that a caller invents', async () => {
+    const { app: own } = await createSample();
+    const fresh = supertest(own);
+    await fresh.get('/api/v2/guest/dashboards/LAX-secret').set('Authorization', `Bearer ${guestToken}`);
+    await fresh.get('/api/v2/invented');
+    const { text, headers } = await fresh.get('/metrics');
+    expect(headers['content-type']).toContain('text/plain');
+    expect(text).toContain('guestlist_request_duration_seconds_count{operation="getGuestDashboard",status="200"} 1');
+    expect(text).toContain('guestlist_request_duration_seconds_count{operation="unmatched",status="404"} 1');
+    expect(text).toContain('process_cpu_seconds_total');
+    expect(text).not.toMatch(/LAX|invented/);
+  });
+});
+
+describe('assets', () => {
+  test('a public script may be loaded by any page, packed or not', async () => {
+    const packed = await http.get('/elements.js').set('Accept-Encoding', 'gzip, br');
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    const plain = await http.get('/elements.js').set('Accept-Encoding', 'identity');
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(Number(packed.headers['content-length'])).toBeLessThan(script.length / 5);
+    for (const { headers, text } of [packed, plain]) {
+      expect(text).toBe(script);
+      expect(headers['access-control-allow-origin']).toBe('*');
+      expect(headers['cross-origin-resource-policy']).toBe('cross-origin');
+      expect(headers['cache-control']).toBe('public, max-age=300');
+      expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+    }
+    expect(
+      (await http.get('/elements.js').set('Accept-Encoding', 'gzip;q=0')).headers['content-encoding'],
+    ).toBeUndefined();
+  });
+
+  test('it is not sent again to who has it', async () => {
+    const { headers } = await http.get('/elements.js');
+    const again = await http.get('/elements.js').set('If-None-Match', String(headers.etag));
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await http.get('/elements.js').set('If-None-Match', '"other"')).status).toBe(200);
+  });
+
+  test('a page may bring its own policy, and stays on its origin', async () => {
+    const { headers } = await http.get('/page');
+    expect(headers['content-security-policy']).toBe("default-src 'none'; script-src 'self'");
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test('only what is listed is served, and only to read', async () => {
+    for (const path of ['/elements.js/', '/../package.json', '/%2e%2e/package.json', '/constructor']) {
+      expect((await http.get(path)).status).toBe(404);
+    }
+    expect((await http.post('/elements.js')).status).toBe(404);
+    const head = await http.head('/elements.js');
+    expect([head.status, head.text]).toEqual([200, undefined]);
+  });
+
+  test('a file that is missing is said at the start', async () => {
+    const files = { '/x.js': { file: join(folder, 'missing.js'), contentType: 'text/javascript' } };
+    await expect(loadAssets(files)).rejects.toThrow(/\/x\.js cannot be read: .*missing\.js/);
+  });
+});
+
+test('each request is one line, without headers, query or body', async () => {
+  const before = lines.length;
+  await http
+    .post(`${mint}?token=query-secret`)
+    .set('Authorization', `Bearer ${apiKey}`)
+    .set('Cookie', 'session=cookie-secret')
+    .send({
+      clientId: 'LAX',
+      dataAppName: 'flights',
+      params: { rlsSettings: [{ metricId: 'm', values: { region: 'rls-secret' } }] },
+    });
+  const added = lines.slice(before);
+  expect(added).toHaveLength(1);
+  const [line = ''] = added;
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'info',
+    method: 'POST',
+    path: mint,
+    status: 200,
+    operation: 'createGuestToken',
+    requestId: expect.any(String),
+    durationInMs: expect.any(Number),
+  });
+  for (const secret of [apiKey, 'query-secret', 'cookie-secret', 'rls-secret', 'token-of-LAX']) {
+    expect(line).not.toContain(secret);
+  }
+});

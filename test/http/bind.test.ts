@@ -1,0 +1,264 @@
+import supertest from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { bound } from '../../src/contract/operations.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { createDispatch } from '../../src/http/bind.js';
+import {
+  apiKey,
+  authenticate,
+  createMemoryLog,
+  createSample,
+  guestToken,
+  sampleHandlers,
+  serviceToken,
+} from './sample.js';
+
+const { app, lines } = await createSample();
+const http = supertest(app);
+const mint = '/api/v2/guest-token/create';
+const good = { clientId: 'LAX', dataAppName: 'flights' };
+
+const post = (path: string, body: unknown, token = apiKey) =>
+  http
+    .post(path)
+    .set('Authorization', `Bearer ${token}`)
+    .send(body as object);
+
+describe('authenticate', () => {
+  test('a good credential is served, and nothing is cached', async () => {
+    const { status, body, headers } = await post(mint, good);
+    expect([status, body]).toEqual([200, { token: 'token-of-LAX' }]);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers.deprecation).toBeUndefined();
+  });
+
+  test.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', `Bearer ${apiKey}x`, `Bearer ${guestToken}`])(
+    'Authorization %j is a wrong API key, in the known words',
+    async (authorization) => {
+      const request = http.post(mint).send(good);
+      const { status, body, headers } = await (authorization === undefined
+        ? request
+        : request.set('Authorization', authorization));
+      expect(status).toBe(401);
+      expect(body).toEqual({
+        error: { code: 'AUTHENTICATION_ERROR', message: 'API key is invalid or expired', status: 401 },
+      });
+      expect(headers['www-authenticate']).toBe('Bearer');
+    },
+  );
+
+  test('the scheme is read without regard to case', async () => {
+    expect((await http.post(mint).set('Authorization', `bearer ${apiKey}`).send(good)).status).toBe(200);
+  });
+
+  test('a service token problem has its own words', async () => {
+    const { status, body } = await post('/api/v2/data-app', { name: 'x' }, apiKey);
+    expect([status, body.error.code, body.error.message]).toEqual([
+      401,
+      'AUTHENTICATION_ERROR',
+      'invalid service token',
+    ]);
+  });
+
+  test('an operation with a code of its own answers that one', async () => {
+    const { status, body } = await post('/api/v2/data-app/dashboard-embeds', {}, 'wrong');
+    expect([status, body.error.code, body.error.message]).toEqual([
+      401,
+      'INVALID_DATA_APP_API_KEY',
+      'API key is invalid or expired',
+    ]);
+  });
+
+  test('an expired guest token is told apart', async () => {
+    const { status, body } = await http.get('/api/v2/guest/dashboards/delays').set('Authorization', 'Bearer expired');
+    expect([status, body.error.code]).toEqual([401, 'TOKEN_EXPIRED']);
+  });
+
+  test('workspace operations take an API key and a service token', async () => {
+    for (const token of [apiKey, serviceToken]) {
+      const { status, body } = await post('/api/v2/workspace/metrics', { workspaceName: 'w' }, token);
+      expect([status, body]).toEqual([200, { data: [{ name: 'Flights a day', metricId: 'm1' }], error: null }]);
+    }
+  });
+
+  test('who is not authenticated learns nothing about the body', async () => {
+    const { status, body } = await post(mint, { wrong: true }, 'wrong');
+    expect([status, JSON.stringify(body)]).toEqual([401, expect.not.stringContaining('wrong')]);
+  });
+
+  test('a caller of a kind that the operation does not take never reaches a use case', async () => {
+    const { log, lines } = createMemoryLog();
+    let calls = 0;
+    const dispatch = createDispatch({
+      operations: bound,
+      handlers: {
+        ...sampleHandlers,
+        createDataApp: async () => {
+          calls += 1;
+          throw new Error('reached');
+        },
+      },
+      authenticate: (_, bearer) => authenticate(['apiKey'], bearer),
+      log,
+      newRequestId: () => 'r1',
+    });
+    const answer = await dispatch({
+      method: 'POST',
+      path: '/api/v2/data-app',
+      query: {},
+      authorization: `Bearer ${apiKey}`,
+      body: { name: 'x' },
+    });
+    expect([answer?.status, calls]).toEqual([500, 0]);
+    expect(lines.join()).toContain('createDataApp does not take');
+  });
+});
+
+describe('paths', () => {
+  const guest = (path: string) => http.get(path).set('Authorization', `Bearer ${guestToken}`);
+
+  test('parameters are percent-decoded, once', async () => {
+    for (const id of ['delays--LAX', 'a/b', 'Zürich 50%', '%41', 'a+b', '{dashboardId}']) {
+      const { status, body } = await guest(`/api/v2/guest/dashboards/${encodeURIComponent(id)}`);
+      expect([status, body.data?.dashboardId]).toEqual([200, id]);
+    }
+  });
+
+  test('broken percent-encoding is 400, and names the parameter', async () => {
+    for (const id of ['%', '%zz', '%ff', '%E0%A4']) {
+      const { status, body } = await guest(`/api/v2/guest/dashboards/${id}`);
+      expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+      expect(body.error.message).toContain('dashboardId');
+    }
+  });
+
+  test('a field that the path gives cannot be given again', async () => {
+    const { status, body } = await post('/api/v2/guest/metrics/m1/query', { metricId: 'm2' }, guestToken);
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+    expect(body.error.message).toContain('metricId: comes from the path');
+  });
+
+  test('a query without a body asks for everything', async () => {
+    const { status, body } = await http
+      .post('/api/v2/guest/metrics/m9/query')
+      .set('Authorization', `Bearer ${guestToken}`);
+    expect([status, body.metricid]).toEqual([200, 'm9']);
+  });
+
+  test.each([
+    '/api/v2/guest/dashboards/',
+    '/api/v2/guest/dashboards/a/b',
+    '/api/v2/data-app/datamarts',
+    '/api/v2/nothing',
+    '/api/v2',
+    '/API/v2/guest/dashboards/a',
+  ])('%s is not found: unknown, or declared and not bound', async (path) => {
+    const { status, body } = await guest(path);
+    expect([status, body.error.code, body.error.status]).toEqual([404, 'NOT_FOUND', 404]);
+  });
+
+  test('a known path with another method names the methods that it has', async () => {
+    const { status, body, headers } = await http.delete(mint);
+    expect([status, body.error.code, headers.allow]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
+  });
+});
+
+describe('legacy bindings', () => {
+  const body = {
+    dashboardId: 'd',
+    workspaceName: 'w',
+    clientId: 'LAX',
+    accessSettings: bound.createDashboardEmbed.example?.input.accessSettings,
+  };
+
+  test('they answer in their own shape, with a Deprecation date', async () => {
+    const old = await post('/api/v2/dataApp/dashboard-embeds', body);
+    expect([old.status, old.body]).toEqual([200, { id: 'e1', error: null }]);
+    expect(old.headers.deprecation).toMatch(/^@\d{10}$/);
+    const current = await post('/api/v2/data-app/dashboard-embeds', body);
+    expect([current.status, current.body]).toEqual([200, { id: 'e1', error: null, name: 'd' }]);
+    expect(current.headers.deprecation).toBeUndefined();
+  });
+
+  test('their errors carry it too', async () => {
+    for (const token of [apiKey, 'wrong']) {
+      const { status, headers } = await post('/api/v2/dataApp/query', {}, token);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(headers.deprecation).toMatch(/^@\d{10}$/);
+    }
+  });
+
+  test('the older spellings are served', async () => {
+    const list = await http.get('/api/v2/dataApp/embed/list').set('Authorization', `Bearer ${apiKey}`);
+    expect(list.body.data).toHaveLength(1);
+    const created = await post('/api/v2/dataApp/embed/create', bound.createEmbed.example?.input);
+    expect(created.body).toEqual({ id: 'e1', error: null });
+  });
+});
+
+describe('encode and fail', () => {
+  const failing = async (error: unknown) => {
+    const sample = await createSample({
+      handlers: {
+        queryMetric: async () => {
+          throw error;
+        },
+      },
+    });
+    const answer = await supertest(sample.app)
+      .post('/api/v2/data-app/query')
+      .set('Authorization', `Bearer ${apiKey}`)
+      .send({ embedId: 'e', metricId: 'm', clientId: 'c' });
+    return { ...sample, answer };
+  };
+
+  test('a declared refusal answers its code, status and public message, and nothing else', async () => {
+    const { answer, lines } = await failing(
+      new Refusal('INVALID_EMBED_ID', 'No such embed.', { reason: 'foreign-embed', cause: new Error('of tenant ATL') }),
+    );
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: { code: 'INVALID_EMBED_ID', message: 'No such embed.', status: 400 } },
+    ]);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      refused: { code: 'INVALID_EMBED_ID', reason: 'foreign-embed' },
+    });
+  });
+
+  test.each([
+    ['a code that is not declared', new Refusal('SESSION_INVALID', 'secret detail')],
+    ['a driver error', new Error('column "secret detail" does not exist')],
+    ['something that is no error', 'secret detail'],
+  ])('%s is 500 with a request id, and its cause is in the log alone', async (_, error) => {
+    const { answer, lines } = await failing(error);
+    expect([answer.status, answer.body.error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);
+    expect(JSON.stringify(answer.body)).not.toContain('secret detail');
+    const id = answer.headers['x-request-id'];
+    expect(answer.body.error.message).toContain(id);
+    const logged = lines.map((line) => JSON.parse(line)).find(({ err }) => err !== undefined);
+    expect(logged).toMatchObject({ requestId: id, operation: 'queryMetric' });
+    if (error instanceof Error) expect(logged.err.message).toBe(error.message);
+  });
+
+  test('CSV is text, as an attachment', async () => {
+    const { status, text, headers } = await post('/api/v2/guest/metrics/m1/csv', { dashboardId: 'd' }, guestToken);
+    expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+    expect(headers['content-disposition']).toContain('attachment');
+    expect(text).toContain('"Los Ángeles, ""LAX""",3\r\n"\'=HYPERLINK(""x"")",-1\r\n,90071992547409931\r\n');
+  });
+
+  test('a default that is written in SQL does not reach the guest', async () => {
+    const { text, body } = await http.get('/api/v2/guest/metrics/m1').set('Authorization', `Bearer ${guestToken}`);
+    expect(text).not.toContain('SELECT');
+    expect(body.data.filters.map(({ defaultValue }: { defaultValue: unknown }) => defaultValue)).toEqual([
+      ['CA', 'NV'],
+      null,
+    ]);
+  });
+});
+
+test('no credential of any request above is in the log', () => {
+  const log = lines.join('');
+  expect(lines.length).toBeGreaterThan(40);
+  for (const secret of [apiKey, guestToken, serviceToken]) expect(log).not.toContain(secret);
+});

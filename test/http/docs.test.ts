@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { createOpenApi } from '../../src/contract/openapi.js';
+import type { Operation } from '../../src/contract/operation.js';
+import { bound } from '../../src/contract/operations.js';
+import { renderDocs } from '../../src/http/docs.js';
+import { docsStyle } from '../../src/http/docs-style.js';
+import { html } from '../../src/http/html.js';
+import { document } from './sample.js';
+
+const page = renderDocs(document);
+
+test('every bound operation is there with all its paths and error codes', () => {
+  const text = page.replaceAll(/<wbr>/g, '');
+  for (const { bindings, errors, summary } of Object.values<Operation>(bound)) {
+    expect(text).toContain(html`${summary}`.text);
+    for (const { path } of bindings) expect(text).toContain(path);
+    for (const code of Object.keys(errors)) expect(text).toContain(code);
+  }
+});
+
+test('nested fields are there', () => {
+  const text = page.replaceAll(/<span class="outer">|<\/span>/g, '');
+  for (const field of [
+    'params.hideDashboardMetrics[].metricIds',
+    'params.accessPermissions.isAllowMetricFilterNameChange',
+  ]) {
+    expect(text).toContain(field);
+  }
+});
+
+test('types are said in words', () => {
+  expect(page).toContain('string or number or boolean');
+  expect(page).not.toMatch(/>(any|undefined|\[object Object\])</);
+});
+
+test('it has no script, no inline style and nothing from elsewhere', () => {
+  expect(page).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:/i);
+  expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
+  expect(docsStyle).not.toMatch(/url\(|@import/);
+});
+
+test('every link within the page leads somewhere, and ids are unique', () => {
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+});
+
+test('whatever the document says is escaped', () => {
+  const evil = '<img src=x onerror=alert(1)>"\'&`<b>`';
+  const { createDataApp } = bound;
+  const page = renderDocs(
+    createOpenApi(
+      {
+        createDataApp: {
+          ...createDataApp,
+          summary: evil,
+          description: evil,
+          example: { input: { name: evil }, output: { name: evil } },
+        },
+      },
+      { version: evil },
+    ),
+  );
+  expect(page).not.toMatch(/<img|<b>/);
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
+});
+
+test('a curl example survives a quote in its body', () => {
+  const { createDataApp } = bound;
+  const named = { ...createDataApp, example: { input: { name: "O'Hare" }, output: { name: 'x' } } };
+  expect(renderDocs(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');
+});

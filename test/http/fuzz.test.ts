@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/contract/operation.js';
+import { bound } from '../../src/contract/operations.js';
+import { bearerOf, exampleRequest } from './requests.js';
+import { createSample } from './sample.js';
+
+const { dispatch, lines } = await createSample();
+const runs = { seed: 20260101, numRuns: 150 };
+
+/** A valid body with some of its members, at any depth, replaced by anything. */
+const spoilt = (value: unknown): fc.Arbitrary<unknown> => {
+  if (typeof value !== 'object' || value === null) return fc.oneof(fc.constant(value), fc.jsonValue());
+  if (Array.isArray(value)) return fc.oneof(fc.tuple(...value.map(spoilt)), fc.jsonValue());
+  const members = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, spoilt(inner)]));
+  return fc.oneof(
+    fc.record(members, { requiredKeys: [] }),
+    fc
+      .tuple(fc.record(members), fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }))
+      .map(([a, b]) => ({ ...a, ...b })),
+    fc.jsonValue(),
+  );
+};
+
+describe.each(Object.entries<Operation>(bound))('%s', (_, operation) => {
+  test('whatever comes is answered or refused in words, and is never a failure of ours', async () => {
+    const request = await exampleRequest(operation);
+    await fc.assert(
+      fc.asyncProperty(spoilt(request.body), spoilt(request.query), fc.string(), async (body, query, tail) => {
+        const answer = await dispatch({
+          method: request.method,
+          path: request.path.replace(/LAX/, () => tail || 'x'),
+          query: typeof query === 'object' && query !== null ? { ...query } : {},
+          authorization: `Bearer ${bearerOf(operation)}`,
+          body,
+        });
+        // A tail with a slash in it is another path.
+        if (answer === undefined || answer.operation !== operation.name) return;
+        expect([200, 400]).toContain(answer.status);
+        if (answer.status === 200) return;
+        expect(answer.body).toMatchObject({ error: { code: 'INVALID_REQUEST_BODY', status: 400 } });
+        expect(JSON.stringify(answer.body).length).toBeLessThan(8000);
+      }),
+      runs,
+    );
+  });
+});
+
+test('nothing of it was logged as a failure', () => {
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,20 @@
+import { createClient, type WireRequest } from '../../src/contract/client.js';
+import type { Credential, Operation } from '../../src/contract/operation.js';
+import { apiKey, guestToken, serviceToken } from './sample.js';
+
+export const bearers: Readonly<Record<Credential, string>> = { apiKey, serviceToken, guestToken };
+
+export const bearerOf = ({ credentials }: Operation): string => bearers[credentials[0] ?? 'apiKey'];
+
+/** The request that the typed client makes of an operation's example. */
+export const exampleRequest = async (operation: Operation): Promise<WireRequest> => {
+  const sent: WireRequest[] = [];
+  const transport = async (request: WireRequest) => {
+    sent.push(request);
+    return { status: 500, body: {} };
+  };
+  await createClient(transport, bearerOf(operation))(operation, operation.example?.input).catch(() => undefined);
+  const [request] = sent;
+  if (request === undefined) throw new Error(`no request was made for ${operation.name}`);
+  return request;
+};
