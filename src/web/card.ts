@@ -4,7 +4,8 @@ import type { GuestMetric } from '../domain/guest-view.js';
 import type { Sort } from '../domain/metric.js';
 import type { Cell, MetricAnswer } from '../domain/ports.js';
 import { cardStyles } from './card-styles.js';
-import { type DrillStep, type FilterValues, type GuestClient, GuestError, type Question } from './client.js';
+import { type FilterValues, type GuestClient, GuestError, type Question } from './client.js';
+import { drillTrail, type TakenStep } from './drill-trail.js';
 import type { Format } from './format.js';
 import { chartIcon, downloadIcon, rowsIcon, tableIcon } from './icons.js';
 import { createLatest } from './latest.js';
@@ -58,7 +59,7 @@ export class MetricCard extends LitElement {
   declare error: GuestError | undefined;
   declare isLoading: boolean;
   declare isTable: boolean;
-  declare drill: readonly (DrillStep & { readonly label: string })[];
+  declare drill: readonly TakenStep[];
   declare sort: Sort | null;
 
   readonly #latest = createLatest();
@@ -102,7 +103,7 @@ export class MetricCard extends LitElement {
         <h3 id="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
-      ${this.drill.length > 0 ? this.#trail() : null}
+      ${this.drill.length > 0 ? drillTrail(name, this.drill, this.#back) : null}
       <div class=${this.isLoading && this.answer !== undefined ? 'body stale' : 'body'}>${this.#body()}</div>
       <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
@@ -214,20 +215,10 @@ export class MetricCard extends LitElement {
     this.sort = null;
   }
 
-  #trail(): TemplateResult {
-    const back = (length: number) => () => {
-      this.drill = this.drill.slice(0, length);
-      this.sort = null;
-    };
-    return html`<nav class="trail" aria-label=${`Where you are in ${this.metric.name}`}>
-      <button type="button" @click=${back(0)}>All</button>
-      ${this.drill.map(({ label }, index) =>
-        index === this.drill.length - 1
-          ? html`<span aria-hidden="true">›</span><span aria-current="true">${label}</span>`
-          : html`<span aria-hidden="true">›</span><button type="button" @click=${back(index + 1)}>${label}</button>`,
-      )}
-    </nav>`;
-  }
+  readonly #back = (length: number): void => {
+    this.drill = this.drill.slice(0, length);
+    this.sort = null;
+  };
 
   #actions(): TemplateResult {
     const { type } = this.metric.chart;

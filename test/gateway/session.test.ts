@@ -242,6 +242,17 @@ describe('leak 15: a refresh gives the same expiring token', () => {
     expect(Date.parse(second.expiresAt)).toBe(clock.now().getTime() + 3_600_000);
   });
 
+  it('replaces it also where the cache still holds it', async () => {
+    const clock = createMovableClock();
+    const memory = createMemoryCache({ clock });
+    const slow = { ...memory, set: (key: string, value: string) => memory.set(key, value, 10 ** 12) };
+    const { granted } = await startGateway({ clock, cache: slow });
+    const session = sign({ ...analyst, exp: startSeconds + 100_000 });
+    const { token, refreshAfter } = await granted(session);
+    clock.advance(Date.parse(refreshAfter) - clock.now().getTime());
+    expect((await granted(session)).token).not.toBe(token);
+  });
+
   it('keeps the configured minimum of life, but never more than half', async () => {
     const patient = await startGateway({ minimumLifeMs: 60_000 });
     const { expiresAt, refreshAfter } = await patient.granted(analyst);
