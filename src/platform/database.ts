@@ -1,7 +1,8 @@
 /**
  * The database that metadata is kept in: a PostgreSQL server where a URL is given, otherwise PGlite in this process,
  * in a folder of its own or in memory. Knows no tables: whoever has tables here has a schema of its own, and names it in
- * every statement, since settings of a connection (search_path) do not survive a pooler.
+ * every statement, since settings of a connection (search_path) do not survive a pooler. PGlite keeps what it acknowledged
+ * when its process is killed, but never calls fsync: against a power failure, use a server.
  */
 
 import { existsSync } from 'node:fs';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../src/platform/database.js';
 import { FolderInUse } from '../../src/platform/folder-lock.js';
 import { migrate } from '../../src/store/migrations.js';
@@ -175,15 +175,16 @@ describe('the embedded database in memory', () => {
 describe.skipIf(!(await isPostgresThere()))('a PostgreSQL server', () => {
   it('is opened by its URL', async () => {
     const own = await createOwnDatabase();
+    onTestFinished(own.drop);
     const database = await openDatabase({ databaseUrl: own.url, folder: '/nowhere' });
     expect(database.kind).toBe('postgres');
     await sql`select 1`.execute(database.connect());
     await database.close();
-    await own.drop();
   });
 
   it('goes on after its idle connections were cut, and tells the log', async () => {
     const own = await createOwnDatabase();
+    onTestFinished(own.drop);
     let warn: (() => void) | undefined;
     const warned = new Promise<void>((resolve) => {
       warn = resolve;
@@ -197,7 +198,6 @@ describe.skipIf(!(await isPostgresThere()))('a PostgreSQL server', () => {
     expect(rows).toEqual([{ one: 1 }]);
     await killer.close();
     await database.close();
-    await own.drop();
   });
 });
 

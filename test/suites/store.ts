@@ -428,8 +428,8 @@ const embedTests = (store: () => Store): void => {
       await store().dashboards.insert(dashboard);
       await store().metrics.insert(metric);
       const at = (ms: number) => ({ createdAt: new Date(moment.getTime() + ms) });
-      const newer = embedSample(dataApp.id, dashboard.id, at(2));
-      const older = embedSample(dataApp.id, dashboard.id, at(1));
+      const newer = embedSample(dataApp.id, dashboard.id, { embedId: 'a', ...at(2) });
+      const older = embedSample(dataApp.id, dashboard.id, { embedId: 'b', ...at(1) });
       const single = embedSample(dataApp.id, dashboard.id, {
         embedType: 'metric',
         metricId: metric.metricId,
