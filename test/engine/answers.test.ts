@@ -533,6 +533,10 @@ describe('options', () => {
   it('occur in rows of the metric: a shop that sold nothing is none', async () => {
     expect(await optionsOf('shops.state')).toEqual(['CA', 'NV']);
     expect(await optionsOf('shops.state', {}, byState)).toEqual(['CA', 'NV']);
+    const right = datamart({ ...mart, relationships: [relationship('sales.shop', 'shops.code', 'RIGHT JOIN')] });
+    const asking = { ...question(path, right, 'None', total), column: columnRef('shops.state'), search: null };
+    expect(await engine.options(asking)).toEqual(['CA', 'NV']);
+    expect(await engine.options({ ...asking, definition: byState })).toEqual(['CA', 'NV', injection].sort());
   });
 
   it('show nothing beyond the conditions, on whatever table they are', async () => {

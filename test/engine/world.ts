@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { onTestFinished } from 'vitest';
 import {
   type Cardinality,
   type ColumnRef,
@@ -178,8 +177,6 @@ export const createLoggedEngine = (): { readonly engine: Engine; readonly lines:
     };
   return { engine: createEngine({ log: { warn: keep('warn'), error: keep('error') } }), lines };
 };
-
-export const closeWithTest = (engine: Engine): void => onTestFinished(() => engine.close());
 
 /** SQL text of a value in test data. */
 export const literal = (value: string | number | null): string => {
