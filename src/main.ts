@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type Handle } from './compose.js';
 import { answerStarting } from './http/starting.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
-import { createLog } from './platform/log.js';
+import { bufferedOutput, createLog } from './platform/log.js';
 
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
 
@@ -37,7 +37,7 @@ const drain = (server: Server): Promise<void> =>
 /** Starts the halves: listens at once, so that probes are answered, then composes what they serve. */
 export const start = async (config: Config, halves: Halves): Promise<Running> => {
   const { host, port } = config.settings.server;
-  const log = createLog({ level: config.settings.logLevel });
+  const log = createLog({ level: config.settings.logLevel, destination: bufferedOutput() });
   let handle: Handle = answerStarting;
   const server = createServer((request, response) => handle(request, response));
   const address = await listen(server, port, host);

@@ -51,7 +51,16 @@ const mayImport: Readonly<
   engine: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^@duckdb\//, /^node:/] },
   gateway: {
     folders: ['contract', 'domain', 'platform', 'http'],
-    packages: [/^express$/, /^helmet$/, /^yaml$/, /^zod$/, /^lru-cache$/, /^@marcbachmann\/cel-js$/, /^node:/],
+    packages: [
+      /^express$/,
+      /^helmet$/,
+      /^pino$/,
+      /^yaml$/,
+      /^zod$/,
+      /^lru-cache$/,
+      /^@marcbachmann\/cel-js$/,
+      /^node:/,
+    ],
   },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },

@@ -30,7 +30,10 @@ export type Store = {
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
   readonly guestTokens: GuestTokenStore;
-  /** Runs `work` on a store of its own connection; what it throws rolls everything back. */
+  /**
+   * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
+   * used: on the embedded database's one connection, the outer one would wait for `work` to end.
+   */
   readonly transaction: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
 };
 

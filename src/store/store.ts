@@ -2,8 +2,7 @@
  * The service's metadata in PostgreSQL's SQL. Rows become domain types here and nowhere else. Decides nothing but what a
  * database must decide: which of two simultaneous writers gets a name. Knows no caller, no permission and no clock.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Kysely, KyselyPlugin } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Store } from '../domain/ports.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createDashboardStore } from './dashboards.js';
@@ -19,21 +18,10 @@ import { createWorkspaceStore } from './workspaces.js';
 
 /** The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. */
 export const createStore = (db: Kysely<Tables>): Store => {
-  const scope = new AsyncLocalStorage<{ isOpen: boolean }>();
   const root = db.withSchema(schemaName);
   return {
-    ...createStores(root.withPlugin(createGuard(scope))),
-    transaction: (work) => {
-      assertOutside(scope);
-      return root.transaction().execute(async (transaction) => {
-        const current = { isOpen: true };
-        try {
-          return await scope.run(current, () => work(createInnerStore(transaction)));
-        } finally {
-          current.isOpen = false;
-        }
-      });
-    },
+    ...createStores(root),
+    transaction: (work) => root.transaction().execute((transaction) => work(createInnerStore(transaction))),
   };
 };
 
@@ -53,21 +41,4 @@ const createStores = (db: Kysely<Tables>): Omit<Store, 'transaction'> => ({
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
-});
-
-type Scope = AsyncLocalStorage<{ isOpen: boolean }>;
-
-const assertOutside = (scope: Scope): void => {
-  if (scope.getStore()?.isOpen === true) {
-    throw new Error('Inside a transaction, use the store that the transaction gave: the outer one would wait for it.');
-  }
-};
-
-/** On one connection, the outer store would wait for ever; on a pool, it would write outside of the transaction. */
-const createGuard = (scope: Scope): KyselyPlugin => ({
-  transformQuery: ({ node }) => {
-    assertOutside(scope);
-    return node;
-  },
-  transformResult: async ({ result }) => result,
 });

@@ -1,29 +1,21 @@
 /**
- * Cached `POST /embed-token` against a bare Express "hello": the server on one core, wrk on the other, alternately, in
- * one run. Needs the compiled package in dist/, and wrk and taskset on PATH (Linux). Prints a Markdown table of medians.
- * On a machine that is busy with other things, the ratio of processor time is steadier than that of requests.
+ * Cached `POST /embed-token` of the whole product against a bare Express "hello": each server on one core, wrk on the other,
+ * alternately, in one run. Needs wrk and taskset on PATH (Linux). Prints a Markdown table of medians. On a machine that
+ * is busy with other things, the ratio of processor time is steadier than that of requests.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { createSecretKey } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import jwt from 'jsonwebtoken';
+import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 4);
+const redisUrl = process.env.BENCH_REDIS_URL;
 const connections = 32;
 
-const startServer = async () => {
-  const script = new URL('./token-server.mjs', import.meta.url).pathname;
-  const child = spawn('taskset', ['-c', '0', process.execPath, ...process.execArgv, script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  for await (const line of createInterface({ input: child.stdout })) return { child, ...JSON.parse(line) };
-  throw new Error('the server did not start');
-};
-
-const median = (values) => values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)];
+const onFirstCore = (...args) => ['taskset', '-c', '0', process.execPath, ...args];
 
 const milliseconds = (text) => {
   const [, number, unit] = /([\d.]+)(us|ms|s)/.exec(text);
@@ -36,7 +28,7 @@ const processorTime = (pid) => {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 };
 
-const measure = (url, extra) => {
+const measure = ({ child }, url, extra) => {
   const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...extra, url];
   const before = processorTime(child.pid);
   const text = execFileSync('taskset', args, { encoding: 'utf8' });
@@ -50,40 +42,71 @@ const measure = (url, extra) => {
   };
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'guestlist-bench-'));
-const { child, port, barePort, session } = await startServer();
-try {
+const sessionOf = async (dataDir, claims) => {
+  const { demoJwtSecret } = await credentialsIn(dataDir);
+  const key = createSecretKey(Buffer.from(demoJwtSecret));
+  return jwt.sign({ iss: 'guestlist-demo', ...claims }, key, { expiresIn: '1h' });
+};
+
+const run = (variants) => {
+  for (const { once } of variants) once();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const variant of variants) variant.results.push(variant.once());
+  }
+};
+
+const print = (variants) => {
+  const figures = ({ results }, name) => median(results.map((result) => result[name]));
+  const [bare] = variants;
+  const cache = redisUrl === undefined ? 'memory' : 'Redis';
+  console.log(
+    `Node ${process.version}, ${rounds} rounds of ${seconds} s each, ${connections} connections, cache: ${cache}, medians\n`,
+  );
+  console.log('| | requests/s | p50 ms | p99 ms | ratio | CPU µs a request | ratio |\n|---|---|---|---|---|---|---|');
+  for (const variant of variants) {
+    const of = (name) => figures(variant, name);
+    const ratio = (of('perSecond') / figures(bare, 'perSecond')).toFixed(2);
+    const processor = (figures(bare, 'microseconds') / of('microseconds')).toFixed(2);
+    const cells = [
+      Math.round(of('perSecond')),
+      of('p50').toFixed(2),
+      of('p99').toFixed(2),
+      ratio,
+      of('microseconds').toFixed(1),
+      processor,
+    ];
+    console.log(`| ${variant.name} | ${cells.join(' | ')} |`);
+  }
+};
+
+await inTemporaryFolder(async (folder) => {
   const post = join(folder, 'post.lua');
   writeFileSync(post, 'wrk.method = "POST"\n');
+  const dataDir = join(folder, 'data');
+  const env = redisUrl === undefined ? {} : { REDIS_URL: redisUrl };
+  const hello = await launch(onFirstCore(join(root, 'test/bench/hello.mjs')), {
+    dataDir,
+    env: { NODE_ENV: 'production' },
+  });
+  const product = await launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve'), { dataDir, env });
+  const asUser = async (claims) => ['-s', post, '-H', `Authorization: Bearer ${await sessionOf(dataDir, claims)}`];
+  const analyst = await asUser({ sub: 'ann', org_id: 'LAX', roles: ['analyst'] });
+  const regional = await asUser({ sub: 'sam', org_id: 'SFO', roles: ['analyst', 'regional'], region: 'CA' });
   const variants = [
-    { name: 'bare Express 5 "hello"', run: () => measure(`http://127.0.0.1:${barePort}/hello`, []) },
+    { name: 'bare Express 5 "hello"', once: () => measure(hello, `${hello.url}/hello`, []) },
     {
-      name: '`POST /embed-token`, cached',
-      run: () =>
-        measure(`http://127.0.0.1:${port}/embed-token`, ['-s', post, '-H', `Authorization: Bearer ${session}`]),
+      name: '`POST /embed-token`, cached, analyst',
+      once: () => measure(product, `${product.url}/embed-token`, analyst),
+    },
+    {
+      name: '`POST /embed-token`, cached, regional user',
+      once: () => measure(product, `${product.url}/embed-token`, regional),
     },
   ].map((variant) => ({ ...variant, results: [] }));
-  for (const variant of variants) variant.run();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const variant of variants) variant.results.push(variant.run());
+  try {
+    run(variants);
+    print(variants);
+  } finally {
+    await Promise.all([hello.stop(), product.stop()]);
   }
-  const rows = variants.map(({ name, results }) => ({
-    name,
-    microseconds: median(results.map((result) => result.microseconds)),
-    perSecond: median(results.map((result) => result.perSecond)),
-    p50: median(results.map((result) => result.p50)),
-    p99: median(results.map((result) => result.p99)),
-  }));
-  const [bare] = rows;
-  console.log(`Node ${process.version}, ${rounds} rounds of ${seconds} s each, ${connections} connections, medians\n`);
-  console.log('| | requests/s | p50 ms | p99 ms | ratio | CPU µs a request | ratio |\n|---|---|---|---|---|---|---|');
-  for (const { name, perSecond, p50, p99, microseconds } of rows) {
-    const ratio = (perSecond / bare.perSecond).toFixed(2);
-    const latency = `${p50.toFixed(2)} | ${p99.toFixed(2)}`;
-    const processor = `${microseconds.toFixed(1)} | ${(bare.microseconds / microseconds).toFixed(2)}`;
-    console.log(`| ${name} | ${Math.round(perSecond)} | ${latency} | ${ratio} | ${processor} |`);
-  }
-} finally {
-  child.kill('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-}
+});

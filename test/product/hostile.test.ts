@@ -159,5 +159,7 @@ describe('the interface with the wrong credential', () => {
 test('no token, key or secret is in the log', async () => {
   const { token } = await login(product, analyst('LAX'));
   await get(`${product.url}/api/v2/guest/dashboards/delays--LAX`, token);
+  await product.stop();
+  expect(product.output()).toContain('embed-token');
   for (const secret of [token, ...Object.values(product.credentials)]) expect(product.output()).not.toContain(secret);
 });

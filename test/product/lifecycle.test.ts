@@ -44,6 +44,8 @@ describe('a start', () => {
       const ids = async (token: string) =>
         (await openDashboard(second, token, 'routes--LAX')).metrics.map(({ metricId }) => metricId);
       expect(await ids(after.token)).toEqual(await ids(before.token));
+      await second.stop();
+      expect(second.output()).toContain('embed-token');
       expect(second.output()).not.toContain('dashboard created');
     } finally {
       await second.stop();

@@ -626,14 +626,6 @@ const transactionTests = (store: () => Store, database: () => Database): void =>
       expect(found.map((dataApp) => dataApp === undefined)).toEqual(samples.map((_, index) => index % 2 === 0));
     });
 
-    it('refuse the outer store inside of them, instead of waiting for themselves', async () => {
-      const wrong = store().transaction(() => store().dataApps.findById('x'));
-      await expect(wrong).rejects.toThrow(/the store that the transaction gave/);
-      const nested = store().transaction(() => store().transaction(async () => 1));
-      await expect(nested).rejects.toThrow(/the store that the transaction gave/);
-      expect(await store().dataApps.findById('x')).toBeUndefined();
-    });
-
     it('need no search_path', async () => {
       const db = database().connect<Tables>();
       await db.connection().execute(async (connection) => {

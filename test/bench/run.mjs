@@ -1,0 +1,11 @@
+// `npm run bench -- NAME`: runs one bench of this folder. Each prints a Markdown table; RESULTS.md keeps those that were quoted.
+const benches = { token: './token.mjs', start: './start.mjs' };
+
+const [name = ''] = process.argv.slice(2);
+const file = Object.hasOwn(benches, name) ? benches[name] : undefined;
+if (file === undefined) {
+  console.error(`usage: npm run bench -- ${Object.keys(benches).join(' | ')}`);
+  process.exitCode = 2;
+} else {
+  await import(file);
+}
