@@ -60,7 +60,7 @@ const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
   if (underlying.length === 0) {
     refuseQuery('The metric names no columns for its underlying rows; add them to "underlying".', 'underlying-empty');
   }
-  const rows = planRowSet(resolved, [...metricTables(resolved), ...underlying]);
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'lookup', tables: underlying });
   const names = underlyingNames(underlying);
   assertUnique(names);
   const columns = underlying.map(
@@ -79,7 +79,7 @@ const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
 
 const planOptions = (resolved: Resolved, question: OptionsQuestion): Plan => {
   const column = resolved.columnOf(question.column);
-  const rows = planRowSet(resolved, metricTables(resolved), [column.ref]);
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'narrow', tables: [column.ref] });
   const output: Output = {
     kind: 'distinct',
     columns: [{ name: column.ref.columnName, expression: { kind: 'field', field: rows.fieldOf(column) } }],
