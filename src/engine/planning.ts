@@ -14,6 +14,8 @@ export type Ask =
   | { readonly kind: 'underlying'; readonly question: MetricQuestion }
   | { readonly kind: 'options'; readonly question: OptionsQuestion };
 
+/** Rows of an answer that asks for no number of them. */
+const answerLimit = 10_000;
 const underlyingLimit = 1000;
 const optionsLimit = 100;
 
@@ -50,7 +52,7 @@ const planAnswer = (resolved: Resolved, question: MetricQuestion): Plan => {
     ),
     output: { kind: 'group', columns, search: null },
     order: orderBy(question.sort ?? question.definition.sort, columns, dimensions.length),
-    page: resolved.page,
+    page: { ...resolved.page, limit: resolved.page.limit ?? answerLimit },
   };
 };
 
