@@ -130,7 +130,7 @@ export const pageSize = 10;
 
 /** Metric -> rows. Nothing here can be asked without a tenant scope. */
 export type Engine = {
-  /** The metric's answer. Throws METRIC_QUERY_ERROR or CLIENT_ID_ERROR, never a driver's text. */
+  /** The metric's answer. Throws METRIC_QUERY_ERROR, also where it takes longer than 30 seconds, or CLIENT_ID_ERROR; never a driver's text. */
   readonly query: (question: MetricQuestion) => Promise<MetricAnswer>;
   /** The joined rows the metric aggregates, by its `underlying` columns, under the same conditions. */
   readonly underlying: (question: MetricQuestion) => Promise<MetricAnswer>;
@@ -150,6 +150,7 @@ export type MetricQuestion = {
   readonly timezone: string | null;
   /** Replaces the definition's sort where given; names are those of dimensions and measures. */
   readonly sort: readonly Sort[] | null;
+  /** Null: the first 10,000 rows (of underlying rows 1,000), so that no answer outgrows memory; `totalRecords` says how many there are. */
   readonly limit: number | null;
   readonly offset: number;
 };

@@ -46,9 +46,12 @@ const lockedDown: Readonly<Record<string, string>> = {
   lock_configuration: 'true',
 };
 
+/** How long one statement may run. */
+const statementTimeoutMs = 30_000;
+
 type OpenDatabase = Database & { readonly close: () => Promise<void> };
 
-export const createDuckDb = (log: Log): Databases => {
+export const createDuckDb = (log: Log, timeoutMs: number = statementTimeoutMs): Databases => {
   const opened = new Map<string, Promise<OpenDatabase>>();
   let isClosed = false;
   const open = async (datasource: Datasource): Promise<Database> => {
@@ -56,7 +59,7 @@ export const createDuckDb = (log: Log): Databases => {
       throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
     const known = opened.get(datasource.path);
     if (known !== undefined) return known;
-    const opening = openDatabase(datasource, log);
+    const opening = openDatabase(datasource, log, timeoutMs);
     opened.set(datasource.path, opening);
     opening.catch(() => opened.delete(datasource.path));
     return opening;
@@ -70,10 +73,11 @@ export const createDuckDb = (log: Log): Databases => {
   return { open, close };
 };
 
-const openDatabase = async (datasource: Datasource, log: Log): Promise<OpenDatabase> => {
+const openDatabase = async (datasource: Datasource, log: Log, timeoutMs: number): Promise<OpenDatabase> => {
   try {
     await access(datasource.path);
-    return await connect(await DuckDBInstance.create(datasource.path, { ...lockedDown }), datasource, log);
+    const instance = await DuckDBInstance.create(datasource.path, { ...lockedDown });
+    return await connect(instance, datasource, log, timeoutMs);
   } catch (cause) {
     log.error({ err: cause, datasource: datasource.name }, 'datasource could not be opened');
     throw new Refusal(
@@ -87,7 +91,12 @@ const openDatabase = async (datasource: Datasource, log: Log): Promise<OpenDatab
   }
 };
 
-const connect = async (instance: DuckDBInstance, datasource: Datasource, log: Log): Promise<OpenDatabase> => {
+const connect = async (
+  instance: DuckDBInstance,
+  datasource: Datasource,
+  log: Log,
+  timeoutMs: number,
+): Promise<OpenDatabase> => {
   try {
     const connections: DuckDBConnection[] = [];
     for (let count = 0; count < connectionsPerDatabase; count += 1) connections.push(await instance.connect());
@@ -95,7 +104,8 @@ const connect = async (instance: DuckDBInstance, datasource: Datasource, log: Lo
     const catalog = await pool.use(readCatalog);
     return {
       catalog,
-      run: (query) => pool.use((connection) => runLogged(connection, query, datasource, log)),
+      run: (query) =>
+        pool.use((connection) => runLogged(() => runTimed(connection, query, timeoutMs), datasource, log)),
       close: async () => {
         await pool.drain();
         for (const connection of connections) connection.closeSync();
@@ -108,15 +118,39 @@ const connect = async (instance: DuckDBInstance, datasource: Datasource, log: Lo
   }
 };
 
-const runLogged = async (
+/** Stops a statement that runs too long, so that it does not keep its connection from everybody else. */
+const runTimed = async (
   connection: DuckDBConnection,
-  query: Pick<CompiledQuery, 'sql' | 'parameters'>,
-  datasource: Datasource,
-  log: Log,
+  { sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>,
+  timeoutMs: number,
 ): Promise<ResultTable> => {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    connection.interrupt();
+  }, timeoutMs);
   try {
-    return await runStatement(connection, query.sql, query.parameters);
+    return await runStatement(connection, sql, parameters);
   } catch (cause) {
+    if (!isLate) throw cause;
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      `The query took longer than ${timeoutMs / 1000} seconds and was stopped; narrow it by a filter.`,
+      { reason: 'datasource-timeout', cause },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const runLogged = async (work: () => Promise<ResultTable>, datasource: Datasource, log: Log): Promise<ResultTable> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof Refusal) {
+      log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
+      throw cause;
+    }
     log.error({ err: cause, datasource: datasource.name }, 'query failed at the datasource');
     throw new Refusal(
       'METRIC_QUERY_ERROR',

@@ -14,6 +14,8 @@ export type Ask =
   | { readonly kind: 'underlying'; readonly question: MetricQuestion }
   | { readonly kind: 'options'; readonly question: OptionsQuestion };
 
+/** Rows of an answer that asks for no number of them. */
+const answerLimit = 10_000;
 const underlyingLimit = 1000;
 const optionsLimit = 100;
 
@@ -50,7 +52,7 @@ const planAnswer = (resolved: Resolved, question: MetricQuestion): Plan => {
     ),
     output: { kind: 'group', columns, search: null },
     order: orderBy(question.sort ?? question.definition.sort, columns, dimensions.length),
-    page: resolved.page,
+    page: { ...resolved.page, limit: resolved.page.limit ?? answerLimit },
   };
 };
 
@@ -60,7 +62,7 @@ const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
   if (underlying.length === 0) {
     refuseQuery('The metric names no columns for its underlying rows; add them to "underlying".', 'underlying-empty');
   }
-  const rows = planRowSet(resolved, [...metricTables(resolved), ...underlying]);
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'lookup', tables: underlying });
   const names = underlyingNames(underlying);
   assertUnique(names);
   const columns = underlying.map(
@@ -79,7 +81,7 @@ const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
 
 const planOptions = (resolved: Resolved, question: OptionsQuestion): Plan => {
   const column = resolved.columnOf(question.column);
-  const rows = planRowSet(resolved, metricTables(resolved), [column.ref]);
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'narrow', tables: [column.ref] });
   const output: Output = {
     kind: 'distinct',
     columns: [{ name: column.ref.columnName, expression: { kind: 'field', field: rows.fieldOf(column) } }],

@@ -1,7 +1,9 @@
 import type { TableRef } from '../domain/datamart.js';
 import { sameTable } from '../domain/datamart.js';
-import { findPath, joinTree, type Step } from './paths.js';
+import { qualifiedName } from '../domain/embed.js';
+import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
 import type { Column, Field, Join, Leaf, SemiJoin, Test } from './plan.js';
+import { refuseQuery } from './refuse.js';
 import type { Resolved, ResolvedCondition } from './resolve.js';
 
 /** The rows that a metric is about: its joined tables under all conditions, before anything is aggregated. */
@@ -15,27 +17,32 @@ export type RowSet = {
 };
 
 /**
- * Joins `tables` to the root, each by its relationship's own kind, then `extra` by equality. A condition on a joined table tests
+ * Tables beyond the metric's own, joined by equality. `narrow`: rows without a match are left out, and conditions test what was
+ * joined. `lookup`: the metric's rows stay as they are, each once; what would repeat one is refused.
+ */
+export type Extra = { readonly kind: 'narrow' | 'lookup'; readonly tables: readonly TableRef[] };
+
+const noExtra: Extra = { kind: 'narrow', tables: [] };
+
+/**
+ * Joins `tables` to the root, each by its relationship's own kind, then the extra ones. A condition on a joined table tests
  * the joined rows; conditions on any other table make one semi-join together, and join nothing.
  */
-export const planRowSet = (
-  resolved: Resolved,
-  tables: readonly TableRef[],
-  extra: readonly TableRef[] = [],
-): RowSet => {
+export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extra: Extra = noExtra): RowSet => {
   const { relationships } = resolved.datamart;
   const own = joinTree(relationships, resolved.from, tables);
-  const added = joinTree(relationships, resolved.from, extra)
-    .filter((step) => !own.some(({ relationship }) => relationship === step.relationship))
-    .map((step): Step => ({ ...step, kind: 'INNER JOIN' }));
+  const added = extraSteps(resolved, own, extra);
   const steps = [...own, ...added];
   const joined: TableRef[] = [resolved.from, ...steps.map(({ far }) => far)];
+  // A looked-up row that is not there is NULL: to test it would not be to test that there is one.
+  const tested = extra.kind === 'narrow' ? joined : joined.slice(0, own.length + 1);
   const leafOf = (table: TableRef): number => joined.findIndex((candidate) => sameTable(candidate, table));
   const fieldOf = (column: Column): Field => ({ leaf: leafOf(column.ref), column });
   const groups = groupByTable(resolved.conditions);
-  const inside = groups.filter(({ table }) => leafOf(table) >= 0);
-  const outside = groups.filter(({ table }) => leafOf(table) < 0);
-  const { leaves, semiJoins } = planSemiJoins(resolved, outside, joined);
+  const isTested = ({ table }: TableConditions): boolean => tested.some((candidate) => sameTable(candidate, table));
+  const inside = groups.filter(isTested);
+  const outside = groups.filter((group) => !isTested(group));
+  const { leaves, semiJoins } = planSemiJoins(resolved, outside, tested, joined.length);
   return {
     leaves: [...joined.map(asLeaf), ...leaves],
     steps,
@@ -52,6 +59,21 @@ export const planRowSet = (
   };
 };
 
+const extraSteps = (resolved: Resolved, own: readonly Step[], { kind, tables }: Extra): readonly Step[] => {
+  const added = joinTree(resolved.datamart.relationships, resolved.from, tables).filter(
+    (step) => !own.some(({ relationship }) => relationship === step.relationship),
+  );
+  if (kind === 'narrow') return added.map((step): Step => ({ ...step, kind: 'INNER JOIN' }));
+  const repeating = added.find(isMultiplying);
+  if (repeating !== undefined) {
+    refuseQuery(
+      `Columns of ${qualifiedName(repeating.far)} cannot stand beside the metric's rows: relationship ${repeating.relationship.relationshipName} may match several to one. Set its cardinality, or leave its columns out of "underlying".`,
+      'fan-out',
+    );
+  }
+  return added.map((step): Step => ({ ...step, kind: 'LEFT JOIN' }));
+};
+
 type TableConditions = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
 
 const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableConditions[] => {
@@ -64,17 +86,18 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
   }));
 };
 
-/** Each starts at the last joined table on the one path from the root, and has leaves of its own. */
+/** Each starts at the last table of `joined` on the one path from the root, and has leaves of its own, after the first `taken`. */
 const planSemiJoins = (
   resolved: Resolved,
   outside: readonly TableConditions[],
   joined: readonly TableRef[],
+  taken: number,
 ): { readonly leaves: readonly Leaf[]; readonly semiJoins: readonly SemiJoin[] } => {
   const leaves: Leaf[] = [];
   const semiJoins = outside.map(({ table, conditions }): SemiJoin => {
     const path = findPath(resolved.datamart.relationships, resolved.from, table);
     const steps = path.filter(({ far }) => !joined.some((candidate) => sameTable(candidate, far)));
-    const first = joined.length + leaves.length;
+    const first = taken + leaves.length;
     leaves.push(...steps.map(({ far }) => asLeaf(far)));
     const joins = steps.map((step, index) => ({
       near: {

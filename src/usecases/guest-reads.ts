@@ -14,6 +14,7 @@ import type {
 } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
 import { metricsOf } from './embed-lookup.js';
 import {
   assertPermitted,
@@ -105,13 +106,25 @@ export const listGuestUnderlying =
     return reply(deps, caller, target, query, deps.engine.underlying);
   };
 
-/** The metric's answer for download, where `isEnableDownloadMetrics` allows. */
+/** A file does not say that rows are missing in it: one that nobody asked to be cut is whole or refused. */
+const assertWhole = ({ limit, offset = 0 }: GuestQuery, { rows, totalRecords }: MetricAnswer): void => {
+  if (limit !== undefined || offset + rows.length >= totalRecords) return;
+  throw new Refusal(
+    'METRIC_QUERY_ERROR',
+    `The metric has ${totalRecords} rows, more than one download holds; narrow it by a filter, or ask for pages by limit and offset.`,
+    { reason: 'download-too-large' },
+  );
+};
+
+/** The metric's answer for download, where `isEnableDownloadMetrics` allows. Throws METRIC_QUERY_ERROR rather than leave rows out. */
 export const downloadGuestCsv =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery): Promise<MetricReply> => {
     const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
     assertPermitted(caller.grant, target.opened, 'isEnableDownloadMetrics');
-    return reply(deps, caller, target, query, deps.engine.query);
+    const answered = await reply(deps, caller, target, query, deps.engine.query);
+    assertWhole(query, answered.answer);
+    return answered;
   };
 
 type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };

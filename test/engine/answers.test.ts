@@ -493,6 +493,17 @@ describe('cells', () => {
   });
 });
 
+describe('an answer that asks for no number of rows', () => {
+  it('holds the first ten thousand, says how many there are, and goes on by offset', async () => {
+    const huge = await folder.build('huge', ['CREATE TABLE sales AS SELECT range AS id FROM range(12000)']);
+    const byId = metric('sales', { dimensions: [{ name: 'Id', column: columnRef('sales.id') }] });
+    const first = await engine.query(question(huge, mart, 'None', byId));
+    expect([first.rows.length, first.totalRecords]).toEqual([10_000, 12_000]);
+    const rest = await engine.query(question(huge, mart, 'None', byId, { offset: 10_000 }));
+    expect([rest.rows[0]?.Id, rest.rows.length, rest.totalRecords]).toEqual([10_000, 2000, 12_000]);
+  });
+});
+
 describe('underlying rows', () => {
   it('are the joined rows, names qualified where two are alike', async () => {
     const definition = metric('sales', { underlying: ['sales.id', 'shops.id', 'shops.state'].map(columnRef) });

@@ -96,3 +96,17 @@ it('a limiter lends each item to one at a time, in the order of asking, and take
   await limiter.drain();
   expect(seen).toEqual(['first', 'second x']);
 });
+
+it('stops a statement that would never end, says so without the driver’s words, and uses its connection again', async () => {
+  const own = createDuckDb(quiet, 50);
+  const database = await own.open(datasourceAt(path));
+  const endless = {
+    sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range',
+    parameters: [],
+  };
+  const refusals = await Promise.all(Array.from({ length: 6 }, () => refusalOf(() => database.run(endless))));
+  expect(new Set(refusals.map(({ reason }) => reason))).toEqual(new Set(['datasource-timeout']));
+  expect(refusals[0]?.message).not.toMatch(/interrupt/i);
+  expect((await database.run({ sql: 'SELECT 1', parameters: [] })).rows).toEqual([[1]]);
+  await own.close();
+});
