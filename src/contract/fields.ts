@@ -34,16 +34,21 @@ export const limits = {
 /** An array with an upper bound. */
 export const list = <Item extends z.ZodType>(item: Item, max: number = limits.items) => z.array(item).max(max);
 
-/** Names and ids: 1 to 255 characters, no control characters. spec-gap: the specification gives no limits. */
+/**
+ * Names and ids: 1 to 255 characters, none of them a control character or half of a surrogate pair: databases store each half as U+FFFD,
+ * so that two ids would become one. spec-gap: the specification gives no limits.
+ */
 export const identifier = z
   .string()
   .min(1)
   .max(limits.nameLength)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'text without control characters');
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'text without control characters, in well-formed Unicode');
 
-/** Free text of up to 4,000 characters. */
-export const text = z.string().max(limits.textLength);
+/** Free text of up to 4,000 characters, without NUL and without halves of surrogate pairs, which no database keeps. */
+export const text = z
+  .string()
+  .max(limits.textLength)
+  .regex(/^[^\0\p{Cs}]*$/u, 'text without NUL, in well-formed Unicode');
 
 /** An object whose names the caller chooses. */
 export const named = <Value extends z.ZodType>(value: Value) =>

@@ -161,3 +161,24 @@ test('no token, key or secret is in the log', async () => {
   await get(`${product.url}/api/v2/guest/dashboards/delays--LAX`, token);
   for (const secret of [token, ...Object.values(product.credentials)]) expect(product.output()).not.toContain(secret);
 });
+
+describe('text that a database would change or refuse', () => {
+  const mint = (fields: object) =>
+    post<Failure>(
+      `${product.url}/api/v2/guest-token/create`,
+      { clientId: 'LAX', dataAppName: 'flights', ...fields },
+      product.credentials.demoApiKey,
+    );
+
+  test.each([
+    { clientId: 'LAX\ud800' },
+    { clientId: 'LAX\0' },
+    { params: { userIdentifier: '\udfff' } },
+    { params: { dashboardAppFilters: [{ dashboardId: 'delays', values: { 'Destination state': 'C\0A' } }] } },
+    { params: { dashboardAppFilters: [{ dashboardId: 'delays', values: { 'Destination state': ['\ud800'] } }] } },
+  ])('%j is refused by name, so that no two clients become one', async (fields) => {
+    const answer = await mint(fields);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
+    expect(answer.body.error.message).toMatch(/well-formed Unicode/);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { filterValue, guestFilterValue, identifier, scalar, text } from '../../src/contract/fields.js';
+
+const halves = ['\ud800', '\udfff', 'a\udc00\ud800b', `${'x'.repeat(10)}\ud83d`];
+const wellFormed = ['LAX', 'Zoë', '日本', '✈️', '😀', ' ', 'a\'b"c', '%_\\', '..', '__proto__'];
+
+describe('names and ids', () => {
+  test.each([...halves, '', '\0', 'a\0b', 'a\nb', '\u007f', '\u0085', 'x'.repeat(256)])('%j is refused', (name) => {
+    expect(identifier.safeParse(name).success).toBe(false);
+  });
+  test.each([...wellFormed, 'x'.repeat(255)])('%j is a name, as it is', (name) => {
+    expect(identifier.parse(name)).toBe(name);
+  });
+});
+
+describe('text and filter values', () => {
+  test.each([...halves, '\0', 'a\0b'])('%j is refused wherever text may stand', (value) => {
+    for (const schema of [text, scalar, filterValue, guestFilterValue]) {
+      expect(schema.safeParse(value).success).toBe(false);
+    }
+    for (const schema of [filterValue, guestFilterValue]) {
+      expect(schema.safeParse(['CA', value]).success).toBe(false);
+      expect(schema.safeParse({ startDate: value, endDate: '2024-01-01' }).success).toBe(false);
+    }
+  });
+  test.each([...wellFormed, '', 'two\nlines\ttabbed'])('%j is text, as it is', (value) => {
+    expect(text.parse(value)).toBe(value);
+    expect(guestFilterValue.parse([value])).toEqual([value]);
+  });
+});
