@@ -2,9 +2,10 @@
  * Every operation that is declared, and those that are bound: only these are routed and documented. A bound operation
  * without a use case does not compile (`Handlers`).
  */
+import { createDashboardEmbed } from './dashboard-embeds.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
 import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
-import { createDashboardEmbed, createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,

@@ -5,7 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { type Call, UpstreamRefusal } from '../contract/client.js';
-import { createDashboardEmbed, listEmbedMetrics } from '../contract/embeds.js';
+import { createDashboardEmbed } from '../contract/dashboard-embeds.js';
+import { listEmbedMetrics } from '../contract/embeds.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { createSingleFlight } from '../platform/single-flight.js';
