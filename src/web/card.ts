@@ -1,29 +1,21 @@
-/** One metric on its card: asks its question, shows what comes, and fails alone. */
+/** One metric on its card: shows what its reading brings, and fails alone. */
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestMetric } from '../domain/guest-view.js';
-import type { Sort } from '../domain/metric.js';
 import type { Cell, MetricAnswer } from '../domain/ports.js';
 import { cardStyles } from './card-styles.js';
-import { type FilterValues, type GuestClient, GuestError, type Question } from './client.js';
-import { drillTrail, type TakenStep } from './drill-trail.js';
-import type { Format } from './format.js';
+import type { GuestClient, GuestError } from './client.js';
+import { drillTrail } from './drill-trail.js';
+import { type Format, withClaimedUnit } from './format.js';
 import { chartIcon, downloadIcon, rowsIcon, tableIcon } from './icons.js';
-import { createLatest } from './latest.js';
 import type { Place } from './layout.js';
 import { columnsOf, plotOf } from './plot.js';
+import { type CardSource, Reading } from './reading.js';
 import { RowsDialog } from './rows-dialog.js';
 import { save } from './save.js';
 import { singleValue, singleValueStyles } from './single-value.js';
 import { emptyState, errorState, loadingState, stateStyles } from './states.js';
 import { tableStyles, tableView } from './table-view.js';
 import { baseStyles } from './theme.js';
-
-/** Where a card reads: a client of one token, and what the dashboard adds to each question. */
-export type CardSource = {
-  readonly client: GuestClient;
-  readonly dashboardId: string | undefined;
-  readonly dashboardFilter: FilterValues;
-};
 
 /** How a card looks; changing it asks nothing anew. */
 export type CardView = {
@@ -41,12 +33,8 @@ export class MetricCard extends LitElement {
     view: { attribute: false },
     onFailure: { attribute: false },
     place: { attribute: false },
-    answer: { state: true },
-    error: { state: true },
-    isLoading: { state: true },
+    note: { attribute: false },
     isTable: { state: true },
-    drill: { state: true },
-    sort: { state: true },
   };
   declare metric: GuestMetric;
   declare source: CardSource;
@@ -55,56 +43,47 @@ export class MetricCard extends LitElement {
   declare onFailure: (error: GuestError, client: GuestClient, metricId: string) => boolean;
   /** Where it stands on a dashboard's grid; the grid reads it back as `--x`, `--y`, `--w` and `--h`. */
   declare place: Place | undefined;
-  declare answer: MetricAnswer | undefined;
-  declare error: GuestError | undefined;
-  declare isLoading: boolean;
+  /** What the filters are set to, in words. */
+  declare note: string | undefined;
   declare isTable: boolean;
-  declare drill: readonly TakenStep[];
-  declare sort: Sort | null;
 
-  readonly #latest = createLatest();
-  #asked: { readonly client: GuestClient; readonly key: string } | undefined;
+  readonly #reading = new Reading({
+    changed: () => this.requestUpdate(),
+    isShownElsewhere: (error, client, metricId) => this.onFailure(error, client, metricId),
+  });
 
   constructor() {
     super();
-    this.isLoading = true;
     this.isTable = false;
-    this.drill = [];
-    this.sort = null;
   }
 
   static override styles = [baseStyles, stateStyles, tableStyles, singleValueStyles, cardStyles];
 
   override connectedCallback(): void {
     super.connectedCallback();
-    if (this.hasUpdated && this.isLoading) this.#load();
+    if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#latest.cancel();
+    this.#reading.cancel();
   }
 
-  /** Asks again only when the question or the one who asks has changed. */
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('place')) this.#settle();
-    const before = changed.get('metric');
-    if (before !== undefined && before.metricId !== this.metric.metricId) this.#reset();
-    const key = JSON.stringify([this.metric.metricId, this.#question()]);
-    if (this.#asked?.client === this.source.client && this.#asked.key === key) return;
-    this.#asked = { client: this.source.client, key };
-    this.#load();
+    if (changed.has('metric') || changed.has('source')) this.#reading.read(this.metric, this.source);
   }
 
   override render() {
     const { name } = this.metric;
-    return html`<section aria-labelledby="title" aria-busy=${this.isLoading ? 'true' : 'false'}>
+    const { answer, drill, isLoading } = this.#reading.state;
+    return html`<section aria-labelledby="title" aria-busy=${isLoading ? 'true' : 'false'}>
       <header>
         <h3 id="title" title=${name}>${name}</h3>
         <div class="actions">${this.#actions()}</div>
       </header>
-      ${this.drill.length > 0 ? drillTrail(name, this.drill, this.#back) : null}
-      <div class=${this.isLoading && this.answer !== undefined ? 'body stale' : 'body'}>${this.#body()}</div>
+      ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length)) : null}
+      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'}>${this.#body()}</div>
       <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
     </section>`;
   }
@@ -117,54 +96,19 @@ export class MetricCard extends LitElement {
     }
   }
 
-  #question(): Question {
-    const { dashboardId, dashboardFilter } = this.source;
-    return {
-      ...(dashboardId === undefined ? {} : { dashboardId }),
-      ...(Object.keys(dashboardFilter).length === 0 ? {} : { dashboardFilter }),
-      ...(this.drill.length === 0 ? {} : { drill: this.drill.map(({ columnName, value }) => ({ columnName, value })) }),
-      ...(this.sort === null ? {} : { sort: [this.sort] }),
-    };
-  }
-
-  #reset(): void {
-    this.answer = undefined;
-    this.drill = [];
-    this.sort = null;
-  }
-
-  #load(): void {
-    const { client } = this.source;
-    const { metricId } = this.metric;
-    this.isLoading = true;
-    this.error = undefined;
-    this.#latest.run(
-      (signal) => client.query(metricId, this.#question(), signal),
-      (answer) => {
-        this.answer = answer;
-        this.isLoading = false;
-      },
-      (error) => this.#fail(error, client),
-    );
-  }
-
-  #fail(error: unknown, client: GuestClient): void {
-    const failure =
-      error instanceof GuestError ? error : new GuestError('UNEXPECTED', 'This chart can’t be shown.', 0, error);
-    if (this.onFailure(failure, client, this.metric.metricId)) return;
-    this.isLoading = false;
-    this.answer = undefined;
-    this.error = failure;
-  }
-
   #body(): TemplateResult {
-    if (this.error !== undefined) {
-      return errorState('This chart can’t be shown', this.error.message, () => this.#load());
-    }
-    if (this.answer === undefined) return loadingState(`Loading ${this.metric.name}`);
-    if (this.answer.rows.length === 0) return emptyState('No data for these filters');
-    if (this.metric.chart.type === 'singleValue') return singleValue(this.metric, this.answer, this.view.format);
-    return this.#isShownAsTable ? this.#table(this.answer) : this.#chart(this.answer);
+    const { answer, error } = this.#reading.state;
+    const { name, chart } = this.metric;
+    if (error !== undefined) return errorState('This chart can’t be shown', error.message, () => this.#reading.load());
+    if (answer === undefined) return loadingState(`Loading ${name}`);
+    if (answer.rows.length === 0) return emptyState('No data for these filters');
+    if (chart.type === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.note);
+    return this.#isShownAsTable ? this.#table(answer) : this.#chart(answer);
+  }
+
+  /** The metric with the unit that its numbers may bear. */
+  get #shown(): GuestMetric {
+    return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
   }
 
   get #isShownAsTable(): boolean {
@@ -172,53 +116,39 @@ export class MetricCard extends LitElement {
   }
 
   #chart(answer: MetricAnswer): TemplateResult {
-    const plot = plotOf(answer, this.metric.chart, this.view.format);
+    const metric = this.#shown;
     return html`<guestlist-chart
-      .metric=${this.metric}
-      .plot=${plot}
+      .metric=${metric}
+      .plot=${plotOf(answer, metric.chart, this.view.format)}
       .format=${this.view.format}
       .colours=${this.view.colours}
       .themeKey=${this.view.themeKey}
-      .isClickable=${this.metric.chart.isDrillable}
+      .isClickable=${metric.chart.isDrillable}
       @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
     ></guestlist-chart>`;
   }
 
   #table(answer: MetricAnswer): TemplateResult {
-    const { dimensions, measures } = columnsOf(answer, this.metric.chart);
-    const isDrillable = this.metric.chart.isDrillable && dimensions.length > 0;
+    const { name, chart } = this.#shown;
+    const { format } = this.view;
+    const { dimensions, measures } = columnsOf(answer, chart);
+    const isDrillable = chart.isDrillable && dimensions.length > 0;
     const hidden = answer.totalRecords - answer.rows.length;
     return html`${tableView({
       answer,
       columns: [...dimensions, ...measures],
       measures: measures.map((column) => column.name),
-      chart: this.metric.chart,
-      format: this.view.format,
-      label: `${this.metric.name}, table`,
-      sort: this.sort,
-      onSort: (name) => this.#sortBy(name),
-      onDrill: isDrillable ? (value) => this.#drillInto(value) : undefined,
+      chart,
+      format,
+      label: `${name}, table`,
+      sort: this.#reading.state.sort,
+      onSort: (column) => this.#reading.sortBy(column),
+      onDrill: isDrillable ? this.#drillInto : undefined,
     })}
-    ${hidden > 0 ? html`<p class="more quiet">${this.view.format.count(answer.rows.length)} of ${this.view.format.count(answer.totalRecords)}</p>` : null}`;
+    ${hidden > 0 ? html`<p class="more quiet">${format.count(answer.rows.length)} of ${format.count(answer.totalRecords)}</p>` : null}`;
   }
 
-  #sortBy(name: string): void {
-    const isAgain = this.sort?.name === name && this.sort.direction === 'DESC';
-    this.sort = { name, direction: isAgain ? 'ASC' : 'DESC' };
-  }
-
-  #drillInto(value: Cell): void {
-    const column = this.answer === undefined ? undefined : columnsOf(this.answer, this.metric.chart).dimensions[0];
-    if (column === undefined) return;
-    const label = this.view.format.dimension(value, column.dataType);
-    this.drill = [...this.drill, { columnName: column.name, value, label }];
-    this.sort = null;
-  }
-
-  readonly #back = (length: number): void => {
-    this.drill = this.drill.slice(0, length);
-    this.sort = null;
-  };
+  readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
 
   #actions(): TemplateResult {
     const { type } = this.metric.chart;
@@ -244,7 +174,7 @@ export class MetricCard extends LitElement {
   #openRows(): void {
     const { client } = this.source;
     const { metricId } = this.metric;
-    const question = this.#question();
+    const question = this.#reading.question(this.source);
     const dialog = this.renderRoot.querySelector('guestlist-rows');
     if (!(dialog instanceof RowsDialog)) return;
     dialog.open((offset, limit, signal) =>
@@ -255,9 +185,9 @@ export class MetricCard extends LitElement {
   #download(): void {
     const { client } = this.source;
     const { metricId, name } = this.metric;
-    client.csv(metricId, this.#question(), new AbortController().signal).then(
+    client.csv(metricId, this.#reading.question(this.source), new AbortController().signal).then(
       (csv) => save(csv, `${name}.csv`),
-      (error: unknown) => this.#fail(error, client),
+      (error: unknown) => this.#reading.fail(error, client, metricId),
     );
   }
 }

@@ -2,7 +2,8 @@
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { FilterValue } from '../domain/filter.js';
 import type { GuestFilter, GuestOption } from '../domain/guest-view.js';
-import { type FilterValues, isRecord } from './client.js';
+import type { FilterValues } from './client.js';
+import { datesIn, earliest, latest, rangeIn, stringsIn } from './filter-values.js';
 import { closeIcon } from './icons.js';
 import { baseStyles } from './theme.js';
 
@@ -12,9 +13,6 @@ export type LoadFilterOptions = (
   search: string,
   signal: AbortSignal,
 ) => Promise<readonly GuestOption[]>;
-
-/** Stand for an end that is left open; the service wants both. */
-const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
 export class FilterBar extends LitElement {
   static override properties = {
@@ -182,24 +180,5 @@ export class FilterBar extends LitElement {
     this.dispatchEvent(new CustomEvent<FilterChange>('filter', { detail: { name, value } }));
   }
 }
-
-const stringsIn = (value: FilterValue | undefined): readonly string[] => {
-  if (Array.isArray(value)) return value.map(String);
-  return typeof value === 'string' ? [value] : [];
-};
-
-const datesIn = (value: FilterValue | undefined): readonly [string, string] => {
-  const read = (end: unknown, open: string) => (typeof end === 'string' && end !== open ? end : '');
-  const { startDate, endDate, start, end } = fieldsOf(value);
-  return [read(startDate ?? start, earliest), read(endDate ?? end, latest)];
-};
-
-const rangeIn = (value: FilterValue | undefined): { min: number | undefined; max: number | undefined } => {
-  const read = (end: unknown) => (typeof end === 'number' ? end : undefined);
-  const { min, max } = fieldsOf(value);
-  return { min: read(min), max: read(max) };
-};
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});
 
 const numberIn = (text: string): number | undefined => (text === '' ? undefined : Number(text));

@@ -1,4 +1,5 @@
 /** Numbers, dates and names as people of one language read them. Dates have no zone on the wire, so none is applied. */
+import type { GuestChart } from '../domain/guest-view.js';
 import type { AnswerColumn, Cell } from '../domain/ports.js';
 
 export type NumberHint = { readonly format?: 'number' | 'percent' | undefined; readonly unit?: string | undefined };
@@ -14,6 +15,14 @@ export type Format = {
   readonly timeTick: (time: number) => string;
   readonly count: (value: number) => string;
 };
+
+/**
+ * A unit is the chart's, not a measure's. Beside the numbers of its one measure it is true; of several measures the chart does not
+ * say which bear it, and "2,600 min" for a count of flights would be false: then no number bears one. `format` stays: it
+ * is a way of writing a number, not a statement of what was measured.
+ */
+export const withClaimedUnit = (chart: GuestChart): GuestChart =>
+  chart.measures.length > 1 ? { ...chart, unit: undefined } : chart;
 
 /** Throws nothing: a language that Intl does not know falls back to English. */
 export const createFormat = (language: string): Format => {

@@ -1,10 +1,10 @@
 /** `<guestlist-metric token metric-id>`: one metric, from an embed of its own or from the dashboard it is read through. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestDashboard, GuestMetric } from '../domain/guest-view.js';
-import type { CardSource } from './card.js';
 import { type GuestClient, GuestError } from './client.js';
 import { EmbedElement } from './embed-element.js';
 import { embedStyles } from './embed-styles.js';
+import type { CardSource } from './reading.js';
 import { stateStyles } from './states.js';
 import { baseStyles, themeStyles } from './theme.js';
 

@@ -6,23 +6,45 @@ import type { Format } from './format.js';
 import { columnsOf } from './plot.js';
 
 export const singleValueStyles = css`
-  .value {
-    display: flex;
-    flex-direction: column;
-    justify-content: center;
-    height: 100%;
+  .single {
+    display: grid;
+    place-content: center;
+    gap: 10px;
+    text-align: center;
+  }
+  .single p {
     margin: 0;
-    font-size: clamp(28px, 13cqi, 52px);
-    font-weight: 650;
-    line-height: 1.1;
-    letter-spacing: -0.02em;
     overflow-wrap: anywhere;
+  }
+  .value {
+    font-size: clamp(36px, 22cqi, 68px);
+    font-weight: 650;
+    line-height: 1.05;
+    letter-spacing: -0.03em;
+  }
+  .value.long {
+    font-size: clamp(24px, 11cqi, 48px);
+  }
+  .note {
+    font-size: 12.5px;
   }
 `;
 
-/** The first measure of the first row. */
-export const singleValue = ({ chart }: GuestMetric, answer: MetricAnswer, format: Format): TemplateResult => {
+/** Text longer than this is written smaller, to stay on one line of a narrow card. */
+const shortLength = 7;
+
+/** The first measure of the first row, and below it what the filters are set to. */
+export const singleValue = (
+  { chart }: GuestMetric,
+  answer: MetricAnswer,
+  format: Format,
+  note: string | undefined,
+): TemplateResult => {
   const measure = columnsOf(answer, chart).measures[0];
   const value = measure === undefined ? null : (answer.rows[0]?.[measure.name] ?? null);
-  return html`<p class="value">${format.measure(value, chart)}</p>`;
+  const text = format.measure(value, chart);
+  return html`<div class="single">
+    <p class=${text.length > shortLength ? 'value long' : 'value'}>${text}</p>
+    ${note === undefined ? null : html`<p class="note quiet">${note}</p>`}
+  </div>`;
 };

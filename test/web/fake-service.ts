@@ -18,7 +18,9 @@ export type Override = (request: Recorded) => Promise<Reply | undefined> | Reply
 
 const web = new URL('../../src/web/', import.meta.url);
 /** What the product's own pages are served with. */
-const policy = "default-src 'self'; style-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+// As the product serves its pages: no inline script or style; pictures may be written into the page.
+const policy =
+  "default-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 const bundle = async (entry: string): Promise<string> => {
   const build = await rolldown({ input: new URL(entry, web).pathname, platform: 'browser', logLevel: 'warn' });

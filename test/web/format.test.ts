@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFormat, humanise, numberOf, timeOf } from '../../src/web/format.js';
+import { createFormat, humanise, numberOf, timeOf, withClaimedUnit } from '../../src/web/format.js';
 
 const english = createFormat('en');
 
@@ -25,6 +25,14 @@ describe('format', () => {
     expect(english.dimension('2001-01-01T00:03:00', 'date')).toContain('Jan 1, 2001');
     expect(timeOf('2001-01-01 00:00:00')).toBe(Date.UTC(2001, 0, 1));
     expect(timeOf('soon')).toBeNull();
+  });
+
+  it('writes a unit beside the numbers of one measure, and beside none of several', () => {
+    const chart = { type: 'bar', format: 'number', unit: 'min', dimensions: ['hour'], isDrillable: false } as const;
+    expect(english.measure(20, withClaimedUnit({ ...chart, measures: ['delay'] }))).toBe('20\u00a0min');
+    expect(english.measure(20, withClaimedUnit({ ...chart, measures: ['delay', 'flights'] }))).toBe('20');
+    const shares = withClaimedUnit({ ...chart, format: 'percent', measures: ['late', 'early'] });
+    expect(english.measure(0.2, shares)).toBe('20%');
   });
 
   it('names the month where one begins, and the year with its first', () => {

@@ -1,0 +1,61 @@
+/** What a filter's value says, for its control and in words. */
+import type { FilterValue } from '../domain/filter.js';
+import type { GuestFilter } from '../domain/guest-view.js';
+import { type FilterValues, isRecord } from './client.js';
+import { type Format, yesOrNo } from './format.js';
+
+/** Stand for an end that is left open; the service wants both. */
+export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
+
+/**
+ * What a dashboard's filters are set to, on one line. It speaks of the guest's own filters alone: what the token restricts
+ * besides is not known here, so it never says "all". Undefined where there is no filter to set.
+ */
+export const filterNote = (
+  filters: readonly GuestFilter[],
+  values: FilterValues,
+  format: Format,
+): string | undefined => {
+  if (filters.length === 0) return undefined;
+  const words = filters.flatMap(({ name, defaultValue }) => {
+    const text = inWords(values[name] ?? defaultValue ?? undefined, format);
+    return text === '' ? [] : [`${name}: ${text}`];
+  });
+  return words.length === 0 ? 'No filters set' : words.join(' · ');
+};
+
+const inWords = (value: FilterValue | undefined, format: Format): string => {
+  if (typeof value === 'boolean') return yesOrNo(value);
+  const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
+  if (from || to) return span(from ?? '', to ?? '');
+  const { min, max } = rangeIn(value);
+  if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format));
+  const [first, second, ...rest] = typeof value === 'number' ? [format.count(value)] : stringsIn(value);
+  return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
+};
+
+const bound = (value: number | undefined, format: Format): string => (value === undefined ? '' : format.count(value));
+
+const span = (from: string, to: string): string => {
+  if (from === '') return `up to ${to}`;
+  return to === '' ? `from ${from}` : `${from} – ${to}`;
+};
+
+export const stringsIn = (value: FilterValue | undefined): readonly string[] => {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === 'string' ? [value] : [];
+};
+
+export const datesIn = (value: FilterValue | undefined): readonly [string, string] => {
+  const read = (end: unknown, open: string) => (typeof end === 'string' && end !== open ? end : '');
+  const { startDate, endDate, start, end } = fieldsOf(value);
+  return [read(startDate ?? start, earliest), read(endDate ?? end, latest)];
+};
+
+export const rangeIn = (value: FilterValue | undefined): { min: number | undefined; max: number | undefined } => {
+  const read = (end: unknown) => (typeof end === 'number' ? end : undefined);
+  const { min, max } = fieldsOf(value);
+  return { min: read(min), max: read(max) };
+};
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import type { GuestFilter } from '../../src/domain/guest-view.js';
+import { filterNote } from '../../src/web/filter-values.js';
+import { createFormat } from '../../src/web/format.js';
+
+const english = createFormat('en-US');
+const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: GuestFilter['defaultValue'] = null) => ({
+  name,
+  dataType,
+  defaultValue,
+});
+const filters = [filter('State', 'string'), filter('Date', 'date'), filter('Distance', 'number')];
+const note = (values: Parameters<typeof filterNote>[1]) => filterNote(filters, values, english);
+
+describe('what the filters are set to, in words', () => {
+  it('never claims to show all: what the token restricts is not known to the page', () => {
+    expect(note({})).toBe('No filters set');
+    expect(filterNote([], {}, english)).toBeUndefined();
+  });
+
+  it('names each filter that is set, and counts what would be too long', () => {
+    expect(note({ State: ['CA'] })).toBe('State: CA');
+    expect(note({ State: ['CA', 'NV', 'NY', 'OR'], Distance: 500 })).toBe('State: CA, NV, +2 · Distance: 500');
+  });
+
+  it('writes ranges with one end or both', () => {
+    expect(note({ Date: { startDate: '2001-02-01', endDate: '2001-02-28' } })).toBe('Date: Feb 1, 2001 – Feb 28, 2001');
+    expect(note({ Date: { startDate: '2001-02-01', endDate: '2999-12-31' } })).toBe('Date: from Feb 1, 2001');
+    expect(note({ Date: { startDate: '1900-01-01', endDate: '2001-02-28' } })).toBe('Date: up to Feb 28, 2001');
+    expect(note({ Distance: { min: 1000, max: undefined } })).toBe('Distance: from 1,000');
+  });
+
+  it('counts a default that holds, until another is set', () => {
+    const late = [filter('Late', 'boolean', true)];
+    expect(filterNote(late, {}, english)).toBe('Late: Yes');
+    expect(filterNote(late, { Late: false }, english)).toBe('Late: No');
+  });
+});
