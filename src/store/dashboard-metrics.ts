@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { MetricPlacement, PlacedMetric } from '../domain/dashboard.js';
-import { decodeMetric } from './metrics.js';
+import { decodeMetric } from './metric-row.js';
 import type { Tables } from './tables.js';
 
 /** The dashboard's metrics in the order they were placed in. */

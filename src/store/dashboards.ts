@@ -1,48 +1,11 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { DashboardStore } from '../domain/ports.js';
 import { listMetrics, placeMetrics } from './dashboard-metrics.js';
+import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
-import { jsonb, nullableJsonb } from './document.js';
-import {
-  assertUpdated,
-  decodeOwner,
-  encodeOwner,
-  inTransaction,
-  ownedBy,
-  page,
-  visibleTo,
-  wasInserted,
-} from './query.js';
+import { assertUpdated, inTransaction, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
-
-export const decodeDashboard = (row: Selectable<Tables['dashboards']>): Dashboard => ({
-  id: row.id,
-  externalDashboardId: row.external_dashboard_id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  owner: decodeOwner(row),
-  templateId: row.template_id,
-  layout: row.layout,
-  gridMargin: row.grid_margin,
-  filters: row.filters,
-  metadata: row.metadata,
-  isAllowPrivateMetricsByDefault: row.is_allow_private_metrics_by_default,
-});
-
-const encode = (dashboard: Dashboard): Insertable<Tables['dashboards']> => ({
-  id: dashboard.id,
-  external_dashboard_id: dashboard.externalDashboardId,
-  workspace_id: dashboard.workspaceId,
-  name: dashboard.name,
-  ...encodeOwner(dashboard.owner),
-  template_id: dashboard.templateId,
-  layout: jsonb(dashboard.layout),
-  grid_margin: jsonb(dashboard.gridMargin),
-  filters: jsonb(dashboard.filters),
-  metadata: nullableJsonb(dashboard.metadata),
-  is_allow_private_metrics_by_default: dashboard.isAllowPrivateMetricsByDefault,
-});
 
 /** `update` changes neither the owner nor the external id: it throws for a dashboard that has others. */
 export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
@@ -91,7 +54,7 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
   const { id, owner, externalDashboardId } = dashboard;
   const result = await db
     .insertInto('dashboards')
-    .values(encode(dashboard))
+    .values(encodeDashboard(dashboard))
     .onConflict((oc) => oc.doNothing())
     .executeTakeFirst();
   if (!wasInserted(result)) return false;
@@ -102,7 +65,7 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
 };
 
 const update = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<void> => {
-  const { id, ...columns } = encode(dashboard);
+  const { id, ...columns } = encodeDashboard(dashboard);
   const result = await db
     .updateTable('dashboards')
     .set(columns)

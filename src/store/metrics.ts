@@ -1,28 +1,10 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Metric } from '../domain/metric.js';
 import type { MetricStore } from '../domain/ports.js';
-import { decodeDashboard } from './dashboards.js';
-import { jsonb } from './document.js';
-import { assertUpdated, decodeOwner, encodeOwner, ownedBy, page, visibleTo, wasInserted } from './query.js';
+import { decodeDashboard } from './dashboard-row.js';
+import { decodeMetric, encodeMetric } from './metric-row.js';
+import { assertUpdated, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
-
-export const decodeMetric = (row: Selectable<Tables['metrics']>): Metric => ({
-  metricId: row.metric_id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  definition: row.definition,
-  lineage: row.lineage,
-  owner: decodeOwner(row),
-});
-
-const encode = (metric: Metric): Insertable<Tables['metrics']> => ({
-  metric_id: metric.metricId,
-  workspace_id: metric.workspaceId,
-  name: metric.name,
-  definition: jsonb(metric.definition),
-  lineage: jsonb(metric.lineage),
-  ...encodeOwner(metric.owner),
-});
 
 /** `update` does not change the owner: it throws for a metric that has another. */
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
@@ -30,7 +12,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     wasInserted(
       await db
         .insertInto('metrics')
-        .values(encode(metric))
+        .values(encodeMetric(metric))
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
@@ -65,7 +47,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
 });
 
 const update = async (db: Kysely<Tables>, metric: Metric): Promise<void> => {
-  const { metric_id, ...columns } = encode(metric);
+  const { metric_id, ...columns } = encodeMetric(metric);
   const result = await db
     .updateTable('metrics')
     .set(columns)
