@@ -29,6 +29,8 @@ export const limits = {
   depth: 32,
   /** Size of a body. */
   bodyBytes: 2 * 1024 * 1024,
+  /** Size of a guest's body: what a browser sends is small, and to find every fault of a large one takes a second. */
+  guestBodyBytes: 256 * 1024,
 } as const;
 
 /** An array with an upper bound. */

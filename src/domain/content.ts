@@ -16,8 +16,12 @@ const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
 
+/** A key that is one filter's name and another's label would restrict whichever of them comes first. */
+const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] =>
+  repeated(filters.flatMap(({ name, label }) => (sameName(name, label) ? [name] : [name, label])));
+
 const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
-  const { dimensions, measures, filters, sort, from } = definition;
+  const { dimensions, measures, sort, from } = definition;
   const names = [...dimensions, ...measures].map(({ name }) => name);
   return [
     ...(findTable(datamart, from) === undefined
@@ -27,7 +31,7 @@ const definitionFaults = (definition: MetricDefinition, datamart: Datamart): rea
       .filter((ref) => findColumn(datamart, ref) === undefined)
       .map((ref) => `the datamart has no column ${written(ref)}`),
     ...repeated(names).map((name) => `two dimensions or measures are named "${name}"`),
-    ...repeated(filters.map(({ name }) => name)).map((name) => `two filters are named "${name}"`),
+    ...sharedFilterNames(definition).map((name) => `two filters have the name or label "${name}"`),
     ...sort.filter(({ name }) => !names.includes(name)).map(({ name }) => `sort: no dimension or measure "${name}"`),
     ...measures.flatMap(measureFaults),
     ...(names.length === 0 ? ['it has neither a dimension nor a measure'] : []),

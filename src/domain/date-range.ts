@@ -85,13 +85,17 @@ const parseDay = (text: string): Day | undefined => {
   const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
   const day = dayOf(year, month - 1, date);
   const back = partsOf(day);
-  return back.month === month - 1 && back.date === date ? day : undefined;
+  // Date.UTC takes the years 0 to 99 for those of the twentieth century.
+  return back.year === year && back.month === month - 1 && back.date === date ? day : undefined;
 };
 
-/** The days from `from` to `to`, both included; undefined where one is no date (`2024-3-23` is) or they are in disorder. */
+/** After it, a day has no name of ten characters; it is what comes after the last end that a range can have. */
+const lastDay = dayOf(9999, 11, 31);
+
+/** The days from `from` to `to`, both included; undefined where one is no date (`2024-3-23` is), they are in disorder, or not over before 9999-12-31. */
 export const daysBetween = (from: string, to: string): DayRange | undefined => {
   const [first, last] = [parseDay(from), parseDay(to)];
-  if (first === undefined || last === undefined || last < first) return undefined;
+  if (first === undefined || last === undefined || last < first || last >= lastDay) return undefined;
   return { from: write(first), to: write(last + 1) };
 };
 

@@ -26,8 +26,10 @@ const readText = (request: IncomingMessage): Promise<string> =>
       reject(tooLarge());
     });
     request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    request.on('error', reject);
-    request.on('close', () => reject(refuse('The body ended early.', 'body-ended-early')));
+    const endedEarly = (): void => reject(refuse('The body ended early.', 'body-ended-early'));
+    // A connection that the client cuts is an error of the request: theirs, not ours.
+    request.on('error', endedEarly);
+    request.on('close', endedEarly);
   });
 
 const hasBody = ({ headers }: IncomingMessage): boolean => {

@@ -3,6 +3,7 @@
  * no store.
  */
 import express, { type Express, type RequestHandler } from 'express';
+import { limits } from '../contract/fields.js';
 import type { OpenApiDocument } from '../contract/openapi.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
@@ -68,8 +69,8 @@ const exposition =
 
 /** The interface and its reference. */
 const mountService = (app: Express, { dispatch, document }: NonNullable<AppDeps['service']>): void => {
-  app.use('/api/v2/guest', openToAnyOrigin);
-  app.use('/api/v2', ...jsonBody, serve(dispatch));
+  app.use('/api/v2/guest', openToAnyOrigin, ...jsonBody(limits.guestBodyBytes));
+  app.use('/api/v2', ...jsonBody(limits.bodyBytes), serve(dispatch));
   app.get(
     '/openapi.json',
     text('application/json; charset=utf-8', () => JSON.stringify(document)),

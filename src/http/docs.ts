@@ -146,7 +146,7 @@ ${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}<
 const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`<header>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p class="lead">${info.description}</p>
-<p>All bodies are JSON, at most ${limits.bodyBytes / 1024 / 1024} MB. Fields that an operation does not name are refused. Names and ids have 1 to ${limits.nameLength} characters; lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>All bodies are JSON, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Names and ids have 1 to ${limits.nameLength} characters; lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
 <h2 id="credentials">Credentials</h2>
 <p>Every request carries <code>Authorization: Bearer …</code> with one of these:</p>
 <dl>${Object.entries(components.securitySchemes).map(([name, scheme]) => html`<dt>${credentialNames[name]?.label ?? name}</dt><dd>${prose(String(scheme.description))}</dd>`)}</dl>

@@ -15,5 +15,5 @@ export const failureMessage = (requestId: string): string =>
 export const notFound = (method: string, path: string) =>
   envelope('NOT_FOUND', `Nothing answers ${method.slice(0, 20)} ${path.slice(0, 200)}; see /docs.`, 404);
 
-export const tooLarge = () =>
-  envelope('INVALID_REQUEST_BODY', `The body is larger than ${limits.bodyBytes} bytes.`, 413);
+export const tooLarge = (limit: number = limits.bodyBytes) =>
+  envelope('INVALID_REQUEST_BODY', `The body is larger than ${limit} bytes.`, 413);

@@ -103,10 +103,10 @@ const refuseOtherTypes: RequestHandler = (req, res, next) => {
   sendError(res, 400, 'INVALID_REQUEST_BODY', `The body's Content-Type is ${given}; send application/json.`);
 };
 
-/** Reads JSON bodies up to the limit. */
-export const jsonBody: readonly RequestHandler[] = [
+/** Reads JSON bodies of at most so many bytes; one that was read before is left as it is. */
+export const jsonBody = (limit: number): readonly RequestHandler[] => [
   refuseOtherTypes,
-  express.json({ limit: limits.bodyBytes, strict: false, type: 'application/json' }),
+  express.json({ limit, strict: false, type: 'application/json' }),
 ];
 
 /** Answers what is an operation. */
@@ -145,6 +145,9 @@ export const answerNotFound: RequestHandler = (req, res) => {
 const typeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : '';
 
+const limitOf = (error: unknown): number =>
+  typeof error === 'object' && error !== null && 'limit' in error ? Number(error.limit) : limits.bodyBytes;
+
 const jsonPosition = (error: unknown): string => {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
   return position === undefined ? '' : ` (at position ${position})`;
@@ -170,7 +173,10 @@ export const answerError =
     const type = typeOf(error);
     const fault = bodyFaults[type];
     if (type === 'entity.too.large') {
-      res.status(413).set('Cache-Control', 'no-store').json(tooLarge());
+      res
+        .status(413)
+        .set('Cache-Control', 'no-store')
+        .json(tooLarge(limitOf(error)));
     } else if (fault !== undefined) {
       sendError(res, 400, 'INVALID_REQUEST_BODY', fault(error));
     } else {

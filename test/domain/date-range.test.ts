@@ -55,7 +55,13 @@ describe('dates', () => {
     '__proto__',
     'constructor',
     '2024-01-01T00:00:00Z',
+    '0001-01-01',
+    '0099-12-31 - 2024-01-01',
+    '2024-01-01 - 9999-12-31',
   ])('%j is no date', (text) => expect(daysOf(text, noon)).toBeUndefined());
+
+  test('the last day of all ends before the year 10000', () =>
+    expect(daysOf('0100-01-01 - 9999-12-30', noon)).toEqual({ from: '0100-01-01', to: '9999-12-31' }));
 
   test('every span of real days holds its own length', () => {
     const day = fc.integer({ min: -30_000, max: 60_000 });

@@ -49,6 +49,14 @@ describe('bodies', () => {
     expect((await packed).status).toBe(413);
   });
 
+  test("a guest's body is small", async () => {
+    const query = http.post('/api/v2/guest/metrics/m/query').set('Authorization', `Bearer ${guestToken}`);
+    const answer = await query.send({ dashboardFilter: { State: Array(140_000).fill(1) } });
+    expect([answer.status, answer.body.error.code]).toEqual([413, 'INVALID_REQUEST_BODY']);
+    expect(answer.body.error.message).toMatch(/larger than 262144 bytes/);
+    expect((await post('application/json').send(JSON.stringify({ clientId: 'x'.repeat(300_000) }))).status).toBe(400);
+  });
+
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml'])(
     'a body of type %s is 400 and says what to send',
     async (type) => {

@@ -160,9 +160,10 @@ export const createWorld = async () => {
   const mint = async (
     params: CreateGuestToken['params'] = {},
     fields: Partial<CreateGuestToken> = {},
+    app: 'app' | 'other' = 'app',
   ): Promise<GuestCaller> => {
-    const request = { clientId: 'a', dataAppName: 'app', params, ...fields };
-    const { token } = await createGuestToken(deps)(api(), request);
+    const request = { clientId: 'a', dataAppName: app, params, ...fields };
+    const { token } = await createGuestToken(deps)(api(app), request);
     const grant = await store.guestTokens.findByHash(hashToken(token));
     if (grant === undefined) throw new Error('the token was not stored');
     return { kind: 'guest', grant };

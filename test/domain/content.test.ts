@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { contentFaults } from '../../src/domain/content.js';
+import { columnRef, datamart, metric, table } from '../engine/world.js';
+
+const mart = datamart({ tables: [table('sales', { seller: 'VARCHAR', buyer: 'VARCHAR' })] });
+
+test.each([
+  [['seller', 'Seller'], ['buyer', 'Buyer'], []],
+  [['seller', 'Region'], ['region', 'Buyer'], ['region']],
+  [['seller', 'Region'], ['buyer', 'REGION'], ['REGION']],
+  [['region', 'Seller'], ['REGION', 'Buyer'], ['REGION']],
+])('filters %j and %j share %j: a value by that key would restrict only one of them', (first, second, shared) => {
+  const filters = [first, second].map(([name = '', label = ''], index) => ({
+    name,
+    label,
+    column: columnRef(index === 0 ? 'sales.seller' : 'sales.buyer'),
+    dataType: 'string' as const,
+  }));
+  const definition = metric('sales', { measures: [{ name: 'Sales', aggregate: 'COUNT' }], filters });
+  const content = { layout: [], filters: [], gridMargin: [], metrics: [{ metricId: 'm', name: 'M', definition }] };
+  expect(contentFaults(content, mart)).toEqual(
+    shared.map((name) => `metrics["m"]: two filters have the name or label "${name}"`),
+  );
+});

@@ -1,0 +1,58 @@
+/** Another data app's key and tokens, for the same client of the same organization, reach nothing of this one's. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest-reads.js';
+import { queryMetric } from '../../src/usecases/metrics.js';
+import { listDashboards, listMetrics } from '../../src/usecases/workspaces.js';
+import { refusalOf } from '../engine/world.js';
+import { createWorld, type World } from './world.js';
+
+let world: World;
+let metricId: string;
+let metricEmbed: string;
+const client = 'a';
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('shared');
+  metricId = await world.clone('shared', 'shared--a', client);
+  metricEmbed = await world.embed('shared--a', metricId);
+});
+afterAll(() => world.close());
+
+test('its tokens open none of the embeds, dashboards and metrics, though the client is the same', async () => {
+  const guest = await world.mint({}, {}, 'other');
+  const reads = [
+    () => getGuestDashboard(world.deps)(guest, { dashboardId: 'shared--a' }),
+    () => getGuestMetric(world.deps)(guest, { metricId: metricEmbed }),
+    () => getGuestMetric(world.deps)(guest, { metricId }),
+    () => world.count(guest, metricId, 'shared--a'),
+    () => world.count(guest, metricEmbed),
+  ];
+  for (const read of reads) expect(await refusalOf(read)).toMatchObject({ code: 'UNAUTHORIZED' });
+  expect(await world.count(await world.mint(), metricId, 'shared--a')).toBe(5);
+});
+
+test.each([
+  ['DASHBOARD_PARAM_ERROR', () => ({ allowedEmbeds: ['shared--a'] })],
+  ['DASHBOARD_PARAM_ERROR', () => ({ allowedEmbeds: [metricEmbed] })],
+  ['DASHBOARD_PARAM_ERROR', () => ({ hideDashboardMetrics: [{ dashboardId: 'shared--a', metricIds: [] }] })],
+  ['APP_FILTER_PARAM_ERROR', () => ({ appFilters: [{ metricId, values: {} }] })],
+  ['RLS_SETTINGS_PARAM_ERROR', () => ({ rlsSettings: [{ metricId, values: {} }] })],
+  [
+    'APP_FILTER_PARAM_ERROR',
+    () => ({ dashboardAppFilters: [{ dashboardId: 'shared--a', values: {}, isShowOnUrl: true }] }),
+  ],
+])('its key cannot name them in a token: %s', async (code, params) => {
+  expect(await refusalOf(() => world.mint(params(), {}, 'other'))).toMatchObject({ code });
+});
+
+test('its key lists and queries none of them', async () => {
+  const other = world.api('other');
+  const all = { isPagination: false, pageNumber: 1, workspaceName: 'space' };
+  expect(await listEmbeds(world.deps)(other, all)).toEqual([]);
+  expect((await listDashboards(world.deps)(other, all)).map(({ owner }) => owner)).toEqual([null]);
+  expect((await listMetrics(world.deps)(other, all)).map(({ owner }) => owner)).toEqual([null]);
+  const asked = { embedId: 'shared--a', clientId: client, metricId };
+  expect(await refusalOf(() => listEmbedMetrics(world.deps)(other, asked))).toMatchObject({ code: 'INVALID_EMBED_ID' });
+  expect(await refusalOf(() => queryMetric(world.deps)(other, asked))).toMatchObject({ code: 'INVALID_EMBED_ID' });
+});
