@@ -54,6 +54,8 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
   const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
   if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
   const dashboards = await store.metrics.listDashboards(metric.metricId);
+  // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
+  if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
   if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
   return { opened, metric, dashboards };
 };

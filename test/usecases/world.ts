@@ -1,0 +1,179 @@
+import type { ApiKeyCaller, GuestCaller } from '../../src/domain/caller.js';
+import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
+import type { AccessSettings } from '../../src/domain/embed.js';
+import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { Engine, Store } from '../../src/domain/ports.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { createToken, hashToken } from '../../src/platform/keys.js';
+import { migrate } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
+import { createEmbed } from '../../src/usecases/embeds.js';
+import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
+import { type CreateGuestToken, createGuestToken } from '../../src/usecases/guest-tokens.js';
+import {
+  byClients,
+  columnRef,
+  createFolder,
+  createLoggedEngine,
+  datamart,
+  datasourceAt,
+  metric,
+  relationship,
+  table,
+  tableRef,
+} from '../engine/world.js';
+
+/** Two clients, `a` with five sales and `b` with one, in shops of three states. */
+const statements = [
+  'CREATE TABLE clients (id VARCHAR, name VARCHAR)',
+  "INSERT INTO clients VALUES ('a', 'A'), ('b', 'B')",
+  'CREATE TABLE sales (id BIGINT, client VARCHAR, shop VARCHAR)',
+  "INSERT INTO sales VALUES (1,'a','s1'), (2,'a','s1'), (3,'a','s2'), (4,'a','s3'), (5,'a',NULL), (6,'b','s1')",
+  'CREATE TABLE shops (code VARCHAR, state VARCHAR)',
+  "INSERT INTO shops VALUES ('s1','CA'), ('s2','NV'), ('s3','NY')",
+];
+
+const tables = [
+  table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+  table('sales', { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),
+  table('shops', { code: 'VARCHAR', state: 'VARCHAR' }),
+];
+const relationships = [relationship('sales.shop', 'shops.code', 'LEFT JOIN')];
+
+/** One row with the number of sales. */
+export const salesCount: MetricDefinition = metric('sales', {
+  measures: [{ name: 'Sales', aggregate: 'COUNT' }],
+  filters: [{ name: 'shop', label: 'Shop', column: columnRef('sales.shop'), dataType: 'string' }],
+  underlying: ['sales.id', 'shops.state'].map(columnRef),
+});
+
+export const stateFilter: DashboardFilter = {
+  name: 'State',
+  dataType: 'string',
+  applyOnTables: [{ ...columnRef('shops.state'), dataType: 'string' }],
+};
+
+export const settings: AccessSettings & { readonly datamartName: string } = {
+  datamartName: 'sales',
+  isAllowEmailReports: false,
+  isAllowManageMetrics: false,
+  isAllowCreateDashboardView: false,
+  isAllowMetricCreation: false,
+  isAllowMetricDeletion: false,
+  isAllowMetricLayoutChange: false,
+  isAllowMetricUpdate: false,
+  isAllowUnderlyingData: true,
+  metricCreationMode: 'DRAG_DROP',
+};
+
+const now = new Date(Date.UTC(2024, 0, 1));
+const workspaceName = 'space';
+
+/** Two data apps over two datamarts of two datasources, which hold the same rows. */
+const seed = async (store: Store, path: string): Promise<void> => {
+  for (const name of ['app', 'other'])
+    await store.dataApps.insert({ id: `id-${name}`, name, createdAt: now, updatedAt: now });
+  for (const name of ['sales', 'sales2']) {
+    await store.datasources.insert({ ...datasourceAt(path), id: `source-${name}`, name: `warehouse-${name}` });
+    const parts = { id: `mart-${name}`, name, datasourceId: `source-${name}`, tables, relationships };
+    await store.datamarts.insert(datamart({ ...parts, tenancy: byClients() }));
+  }
+  await store.workspaces.insert({
+    id: 'w',
+    name: workspaceName,
+    connectionType: 'MULTI_DATAMART',
+    datasourceId: null,
+    datamartId: null,
+  });
+};
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** The use cases on a real store and a real engine. */
+export const createWorld = async () => {
+  const folder = await createFolder();
+  const path = await folder.build('sales', statements);
+  const database = await openDatabase({ databaseUrl: null, folder: null });
+  const db = database.connect<Tables>();
+  await migrate(db);
+  const store = createStore(db);
+  await seed(store, path);
+  const { engine }: { readonly engine: Engine } = createLoggedEngine();
+  let made = 0;
+  const ids = { uuid: () => `uuid-${++made}` };
+  const deps = { store, engine, clock: { now: () => now }, ids, tokens: { create: createToken, hash: hashToken } };
+  const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
+    kind: 'apiKey',
+    keyId: 'k',
+    dataAppId: `id-${name}`,
+    dataAppName: name,
+  });
+  const template = async (id: string, fields: Partial<Dashboard> = {}, definition = salesCount): Promise<Dashboard> => {
+    const dashboard: Dashboard = {
+      id: `board-${id}`,
+      externalDashboardId: id,
+      workspaceId: 'w',
+      name: id,
+      owner: null,
+      templateId: null,
+      layout: [{ metricId: `${id}-count`, x: 0, y: 0, w: 12, h: 4 }],
+      gridMargin: [],
+      filters: [stateFilter],
+      metadata: null,
+      isAllowPrivateMetricsByDefault: false,
+      ...fields,
+    };
+    await store.dashboards.insert(dashboard);
+    const metricId = `${id}-count`;
+    await store.metrics.insert({ metricId, workspaceId: 'w', name: 'Sales', definition, lineage: [], owner: null });
+    await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }]);
+    return dashboard;
+  };
+  const clone = async (templateDashboardId: string, dashboardId: string, clientId = 'a'): Promise<string> => {
+    await createDashboardEmbed(deps)(api(), {
+      dashboardId,
+      clientId,
+      workspaceName,
+      accessSettings: settings,
+      templateDashboardId,
+      isImportMetrics: true,
+      isAllowPrivateMetricsByDefault: false,
+      isRenameDashboard: false,
+    });
+    const [placed] = await store.dashboards.listMetrics(
+      (await store.dashboards.findByExternalId(api().dataAppId, dashboardId))?.id ?? '',
+    );
+    return placed?.metric.metricId ?? '';
+  };
+  const embed = async (dashboardId: string, metricId?: string, accessSettings: AccessSettings = settings) => {
+    const { embedId } = await createEmbed(deps)(api(), {
+      embedType: metricId === undefined ? 'dashboard' : 'metric',
+      dashboardId,
+      metricId,
+      workspaceName,
+      accessSettings,
+    });
+    return embedId;
+  };
+  const mint = async (
+    params: CreateGuestToken['params'] = {},
+    fields: Partial<CreateGuestToken> = {},
+  ): Promise<GuestCaller> => {
+    const request = { clientId: 'a', dataAppName: 'app', params, ...fields };
+    const { token } = await createGuestToken(deps)(api(), request);
+    const grant = await store.guestTokens.findByHash(hashToken(token));
+    if (grant === undefined) throw new Error('the token was not stored');
+    return { kind: 'guest', grant };
+  };
+  /** How many sales the guest counts. */
+  const count = async (guest: GuestCaller, metricId: string, dashboardId?: string, more: object = {}) =>
+    (await queryGuestMetric(deps)(guest, { metricId, dashboardId, ...more })).answer.rows[0]?.Sales;
+  const close = async (): Promise<void> => {
+    await engine.close();
+    await database.close();
+    await folder.remove();
+  };
+  return { deps, store, api, template, clone, embed, mint, count, close, sales: tableRef('sales') };
+};
