@@ -1,5 +1,5 @@
 /** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
-import type { Dashboard } from './dashboard.js';
+import { type Dashboard, isOrCopies } from './dashboard.js';
 import type { AccessSettings, Embed } from './embed.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
 import type { Metric, Owner } from './metric.js';
@@ -21,16 +21,16 @@ export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboar
 };
 
 /** Ids of the dashboard's metrics that this token hides. */
-export const hiddenMetrics = (grant: GuestGrant, dashboardId: string): ReadonlySet<string> =>
+export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): ReadonlySet<string> =>
   new Set(
     grant.hideDashboardMetrics
-      .filter((entry) => entry.dashboardId === dashboardId)
+      .filter((entry) => isOrCopies(dashboard, entry.dashboardId))
       .flatMap(({ metricIds }) => metricIds),
   );
 
 /** Whether the guest may read this metric on this dashboard. */
 export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
-  const hidden = hiddenMetrics(grant, dashboard.id);
+  const hidden = hiddenMetrics(grant, dashboard);
   return isOpenTo(metric.owner, grant) && ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id));
 };
 

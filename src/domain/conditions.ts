@@ -2,7 +2,7 @@
  * Who restricts a metric's rows, and how: the metric's author, the token, the guest. All conditions are ANDed, so that
  * what a guest chooses can only narrow what the token left. Nothing here may drop a restriction: it is a condition or an error.
  */
-import { type Dashboard, type DashboardFilter, sameName } from './dashboard.js';
+import { type Dashboard, type DashboardFilter, isOrCopies, sameName } from './dashboard.js';
 import { type ColumnRef, sameTable, type TableRef } from './datamart.js';
 import type { Moment } from './date-range.js';
 import type { Condition, FilterDataType, FilterValue } from './filter.js';
@@ -37,8 +37,16 @@ const conditionsOf = (named: Named, value: FilterValue, moment: Moment, code: Co
   return named.columns.map((column) => ({ column, predicate: reading.predicate }));
 };
 
-const valueFor = (values: FilterValues, names: readonly string[]): FilterValue | undefined =>
-  Object.entries(values).find(([key]) => names.some((name) => sameName(key, name)))?.[1];
+/** Every value given under one of the names: a second spelling of a name is a second condition. */
+const valuesFor = (values: FilterValues, names: readonly string[]): readonly FilterValue[] =>
+  Object.entries(values)
+    .filter(([key]) => names.some((name) => sameName(key, name)))
+    .map(([, value]) => value);
+
+const orDefault = (
+  given: readonly FilterValue[],
+  { defaultValue }: { readonly defaultValue?: FilterValue | undefined },
+): readonly FilterValue[] => (given.length > 0 || defaultValue === undefined ? given : [defaultValue]);
 
 const metricFilterNames = (filter: MetricFilter): readonly string[] => [filter.name, filter.label];
 
@@ -131,7 +139,7 @@ const dashboardAppConditions = (
   moment: Moment,
 ): readonly Condition[] =>
   settings
-    .filter(({ dashboardId }) => dashboardId === dashboard.id)
+    .filter(({ dashboardId }) => isOrCopies(dashboard, dashboardId))
     .flatMap(({ values }) => Object.entries(values))
     .flatMap(([key, value]) => {
       const filter = dashboard.filters.find(({ name }) => sameName(name, key));
@@ -145,6 +153,26 @@ const dashboardAppConditions = (
       return conditionsOf(namedDashboardFilter(filter, metric.definition), value, moment, 'APP_FILTER_PARAM_ERROR');
     });
 
+/** A filter that the guest does not see keeps its default, unless the token gives it a value of its own. */
+const hiddenDefaults = (
+  restrictions: Restrictions,
+  dashboard: Dashboard,
+  metric: Metric,
+  moment: Moment,
+): readonly Condition[] => {
+  const visible = visibleFilters(restrictions, dashboard);
+  const given = restrictions.dashboardAppFilters.filter(({ dashboardId }) => isOrCopies(dashboard, dashboardId));
+  return dashboard.filters
+    .filter((filter) => !visible.includes(filter))
+    .flatMap((filter) => {
+      const isGiven = given.some(({ values }) => valuesFor(values, [filter.name]).length > 0);
+      const named = namedDashboardFilter(filter, metric.definition);
+      return isGiven || filter.defaultValue === undefined
+        ? []
+        : conditionsOf(named, filter.defaultValue, moment, 'APP_FILTER_PARAM_ERROR');
+    });
+};
+
 /** What the token and the metric's author enforce, on every dashboard in `dashboards`. */
 export const enforcedConditions = (
   restrictions: Restrictions,
@@ -155,9 +183,10 @@ export const enforcedConditions = (
   ...authored(metric.definition),
   ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
   ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
-  ...dashboards.flatMap((dashboard) =>
-    dashboardAppConditions(dashboard, metric, restrictions.dashboardAppFilters, moment),
-  ),
+  ...dashboards.flatMap((dashboard) => [
+    ...dashboardAppConditions(dashboard, metric, restrictions.dashboardAppFilters, moment),
+    ...hiddenDefaults(restrictions, dashboard, metric, moment),
+  ]),
 ];
 
 /** The dashboard filters that a guest sees and may set. */
@@ -199,13 +228,13 @@ export const chosenConditions = (
   return [
     ...dashboardFilters.map((filter) => ({
       named: namedDashboardFilter(filter, definition),
-      value: valueFor(choices.dashboardFilter, [filter.name]) ?? filter.defaultValue,
+      values: orDefault(valuesFor(choices.dashboardFilter, [filter.name]), filter),
     })),
     ...metricFilters.map((filter) => ({
       named: namedMetricFilter(filter),
-      value: valueFor(choices.metricFilter, metricFilterNames(filter)) ?? filter.defaultValue,
+      values: orDefault(valuesFor(choices.metricFilter, metricFilterNames(filter)), filter),
     })),
-  ].flatMap(({ named, value }) =>
-    value === undefined ? [] : conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY'),
+  ].flatMap(({ named, values }) =>
+    values.flatMap((value) => conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY')),
   );
 };

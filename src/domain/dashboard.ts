@@ -54,5 +54,12 @@ export type DashboardContent = {
   readonly gridMargin: readonly number[];
 };
 
+/**
+ * Whether a setting that names the dashboard of this id binds `dashboard`: it is that one, or a copy made from it.
+ * spec-gap: what is said of a template holds for its copies, as it does for metrics.
+ */
+export const isOrCopies = (dashboard: Dashboard, dashboardId: string): boolean =>
+  dashboard.id === dashboardId || dashboard.templateId === dashboardId;
+
 /** Names of filters are compared without regard to case. */
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();

@@ -1,0 +1,126 @@
+/** A restriction that a token names holds on every way to the rows that it was meant for. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getGuestDashboard, listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
+import { refusalOf } from '../engine/world.js';
+import { createWorld, stateFilter, type World } from './world.js';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+const state = (dashboardId: string, value: string | readonly string[]) => ({
+  dashboardAppFilters: [{ dashboardId, values: { State: value }, isShowOnUrl: false }],
+});
+const unauthorized = expect.objectContaining({ code: 'UNAUTHORIZED' });
+
+describe('a filter of one dashboard', () => {
+  test('holds through every embed of that dashboard, by whichever id it was given', async () => {
+    await world.template('many');
+    const [first, second] = [await world.embed('many'), await world.embed('many')];
+    for (const named of ['many', first, second]) {
+      const guest = await world.mint(state(named, 'CA'));
+      for (const through of ['many', first, second]) {
+        expect(await world.count(guest, 'many-count', through), `${named} through ${through}`).toBe(2);
+      }
+    }
+    expect(await world.count(await world.mint(), 'many-count', second)).toBe(5);
+  });
+
+  test('holds in metric embeds, by the ids of metric and embed, on each dashboard that holds the metric', async () => {
+    await world.template('held');
+    const other = await world.template('holder');
+    await world.store.dashboards.placeMetrics(other.id, [{ metricId: 'held-count', placement: 'GALLERY' }]);
+    const id = await world.embed('held', 'held-count');
+    await world.embed('holder');
+    const whole = await world.mint({ allowedEmbeds: [id] });
+    expect([await world.count(whole, id), await world.count(whole, 'held-count')]).toEqual([5, 5]);
+    for (const named of ['held', 'holder', id]) {
+      const guest = await world.mint({ allowedEmbeds: [id], ...state(named, ['CA', 'NV']) });
+      expect(await world.count(guest, 'held-count'), named).toBe(3);
+      expect(await refusalOf(() => world.count(guest, 'held-count', 'held'))).toEqual(unauthorized);
+    }
+    const both = {
+      dashboardAppFilters: [
+        ...state('held', ['CA', 'NV']).dashboardAppFilters,
+        ...state('holder', ['NV']).dashboardAppFilters,
+      ],
+    };
+    expect(await world.count(await world.mint(both), 'held-count')).toBe(1);
+  });
+});
+
+describe('a setting that names a template', () => {
+  test('binds every copy of it: a copy that nobody listed is not shown without the filter', async () => {
+    await world.template('source');
+    const metricId = await world.clone('source', 'source--a');
+    const guest = await world.mint(state('source', 'CA'));
+    expect(await world.count(guest, metricId, 'source--a')).toBe(2);
+    expect(await listGuestFilterOptions(world.deps)(guest, { dashboardId: 'source--a', filter: 'State' })).toEqual([
+      { label: 'CA', value: 'CA' },
+    ]);
+    const other = await world.mint(state('many', 'CA'));
+    expect(await world.count(other, metricId, 'source--a')).toBe(5);
+  });
+
+  test('hides the copies of its metrics', async () => {
+    await world.template('hiding');
+    const metricId = await world.clone('hiding', 'hiding--a');
+    const embedId = await world.embed('hiding--a', metricId);
+    for (const dashboardId of ['hiding', 'hiding--a', embedId]) {
+      const guest = await world.mint({ hideDashboardMetrics: [{ dashboardId, metricIds: ['hiding-count'] }] });
+      expect(await refusalOf(() => world.count(guest, metricId, 'hiding--a')), dashboardId).toEqual(unauthorized);
+      expect(await refusalOf(() => world.count(guest, embedId)), dashboardId).toEqual(unauthorized);
+      const view = await getGuestDashboard(world.deps)(guest, { dashboardId: 'hiding--a' });
+      expect([view.metrics, view.layout]).toEqual([[], []]);
+    }
+  });
+
+  test('binds app filters to the copies of its metric, in metric embeds too', async () => {
+    await world.template('apps');
+    const metricId = await world.clone('apps', 'apps--a');
+    const embedId = await world.embed('apps--a', metricId);
+    const guest = await world.mint({ appFilters: [{ metricId: 'apps-count', values: { SHOP: 's1' } }] });
+    expect([await world.count(guest, metricId, 'apps--a'), await world.count(guest, embedId)]).toEqual([2, 2]);
+  });
+});
+
+describe('a hidden filter', () => {
+  test('keeps its default, which the guest can no longer change', async () => {
+    await world.template('quiet', { filters: [{ ...stateFilter, defaultValue: 'CA' }] });
+    await world.embed('quiet');
+    const open = await world.mint();
+    const hidden = await world.mint({ hideDashboardFilters: ['sTATE'] });
+    expect(await world.count(open, 'quiet-count', 'quiet', { dashboardFilter: { State: ['NV', 'CA'] } })).toBe(3);
+    expect(await world.count(hidden, 'quiet-count', 'quiet')).toBe(2);
+    const set = () => world.count(hidden, 'quiet-count', 'quiet', { dashboardFilter: { State: ['NV', 'CA'] } });
+    expect(await refusalOf(set)).toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+  });
+
+  test('has the value that the token gives it, in place of its default', async () => {
+    const guest = await world.mint({ hideDashboardFilters: ['State'], ...state('quiet', 'NV') });
+    expect(await world.count(guest, 'quiet-count', 'quiet')).toBe(1);
+  });
+});
+
+describe('one filter written in two spellings', () => {
+  test('has both values: neither is dropped', async () => {
+    const guest = await world.mint();
+    const both = { dashboardFilter: { state: ['CA', 'NV'], STATE: ['NV', 'NY'] } };
+    expect(await world.count(guest, 'many-count', 'many', both)).toBe(1);
+    const metricFilter = { shop: ['s1', 's2'], SHOP: 's2' };
+    expect(await world.count(guest, 'many-count', 'many', { metricFilter })).toBe(1);
+  });
+});
+
+describe('a metric that left its dashboard', () => {
+  test('is not read through its embed any more: the restrictions of that dashboard would be lost', async () => {
+    await world.template('left');
+    const embedId = await world.embed('left', 'left-count');
+    const guest = await world.mint({ allowedEmbeds: [embedId], ...state('left', 'CA') });
+    expect(await world.count(guest, embedId)).toBe(2);
+    await world.store.dashboards.placeMetrics('board-left', []);
+    expect(await refusalOf(() => world.count(guest, embedId))).toEqual(unauthorized);
+  });
+});
