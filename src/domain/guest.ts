@@ -10,6 +10,8 @@ export type GuestGrant = {
   readonly timezone: string | null;
   /** The datamart this token is scoped to, where it named one. */
   readonly datamartId: string | null;
+  /** The datasource this token is scoped to, where it named one. */
+  readonly datasourceId: string | null;
   /** Ids of embeds. Null: the token named none, so every embed of its data app that is open to its client. */
   readonly allowedEmbeds: readonly string[] | null;
   readonly rlsSettings: readonly MetricValues[];

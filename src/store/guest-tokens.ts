@@ -12,6 +12,8 @@ const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant => ({
   clientId: row.client_id,
   userIdentifier: row.user_identifier,
   datamartId: row.datamart_id,
+  // Grants that were written before tokens had this scope lack it.
+  datasourceId: row.grants.datasourceId ?? null,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
 });

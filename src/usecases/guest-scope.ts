@@ -11,12 +11,22 @@ import type { MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 
+/** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
+const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
+  const { datamartId, datasourceId } = grant;
+  if (datamartId === null && datasourceId === null) return;
+  const source = await findSource(store, opened);
+  if (datamartId !== null && datamartId !== source?.datamart.id) throw notOpen('datamart-out-of-scope');
+  if (datasourceId !== null && datasourceId !== source?.datasource.id) throw notOpen('datasource-out-of-scope');
+};
+
 /** The dashboard behind an embed's or dashboard's id. Throws UNAUTHORIZED for whatever this token does not open. */
 export const openDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Opened> => {
   const opened = await findEmbed(store, grant.dataAppId, id);
   if (opened === undefined) throw notOpen('embed-unknown');
   assertOpens(grant, opened.embed, opened.dashboard);
   if (opened.embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
+  await assertInScope(store, grant, opened);
   return opened;
 };
 
@@ -53,6 +63,7 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
   const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
   const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
   if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
+  await assertInScope(store, grant, opened);
   const dashboards = await store.metrics.listDashboards(metric.metricId);
   // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
@@ -74,7 +85,7 @@ export const openMetric = async (
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 
-/** This client's rows of the embed's datamart. Throws UNAUTHORIZED where the token is scoped to another datamart. */
+/** This client's rows of the embed's datamart. */
 export const openSource = async (store: Store, grant: GuestGrant, opened: Opened): Promise<ScopedSource> => {
   const source = await findSource(store, opened);
   if (source === undefined) {
@@ -83,7 +94,6 @@ export const openSource = async (store: Store, grant: GuestGrant, opened: Opened
       'This embed has no datamart; the host application must name one in its access settings.',
     );
   }
-  if (grant.datamartId !== null && grant.datamartId !== source.datamart.id) throw notOpen('datamart-out-of-scope');
   return scopeSource(source, grant.clientId);
 };
 

@@ -61,14 +61,17 @@ const assertTimezone = (timezone: string | undefined): void => {
   }
 };
 
-/** The datamart a token is scoped to. Throws where a name is unknown, or datamart and datasource do not belong together. */
-const scopeDatamart = async (store: Store, command: CreateGuestToken): Promise<string | null> => {
+type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId'>;
+
+/** What a token is scoped to. Throws where a name is unknown, or datamart and datasource do not belong together. */
+const scopeSources = async (store: Store, command: CreateGuestToken): Promise<SourceScope> => {
   const { datasourceName, datamartName } = command;
   const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
   if (datasourceName !== undefined && datasource === undefined) {
     throw new Refusal('DATASOURCE_NAME_ERROR', `There is no datasource named ${JSON.stringify(datasourceName)}.`);
   }
-  if (datamartName === undefined) return null;
+  const datasourceId = datasource?.id ?? null;
+  if (datamartName === undefined) return { datamartId: null, datasourceId };
   const datamart = await store.datamarts.findByName(datamartName);
   if (datamart === undefined) {
     throw new Refusal(
@@ -83,7 +86,7 @@ const scopeDatamart = async (store: Store, command: CreateGuestToken): Promise<s
     );
   }
   tenantScope(datamart, command.clientId);
-  return datamart.id;
+  return { datamartId: datamart.id, datasourceId };
 };
 
 const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken): Promise<GuestGrant> => {
@@ -100,7 +103,7 @@ const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken):
     clientId: command.clientId,
     userIdentifier: params.userIdentifier ?? null,
     timezone: params.timezone ?? null,
-    datamartId: await scopeDatamart(deps.store, command),
+    ...(await scopeSources(deps.store, command)),
     allowedEmbeds: scope.allowed?.map(({ embed }) => embed.embedId) ?? null,
     rlsSettings,
     appFilters,

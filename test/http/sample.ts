@@ -31,6 +31,7 @@ const guestCaller: GuestCaller = {
     userIdentifier: null,
     timezone: null,
     datamartId: null,
+    datasourceId: null,
     allowedEmbeds: null,
     rlsSettings: [],
     appFilters: [],

@@ -164,6 +164,7 @@ export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {})
   userIdentifier: null,
   timezone: 'America/Los_Angeles',
   datamartId: null,
+  datasourceId: null,
   allowedEmbeds: ['embed-1'],
   rlsSettings: [{ metricId: 'm', values: { region: 'CA' } }],
   appFilters: [{ metricId: 'm', values: { delay: { min: -0.5, max: 1e21 } } }],
