@@ -9,7 +9,7 @@ import type { Workspace } from '../domain/organization.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
-import { loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
+import { assertTenancySettings, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 
 export type CreateDashboardEmbed = {
   readonly dashboardId: string;
@@ -172,6 +172,7 @@ export const createDashboardEmbed =
     deps.store.transaction(async (store) => {
       const workspace = await loadEmbedWorkspace(store, command.workspaceName);
       const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
+      assertTenancySettings(datamart, command.accessSettings);
       tenantScope(datamart, command.clientId);
       const blueprint = await readBlueprint(store, workspace, datamart, command);
       const made = make(deps, caller, workspace, command, blueprint);

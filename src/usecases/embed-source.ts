@@ -1,5 +1,6 @@
 /** The workspace and datamart that an embed is made over. */
 import type { Datamart } from '../domain/datamart.js';
+import { type AccessSettings, qualifiedName } from '../domain/embed.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -31,3 +32,20 @@ export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name
   }
   return datamart;
 };
+
+/** Throws INVALID_REQUEST_BODY for a setting that names no table of the embed's datamart: it would separate nobody's rows. */
+export const assertTenancySettings = (datamart: Datamart | undefined, settings: AccessSettings | undefined): void => {
+  const names = (datamart?.tables ?? []).flatMap((table) => [table.tableName, qualifiedName(table)]);
+  const unknown = settings?.tableTenancySettings?.find(({ name }) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      `accessSettings.tableTenancySettings: the embed's datamart has no table ${JSON.stringify(unknown.name)}; write it as schema.table.`,
+      { reason: 'tenancy-setting-unknown' },
+    );
+  }
+};
+
+/** The workspace's own datamart, which an embed reads that names none. */
+export const findWorkspaceDatamart = async (store: Store, workspace: Workspace): Promise<Datamart | undefined> =>
+  workspace.datamartId === null ? undefined : store.datamarts.findById(workspace.datamartId);

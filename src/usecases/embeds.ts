@@ -7,7 +7,7 @@ import type { Metric } from '../domain/metric.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, metricsOf } from './embed-lookup.js';
-import { loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
+import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 import { pageOf } from './workspaces.js';
 
 export type CreateEmbed = {
@@ -47,7 +47,11 @@ export const createEmbed =
     const { dataAppId } = caller;
     const workspace = await loadEmbedWorkspace(store, command.workspaceName);
     const datamartName = command.accessSettings?.datamartName;
-    if (datamartName !== undefined) await loadEmbedDatamart(store, workspace, datamartName);
+    const datamart =
+      datamartName === undefined
+        ? await findWorkspaceDatamart(store, workspace)
+        : await loadEmbedDatamart(store, workspace, datamartName);
+    assertTenancySettings(datamart, command.accessSettings);
     const dashboard = await loadDashboard(store, dataAppId, workspace.id, command.dashboardId);
     const metric = command.metricId === undefined ? null : await loadMetricOf(store, dashboard, command.metricId);
     const embedId = ids.uuid();

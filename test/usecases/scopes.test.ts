@@ -1,0 +1,61 @@
+/** What a token is scoped to, and what an embed adds to a datamart: nothing that was named is ignored. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getGuestDashboard, getGuestMetric, listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
+import { refusalOf } from '../engine/world.js';
+import { createWorld, settings, type World } from './world.js';
+
+let world: World;
+let metricEmbed: string;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('scoped');
+  await world.embed('scoped');
+  metricEmbed = await world.embed('scoped', 'scoped-count');
+});
+afterAll(() => world.close());
+
+const unauthorized = expect.objectContaining({ code: 'UNAUTHORIZED' });
+
+describe('a token scoped to', () => {
+  test.each([
+    ['a datamart', { datamartName: 'sales' }, { datamartName: 'sales2' }],
+    ['a datasource', { datasourceName: 'warehouse-sales' }, { datasourceName: 'warehouse-sales2' }],
+    [
+      'both',
+      { datamartName: 'sales', datasourceName: 'warehouse-sales' },
+      { datamartName: 'sales2', datasourceName: 'warehouse-sales2' },
+    ],
+  ])('%s reads nothing of another one, not even names', async (_, own, foreign) => {
+    const reads = (guest: Awaited<ReturnType<World['mint']>>) => [
+      () => world.count(guest, 'scoped-count', 'scoped'),
+      () => world.count(guest, metricEmbed),
+      () => getGuestDashboard(world.deps)(guest, { dashboardId: 'scoped' }),
+      () => getGuestMetric(world.deps)(guest, { metricId: metricEmbed }),
+      () => listGuestFilterOptions(world.deps)(guest, { dashboardId: 'scoped', filter: 'State' }),
+    ];
+    for (const read of reads(await world.mint({}, foreign))) expect(await refusalOf(read)).toEqual(unauthorized);
+    for (const read of reads(await world.mint({}, own))) expect(await read()).toBeTruthy();
+  });
+});
+
+describe('tableTenancySettings', () => {
+  const withTable = (name: string) => ({ ...settings, tableTenancySettings: [{ name, clientColumn: 'state' }] });
+
+  test('that name no table of the datamart are refused: they would separate nobody', async () => {
+    for (const name of ['public.shops', 'Shops', 'main.nothing']) {
+      expect(await refusalOf(() => world.embed('scoped', undefined, withTable(name))), name).toMatchObject({
+        code: 'INVALID_REQUEST_BODY',
+        message: expect.stringContaining('tableTenancySettings'),
+      });
+    }
+    const { datamartName: _, ...nowhere } = withTable('shops');
+    expect(await refusalOf(() => world.embed('scoped', 'scoped-count', nowhere))).toMatchObject({
+      code: 'INVALID_REQUEST_BODY',
+    });
+  });
+
+  test('that name one are taken', async () => {
+    for (const name of ['shops', 'main.shops'])
+      expect(await world.embed('scoped', undefined, withTable(name))).toBeTruthy();
+  });
+});
