@@ -1,6 +1,7 @@
 // Builds dist/: the server by tsc, the browser bundles by rolldown. `--quiet` prints errors only.
 // Skips what is newer than every source, so that a second `npm start` does not wait for it.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -30,18 +31,21 @@ const sources = () =>
     ...['package-lock.json', 'tsconfig.json', 'build.mjs'].map((file) => statSync(join(root, file)).mtimeMs),
   );
 
-const buildServer = () => {
+const buildServer = async () => {
   const tsc = join(createRequire(import.meta.url).resolve('typescript/package.json'), '../bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  const child = spawn(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exit(code ?? 1);
+};
+
+const bundle = async (entry) => {
+  const bundled = await rolldown({ input: join(root, `src/web/${entry}.ts`), platform: 'browser', cwd: root });
+  await bundled.write({ file: join(root, `dist/web/${entry}.js`), format: 'esm', minify: true, codeSplitting: false });
+  await bundled.close();
 };
 
 const buildWeb = async () => {
-  for (const entry of ['elements', 'demo']) {
-    const bundle = await rolldown({ input: join(root, `src/web/${entry}.ts`), platform: 'browser', cwd: root });
-    await bundle.write({ file: join(root, `dist/web/${entry}.js`), format: 'esm', minify: true, codeSplitting: false });
-    await bundle.close();
-  }
+  await Promise.all(['elements', 'demo'].map(bundle));
   for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web', file), join(root, 'dist/web', file));
 };
 
@@ -49,8 +53,7 @@ if (builtAt() < sources()) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   mkdirSync(join(root, 'dist/web'), { recursive: true });
   const started = performance.now();
-  buildServer();
-  await buildWeb();
+  await Promise.all([buildServer(), buildWeb()]);
   writeFileSync(stamp, '');
   say(`built dist/ in ${Math.round(performance.now() - started)} ms`);
 } else {

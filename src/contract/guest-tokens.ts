@@ -93,8 +93,6 @@ export const createGuestToken = operation({
     APP_FILTER_PARAM_ERROR: 400,
     RLS_SETTINGS_PARAM_ERROR: 400,
     DATASOURCE_NAME_ERROR: 400,
-    WORKSPACE_ID_ERROR: 400,
-    INVALID_DATAMART: 400,
   },
   bindings: [{ method: 'POST', path: '/api/v2/guest-token/create', from: 'body' }],
   example: {

@@ -81,10 +81,7 @@ export const queryMetric = operation({
     INVALID_METRIC_ID: 400,
     CLIENT_ID_ERROR: 400,
     RLS_SETTINGS_PARAM_ERROR: 400,
-    APP_FILTER_PARAM_ERROR: 400,
     METRIC_QUERY_ERROR: 400,
-    DATASOURCE_NAME_ERROR: 400,
-    INVALID_DATAMART: 400,
   },
   bindings: [
     { method: 'POST', path: '/api/v2/data-app/query', from: 'body' },

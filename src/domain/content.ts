@@ -91,6 +91,16 @@ export const replaceSchemas = (content: DashboardContent, pairs: readonly Schema
   };
 };
 
+/** An import over a template: what the import says holds; filters that it does not name, and margins where it has none, are the template's. */
+export const overTemplate = (imported: DashboardContent, template: DashboardContent): DashboardContent => ({
+  ...imported,
+  filters: [
+    ...imported.filters,
+    ...template.filters.filter(({ name }) => !imported.filters.some((own) => sameName(own.name, name))),
+  ],
+  gridMargin: imported.gridMargin.length > 0 ? imported.gridMargin : template.gridMargin,
+});
+
 /** The cards of metrics that are there, under the metrics' new ids. */
 export const relabelLayout = (
   layout: readonly LayoutCard[],

@@ -1,6 +1,6 @@
 /** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { contentFaults, relabelLayout, replaceSchemas, type SchemaPair } from '../domain/content.js';
+import { contentFaults, overTemplate, relabelLayout, replaceSchemas, type SchemaPair } from '../domain/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
@@ -40,7 +40,7 @@ type Blueprint = {
 const emptyContent: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
 
 const readTemplate = async (store: Store, workspace: Workspace, command: CreateDashboardEmbed): Promise<Blueprint> => {
-  const { templateDashboardId: id, isImportMetrics } = command;
+  const { templateDashboardId: id, importDashboardData } = command;
   if (id === undefined) return { content: emptyContent, templateId: null, lineageOf: () => [] };
   // Only the organization's dashboards are templates: a client's copy may hold what that client wrote into it.
   const template = await store.dashboards.findTemplate(id);
@@ -50,13 +50,29 @@ const readTemplate = async (store: Store, workspace: Workspace, command: CreateD
       `Workspace ${JSON.stringify(workspace.name)} has no template dashboard ${JSON.stringify(id)}.`,
     );
   }
-  const metrics = isImportMetrics ? (await store.dashboards.listMetrics(template.id)).map(({ metric }) => metric) : [];
-  const { layout, filters, gridMargin } = template;
+  const isImported = command.isImportMetrics && importDashboardData === undefined;
+  const metrics = isImported ? (await store.dashboards.listMetrics(template.id)).map(({ metric }) => metric) : [];
+  const { filters, gridMargin } = template;
+  // A card without its metric shows nothing.
+  const layout = template.layout.filter((card) => metrics.some(({ metricId }) => metricId === card.metricId));
   return {
     content: { layout, filters, gridMargin, metrics },
     templateId: template.id,
     lineageOf: (metricId) => [metricId, ...(metrics.find((metric) => metric.metricId === metricId)?.lineage ?? [])],
   };
+};
+
+const assertFits = (
+  code: 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA',
+  content: DashboardContent,
+  datamart: Datamart,
+): void => {
+  const faults = contentFaults(content, datamart);
+  if (faults.length === 0) return;
+  throw new Refusal(
+    code,
+    `The dashboard does not fit datamart ${JSON.stringify(datamart.name)}: ${faults.slice(0, 10).join('; ')}.`,
+  );
 };
 
 const readBlueprint = async (
@@ -65,25 +81,14 @@ const readBlueprint = async (
   datamart: Datamart,
   command: CreateDashboardEmbed,
 ): Promise<Blueprint> => {
-  const { importDashboardData: imported } = command;
+  const { importDashboardData, schemaPairs = [] } = command;
   const template = await readTemplate(store, workspace, command);
-  const blueprint = imported === undefined ? template : { ...template, content: imported, lineageOf: () => [] };
-  const content = replaceSchemas(blueprint.content, command.schemaPairs ?? []);
-  const kept = new Set(content.metrics.map(({ metricId }) => metricId));
-  const faults = contentFaults(
-    imported === undefined
-      ? { ...content, layout: content.layout.filter(({ metricId }) => kept.has(metricId)) }
-      : content,
-    datamart,
-  );
-  if (faults.length > 0) {
-    const code = imported === undefined ? 'TEMPLATE_DASHBOARD_ERROR' : 'INVALID_DASHBOARD_DATA';
-    throw new Refusal(
-      code,
-      `The dashboard does not fit datamart ${JSON.stringify(datamart.name)}: ${faults.slice(0, 10).join('; ')}.`,
-    );
-  }
-  return { ...blueprint, content };
+  const cloned = replaceSchemas(template.content, schemaPairs);
+  assertFits('TEMPLATE_DASHBOARD_ERROR', cloned, datamart);
+  if (importDashboardData === undefined) return { ...template, content: cloned };
+  const imported = replaceSchemas(importDashboardData, schemaPairs);
+  assertFits('INVALID_DASHBOARD_DATA', imported, datamart);
+  return { ...template, content: overTemplate(imported, cloned), lineageOf: () => [] };
 };
 
 type Made = { readonly dashboard: Dashboard; readonly metrics: readonly Metric[]; readonly embed: Embed };
@@ -151,8 +156,7 @@ const insertAll = async (store: Store, { dashboard, metrics, embed }: Made): Pro
   if ((await store.dashboards.findTemplate(externalDashboardId)) !== undefined) throw taken(externalDashboardId);
   if (!(await store.dashboards.insert(dashboard))) throw taken(externalDashboardId);
   for (const metric of metrics) {
-    if (!(await store.metrics.insert(metric)))
-      throw new Refusal('DASHBOARD_CREATE_ERROR', 'A metric id was taken; try again.');
+    if (!(await store.metrics.insert(metric))) throw new Error('a random metric id was taken');
   }
   const shown = new Set(dashboard.layout.map(({ metricId }) => metricId));
   await store.dashboards.placeMetrics(

@@ -23,9 +23,12 @@ const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientI
   return opened;
 };
 
-const loadMetric = async (store: Store, { embed, dashboard }: Opened, metricId: string): Promise<Metric> => {
+/** On a dashboard of the organization's, a client's own metric is that client's alone. */
+const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: BackendQuery): Promise<Metric> => {
+  const { metricId, clientId } = query;
   const metric = (await metricsOf(store, dashboard)).find((candidate) => candidate.metricId === metricId);
-  if (metric === undefined || (embed.metricId !== null && embed.metricId !== metricId)) {
+  const isRead = metric !== undefined && isOpenTo(metric.owner, { dataAppId: embed.dataAppId, clientId });
+  if (!isRead || (embed.metricId !== null && embed.metricId !== metricId)) {
     throw new Refusal(
       'INVALID_METRIC_ID',
       `Embed ${JSON.stringify(embed.embedId)} has no metric ${JSON.stringify(metricId)}.`,
@@ -71,7 +74,7 @@ export const queryMetric =
   async (caller: ApiKeyCaller, query: BackendQuery): Promise<MetricReply> => {
     const started = clock.now();
     const opened = await loadOpened(store, caller, query);
-    const metric = await loadMetric(store, opened, query.metricId);
+    const metric = await loadMetric(store, opened, query);
     const source = await loadSource(store, opened, query);
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});

@@ -4,7 +4,7 @@ import type { Moment } from '../domain/date-range.js';
 import type { FilterValue } from '../domain/filter.js';
 import { readFilterValue } from '../domain/filter-value.js';
 import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.js';
-import type { Metric, MetricFilter } from '../domain/metric.js';
+import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/metric.js';
 import { Refusal } from '../domain/refusal.js';
 import { findOpenDashboard, findOpenMetric, type MintScope } from './mint-scope.js';
 
@@ -70,7 +70,14 @@ const checkVariables = (metric: Metric, { values }: MetricValues): void => {
       );
     }
   }
-  const missing = declared.filter(({ name, isOptional }) => !isOptional && !Object.hasOwn(values, name));
+};
+
+/** All settings that bind the metric count: each may give some of the values. */
+const checkComplete = (metric: Metric, settings: readonly MetricValues[]): void => {
+  const given = settings
+    .filter(({ metricId }) => isOrDescendsFrom(metric, metricId))
+    .flatMap(({ values }) => Object.keys(values));
+  const missing = metric.definition.rlsVariables.filter(({ name, isOptional }) => !isOptional && !given.includes(name));
   if (missing.length > 0) {
     throw new Refusal(
       'RLS_SETTINGS_PARAM_ERROR',
@@ -87,6 +94,7 @@ export const checkRlsSettings = async (scope: MintScope, settings: readonly Metr
       throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `Invalid metric Id: ${setting.metricId} in rlsSettings`);
     }
     checkVariables(metric, setting);
+    checkComplete(metric, settings);
   }
 };
 

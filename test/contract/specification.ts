@@ -56,7 +56,7 @@ export const specification: Readonly<Record<string, Expected>> = {
     errors: {
       AUTHENTICATION_ERROR: 401,
       CLIENT_ID_ERROR: 400,
-      WORKSPACE_ID_ERROR: 400,
+      // Not WORKSPACE_ID_ERROR of the known list: no field names a workspace, and a dashboard cannot lose its own.
       DASHBOARD_PARAM_ERROR: 400,
       APP_FILTER_PARAM_ERROR: 400,
       RLS_SETTINGS_PARAM_ERROR: 400,
@@ -112,7 +112,7 @@ export const specification: Readonly<Record<string, Expected>> = {
       CLIENT_ID_ERROR: 400,
       TEMPLATE_DASHBOARD_ERROR: 400,
       INVALID_DASHBOARD_DATA: 400,
-      DASHBOARD_CREATE_ERROR: 400,
+      // Not DASHBOARD_CREATE_ERROR: what a caller can mend has a code of its own, the rest is INTERNAL_SERVER_ERROR.
     },
   },
   createDataApp: {
