@@ -187,7 +187,6 @@ const categoryAxis = ({ plot, theme, width }: Drawing): Axes['xAxis'] => ({
   axisLabel: {
     color: theme.muted,
     fontSize: 11,
-    hideOverlap: true,
     width: Math.max(32, Math.round(width / Math.max(1, plot.points.length)) * 3),
     overflow: 'truncate',
     ellipsis: '…',
