@@ -33,7 +33,7 @@ export class MetricCard extends LitElement {
     view: { attribute: false },
     onFailure: { attribute: false },
     place: { attribute: false },
-    note: { attribute: false },
+    notes: { attribute: false },
     isTable: { state: true },
   };
   declare metric: GuestMetric;
@@ -43,8 +43,8 @@ export class MetricCard extends LitElement {
   declare onFailure: (error: GuestError, client: GuestClient, metricId: string) => boolean;
   /** Where it stands on a dashboard's grid; the grid reads it back as `--x`, `--y`, `--w` and `--h`. */
   declare place: Place | undefined;
-  /** What the filters are set to, in words. */
-  declare note: string | undefined;
+  /** What the filters are set to, in words, a line for each. */
+  declare notes: readonly string[];
   declare isTable: boolean;
 
   readonly #reading = new Reading({
@@ -55,6 +55,7 @@ export class MetricCard extends LitElement {
   constructor() {
     super();
     this.isTable = false;
+    this.notes = [];
   }
 
   static override styles = [baseStyles, stateStyles, tableStyles, singleValueStyles, cardStyles];
@@ -102,7 +103,7 @@ export class MetricCard extends LitElement {
     if (error !== undefined) return errorState('This chart can’t be shown', error.message, () => this.#reading.load());
     if (answer === undefined) return loadingState(`Loading ${name}`);
     if (answer.rows.length === 0) return emptyState('No data for these filters');
-    if (chart.type === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.note);
+    if (chart.type === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.notes);
     return this.#isShownAsTable ? this.#table(answer) : this.#chart(answer);
   }
 

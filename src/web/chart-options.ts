@@ -3,7 +3,7 @@ import type { BarSeriesOption, LineSeriesOption } from 'echarts/charts';
 import type { GridComponentOption, TooltipComponentOption } from 'echarts/components';
 import type { ComposeOption } from 'echarts/core';
 import type { Chart } from '../domain/metric.js';
-import type { Format } from './format.js';
+import { type Format, humanise } from './format.js';
 import type { Plot } from './plot.js';
 
 export type ChartOption = ComposeOption<
@@ -35,15 +35,17 @@ export type Drawing = {
 /** Height of one bar with its gap, where bars lie down, in CSS pixels. */
 const barPitch = 28;
 
-/** Many or long names are read more easily beside lying bars than slanted under standing ones. */
-export const isLyingBars = ({ plot, chart }: Pick<Drawing, 'plot' | 'chart'>): boolean => {
+/** Names that have no room under standing bars are read beside lying ones; numbers and dates may be left out instead. */
+export const isLyingBars = ({ plot, chart, width }: Pick<Drawing, 'plot' | 'chart' | 'width'>): boolean => {
   if (chart.type !== 'bar' || plot.dimension?.dataType === 'number' || plot.dimension?.dataType === 'date')
     return false;
-  return plot.points.length > 12 || plot.points.some((point) => point.label.length > 10);
+  const longest = longestLabel(plot);
+  const room = (width - 50) / Math.max(1, plot.points.length);
+  return plot.points.length > 12 || longest > 10 || longest * 7 + 6 > room;
 };
 
 /** The least height at which every lying bar has its place; null: any height will do. */
-export const heightNeeded = (drawing: Pick<Drawing, 'plot' | 'chart'>): number | null => {
+export const heightNeeded = (drawing: Pick<Drawing, 'plot' | 'chart' | 'width'>): number | null => {
   if (!isLyingBars(drawing)) return null;
   const barsEach = Math.max(1, drawing.plot.series.length * 0.7);
   return Math.ceil(drawing.plot.points.length * barPitch * barsEach) + 8;
@@ -60,7 +62,7 @@ export const chartOption = (drawing: Drawing): ChartOption => {
     animationDuration: 350,
     animationDurationUpdate: 250,
     grid: isLying ? lyingGrid(drawing) : { left: 4, right: 12, top: 14, bottom: 0, outerBoundsMode: 'same' },
-    tooltip: tooltip(plot),
+    tooltip: tooltip(drawing),
     ...(isLying ? lyingAxes(drawing) : standingAxes(drawing)),
     series: plot.series.map((_, index) => (drawing.chart.type === 'line' ? line(drawing, index) : bar(drawing, index))),
   };
@@ -85,7 +87,7 @@ export const tooltipAt = (
 export const colourAt = ({ series }: Pick<ChartTheme, 'series'>, index: number): string =>
   series[index % Math.max(1, series.length)] ?? '#2f6bd8';
 
-const tooltip = (plot: Plot): TooltipComponentOption => ({
+const tooltip = ({ plot, theme }: Drawing): TooltipComponentOption => ({
   trigger: 'axis',
   confine: true,
   renderMode: 'html',
@@ -94,16 +96,26 @@ const tooltip = (plot: Plot): TooltipComponentOption => ({
   borderWidth: 0,
   backgroundColor: 'transparent',
   extraCssText: 'box-shadow:none',
-  axisPointer: { type: plot.axis === 'time' ? 'line' : 'shadow' },
+  axisPointer: { type: plot.axis === 'time' ? 'line' : 'shadow', z: 0, shadowStyle: { color: theme.grid, opacity: 1 } },
 });
 
-const lyingGrid = ({ width, plot, format, chart }: Drawing): GridComponentOption => {
+const lyingGrid = ({ plot, format, chart, width }: Drawing): GridComponentOption => {
   const values = plot.series.flatMap((series) => series.values);
   const longest = Math.max(0, ...values.map((value) => format.measure(value, chart).length));
-  return { left: lyingLabelWidth(width) + 12, right: longest * 7 + 12, top: 0, bottom: 8, outerBoundsMode: 'none' };
+  return {
+    left: lyingLabelWidth({ plot, width }) + 12,
+    right: longest * 7 + 12,
+    top: 0,
+    bottom: 8,
+    outerBoundsMode: 'none',
+  };
 };
 
-const lyingLabelWidth = (width: number): number => Math.round(Math.min(220, Math.max(72, width * 0.34)));
+/** As wide as the longest name, but at most a third of the card. */
+const lyingLabelWidth = ({ plot, width }: Pick<Drawing, 'plot' | 'width'>): number =>
+  Math.round(Math.min(220, Math.max(72, width * 0.34), longestLabel(plot) * 7 + 8));
+
+const longestLabel = ({ points }: Plot): number => Math.max(0, ...points.map((point) => point.label.length));
 
 const lyingAxes = ({ plot, theme, width }: Drawing): Axes => ({
   xAxis: { type: 'value', show: false },
@@ -118,11 +130,10 @@ const lyingAxes = ({ plot, theme, width }: Drawing): Axes => ({
       fontSize: 12,
       interval: 0,
       margin: 10,
-      width: lyingLabelWidth(width),
+      width: lyingLabelWidth({ plot, width }),
       overflow: 'truncate',
       ellipsis: '…',
     },
-    axisPointer: { type: 'shadow' },
   },
 });
 
@@ -165,13 +176,17 @@ const timeAxis = ({ theme, format, width }: Drawing): Axes['xAxis'] => ({
 
 const categoryAxis = ({ plot, theme, width }: Drawing): Axes['xAxis'] => ({
   type: 'category',
+  // Names and dates speak for themselves; a bare number needs to be told of what.
+  ...(plot.dimension?.dataType === 'number' ? { name: humanise(plot.dimension.name) } : {}),
+  nameLocation: 'middle',
+  nameGap: 24,
+  nameTextStyle: { color: theme.muted, fontSize: 11 },
   data: plot.points.map((point) => point.label),
   axisLine: { lineStyle: { color: theme.grid } },
   axisTick: { show: false },
   axisLabel: {
     color: theme.muted,
     fontSize: 11,
-    hideOverlap: true,
     width: Math.max(32, Math.round(width / Math.max(1, plot.points.length)) * 3),
     overflow: 'truncate',
     ellipsis: '…',

@@ -6,7 +6,7 @@ import { type FilterValues, type GuestClient, isRecord } from './client.js';
 import { EmbedElement } from './embed-element.js';
 import { embedStyles } from './embed-styles.js';
 import type { FilterChange } from './filter-bar.js';
-import { filterNote } from './filter-values.js';
+import { filterNotes } from './filter-values.js';
 import { cardsOf, type PlacedCard } from './layout.js';
 import type { CardSource } from './reading.js';
 import { emptyState, stateStyles } from './states.js';
@@ -141,7 +141,7 @@ export class GuestlistDashboard extends EmbedElement {
     if (dashboard === undefined) return html``;
     const cards = cardsOf(dashboard);
     const source = this.#source;
-    const note = filterNote(dashboard.filters, this.filters, this.view.format);
+    const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
     return html`
       <div class="head">
         ${dashboard.permissions.isShowDashboardName ? html`<h2>${dashboard.name}</h2>` : null}
@@ -161,20 +161,20 @@ export class GuestlistDashboard extends EmbedElement {
         ${repeat(
           cards,
           (card) => card.metric.metricId,
-          (card) => this.#card(card, source, note),
+          (card) => this.#card(card, source, notes),
         )}
       </div>
     `;
   }
 
-  #card({ metric, place }: PlacedCard, source: CardSource | undefined, note: string | undefined): TemplateResult {
+  #card({ metric, place }: PlacedCard, source: CardSource | undefined, notes: readonly string[]): TemplateResult {
     return html`<guestlist-card
       ?narrow=${place.w <= 6}
       ?compact=${metric.chart.type === 'singleValue'}
       .place=${place}
       .metric=${metric}
       .source=${source}
-      .note=${note}
+      .notes=${notes}
       .view=${this.view}
       .onFailure=${this.onFailure}
     ></guestlist-card>`;

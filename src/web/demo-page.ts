@@ -65,7 +65,8 @@ const themeChoice = ({ theme }: PageState, actions: PageActions): TemplateResult
   <span>Theme</span>
   <select @change=${(event: Event) => actions.setTheme(themeOf(chosenIn(event)))}>
     ${(['auto', 'light', 'dark'] as const).map(
-      (name) => html`<option value=${name} ?selected=${name === theme}>${name}</option>`,
+      (name) =>
+        html`<option value=${name} ?selected=${name === theme}>${name.charAt(0).toUpperCase() + name.slice(1)}</option>`,
     )}
   </select>
 </label>`;

@@ -8,20 +8,20 @@ import { type Format, yesOrNo } from './format.js';
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
 /**
- * What a dashboard's filters are set to, on one line. It speaks of the guest's own filters alone: what the token restricts
- * besides is not known here, so it never says "all". Undefined where there is no filter to set.
+ * What a dashboard's filters are set to, a line for each. They speak of the guest's own filters alone: what the token
+ * restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
  */
-export const filterNote = (
+export const filterNotes = (
   filters: readonly GuestFilter[],
   values: FilterValues,
   format: Format,
-): string | undefined => {
-  if (filters.length === 0) return undefined;
-  const words = filters.flatMap(({ name, defaultValue }) => {
+): readonly string[] => {
+  if (filters.length === 0) return [];
+  const notes = filters.flatMap(({ name, defaultValue }) => {
     const text = inWords(values[name] ?? defaultValue ?? undefined, format);
     return text === '' ? [] : [`${name}: ${text}`];
   });
-  return words.length === 0 ? 'No filters set' : words.join(' · ');
+  return notes.length === 0 ? ['No filters set'] : notes;
 };
 
 const inWords = (value: FilterValue | undefined, format: Format): string => {

@@ -44,6 +44,9 @@ export const multiSelectStyles = css`
     border-radius: 7px;
     background: var(--gl-surface);
   }
+  input:focus-visible {
+    outline-offset: -1px;
+  }
   [role='listbox'] {
     max-height: 264px;
     overflow-y: auto;

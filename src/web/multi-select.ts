@@ -56,6 +56,7 @@ export class MultiSelect extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('isOpen') && this.isOpen) this.renderRoot.querySelector('input')?.focus();
+    if (changed.has('options') && this.isOpen) this.#panelInSight();
     if (changed.has('active')) this.renderRoot.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -131,6 +132,11 @@ export class MultiSelect extends LitElement {
     this.isOpen = true;
     this.search = '';
     this.#fetch();
+  }
+
+  /** A list that opened below the fold would look as if nothing had happened. */
+  #panelInSight(): void {
+    this.renderRoot.querySelector('.panel')?.scrollIntoView({ block: 'nearest' });
   }
 
   #close(isFocusBack: boolean): void {

@@ -38,13 +38,13 @@ export const singleValue = (
   { chart }: GuestMetric,
   answer: MetricAnswer,
   format: Format,
-  note: string | undefined,
+  notes: readonly string[],
 ): TemplateResult => {
   const measure = columnsOf(answer, chart).measures[0];
   const value = measure === undefined ? null : (answer.rows[0]?.[measure.name] ?? null);
   const text = format.measure(value, chart);
   return html`<div class="single">
     <p class=${text.length > shortLength ? 'value long' : 'value'}>${text}</p>
-    ${note === undefined ? null : html`<p class="note quiet">${note}</p>`}
+    ${notes.length === 0 ? null : html`<div class="note quiet">${notes.map((note) => html`<p>${note}</p>`)}</div>`}
   </div>`;
 };

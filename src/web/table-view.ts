@@ -33,8 +33,12 @@ export const tableStyles = css`
     vertical-align: top;
   }
   td {
-    overflow-wrap: anywhere;
+    overflow-wrap: break-word;
     min-width: 5ch;
+    max-width: 48ch;
+  }
+  td.date {
+    white-space: nowrap;
   }
   th.number,
   td.number {
@@ -131,4 +135,5 @@ const bodyCell = (view: TableView, column: AnswerColumn, value: Cell, index: num
   </td>`;
 };
 
-const cellClass = (dataType: AnswerColumn['dataType']): string => (dataType === 'number' ? 'number' : 'text');
+const cellClass = (dataType: AnswerColumn['dataType']): string =>
+  dataType === 'number' || dataType === 'date' ? dataType : 'text';

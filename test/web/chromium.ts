@@ -1,4 +1,4 @@
-/** The browser that the element tests drive: `CHROMIUM_PATH`, or where systems keep it. */
+/** The browser that the tests of elements and pages drive: `CHROMIUM_PATH`, or where systems keep it. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -16,7 +16,7 @@ export const chromiumPath = places.find((path) => path !== undefined && path !==
 export const hasChromium = (): boolean => {
   if (chromiumPath !== undefined) return true;
   if (process.env.CI) throw new Error('No Chromium found, which CI must have: install it or set CHROMIUM_PATH.');
-  console.warn('SKIPPED: the element tests need Chromium. Install it or set CHROMIUM_PATH.');
+  console.warn('SKIPPED: the tests of elements and pages need Chromium. Install it or set CHROMIUM_PATH.');
   return false;
 };
 

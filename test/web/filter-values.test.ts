@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestFilter } from '../../src/domain/guest-view.js';
-import { filterNote } from '../../src/web/filter-values.js';
+import { filterNotes } from '../../src/web/filter-values.js';
 import { createFormat } from '../../src/web/format.js';
 
 const english = createFormat('en-US');
@@ -10,17 +10,17 @@ const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: G
   defaultValue,
 });
 const filters = [filter('State', 'string'), filter('Date', 'date'), filter('Distance', 'number')];
-const note = (values: Parameters<typeof filterNote>[1]) => filterNote(filters, values, english);
+const note = (values: Parameters<typeof filterNotes>[1]) => filterNotes(filters, values, english).join('; ');
 
 describe('what the filters are set to, in words', () => {
   it('never claims to show all: what the token restricts is not known to the page', () => {
     expect(note({})).toBe('No filters set');
-    expect(filterNote([], {}, english)).toBeUndefined();
+    expect(filterNotes([], {}, english)).toEqual([]);
   });
 
   it('names each filter that is set, and counts what would be too long', () => {
     expect(note({ State: ['CA'] })).toBe('State: CA');
-    expect(note({ State: ['CA', 'NV', 'NY', 'OR'], Distance: 500 })).toBe('State: CA, NV, +2 · Distance: 500');
+    expect(note({ State: ['CA', 'NV', 'NY', 'OR'], Distance: 500 })).toBe('State: CA, NV, +2; Distance: 500');
   });
 
   it('writes ranges with one end or both', () => {
@@ -32,7 +32,7 @@ describe('what the filters are set to, in words', () => {
 
   it('counts a default that holds, until another is set', () => {
     const late = [filter('Late', 'boolean', true)];
-    expect(filterNote(late, {}, english)).toBe('Late: Yes');
-    expect(filterNote(late, { Late: false }, english)).toBe('Late: No');
+    expect(filterNotes(late, {}, english)).toEqual(['Late: Yes']);
+    expect(filterNotes(late, { Late: false }, english)).toEqual(['Late: No']);
   });
 });

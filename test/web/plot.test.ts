@@ -126,6 +126,20 @@ describe('a chart option', () => {
     expect(chartOption(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
   });
 
+  it('lays them where the card is too narrow for their names', () => {
+    const rows = Array.from({ length: 12 }, (_, index) => ({ airport: `A${index}`, flights: index }));
+    const drawn = drawing(answerOf([airport, flights], rows, ['airport']), chartOf('bar', ['airport'], ['flights']));
+    expect([isLyingBars({ ...drawn, width: 600 }), isLyingBars({ ...drawn, width: 300 })]).toEqual([false, true]);
+  });
+
+  it('says what the numbers below the bars are of', () => {
+    const drawn = drawing(
+      answerOf([hour, flights], [{ hour: 1, flights: 2 }], ['hour']),
+      chartOf('bar', ['hour'], ['flights']),
+    );
+    expect(chartOption(drawn).xAxis).toMatchObject({ name: 'Hour' });
+  });
+
   it('stands few bars with short names', () => {
     const few = answerOf([airport, flights], [{ airport: 'LAX', flights: 1 }], ['airport']);
     const drawn = drawing(few, chartOf('bar', ['airport'], ['flights']));
