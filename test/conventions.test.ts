@@ -157,6 +157,21 @@ describe('what is bound', () => {
     }
   });
 
+  test('every error that one declares is provoked by a test: `<operation> <code>`, as `refused` of test/spec takes it', () => {
+    const folder = join(root, 'test/spec');
+    const texts = readdirSync(folder)
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'));
+    expect(texts.filter((text) => /\.(skip|todo|only|fails)\b/.test(text))).toEqual([]);
+    const pairs = Object.values(bound).flatMap(({ name, errors }) =>
+      Object.keys(errors)
+        // Nobody can ask for one.
+        .filter((code) => code !== 'INTERNAL_SERVER_ERROR')
+        .map((code) => `${name} ${code}`),
+    );
+    expect(pairs.filter((pair) => !texts.some((text) => text.includes(`'${pair}'`)))).toEqual([]);
+  });
+
   test('no two bindings of one method and path are ambiguous', () => {
     const seen = Object.values(operations).flatMap(({ bindings }) =>
       bindings

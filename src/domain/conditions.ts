@@ -153,21 +153,34 @@ const dashboardAppConditions = (
       return conditionsOf(namedDashboardFilter(filter, metric.definition), value, moment, 'APP_FILTER_PARAM_ERROR');
     });
 
-/** A filter that the guest does not see keeps its default, unless the token gives it a value of its own. */
+const isHidden = ({ hideDashboardFilters }: Restrictions, name: string): boolean =>
+  hideDashboardFilters.some((hidden) => sameName(hidden, name));
+
+const withoutDefault = <T extends { readonly defaultValue?: FilterValue | undefined }>(filter: T): T => ({
+  ...filter,
+  defaultValue: undefined,
+});
+
+/** The dashboard's filters. spec-gap: a value of the token takes the place of a filter's default, which is no restriction. */
+const withDefaults = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] => {
+  const given = restrictions.dashboardAppFilters.filter(({ dashboardId }) => isOrCopies(dashboard, dashboardId));
+  return dashboard.filters.map((filter) =>
+    given.some(({ values }) => valuesFor(values, [filter.name]).length > 0) ? withoutDefault(filter) : filter,
+  );
+};
+
+/** A filter that the guest does not see keeps its default. */
 const hiddenDefaults = (
   restrictions: Restrictions,
   dashboard: Dashboard,
   metric: Metric,
   moment: Moment,
 ): readonly Condition[] => {
-  const visible = visibleFilters(restrictions, dashboard);
-  const given = restrictions.dashboardAppFilters.filter(({ dashboardId }) => isOrCopies(dashboard, dashboardId));
-  return dashboard.filters
-    .filter((filter) => !visible.includes(filter))
+  return withDefaults(restrictions, dashboard)
+    .filter(({ name }) => isHidden(restrictions, name))
     .flatMap((filter) => {
-      const isGiven = given.some(({ values }) => valuesFor(values, [filter.name]).length > 0);
       const named = namedDashboardFilter(filter, metric.definition);
-      return isGiven || filter.defaultValue === undefined
+      return filter.defaultValue === undefined
         ? []
         : conditionsOf(named, filter.defaultValue, moment, 'APP_FILTER_PARAM_ERROR');
     });
@@ -191,11 +204,17 @@ export const enforcedConditions = (
 
 /** The dashboard filters that a guest sees and may set. */
 export const visibleFilters = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] =>
-  dashboard.filters.filter(({ name }) => !restrictions.hideDashboardFilters.some((hidden) => sameName(hidden, name)));
+  withDefaults(restrictions, dashboard).filter(({ name }) => !isHidden(restrictions, name));
 
-/** The metric's own filters that wait for a value. */
-export const openMetricFilters = ({ filters }: MetricDefinition): readonly MetricFilter[] =>
-  filters.filter(({ predicate }) => predicate === undefined);
+/** The metric's own filters that wait for a value; one that the token gives a value has no default any more. */
+export const openMetricFilters = (restrictions: Restrictions, metric: Metric): readonly MetricFilter[] => {
+  const given = settingsFor(restrictions.appFilters, metric);
+  return metric.definition.filters
+    .filter(({ predicate }) => predicate === undefined)
+    .map((filter) =>
+      given.some((values) => valuesFor(values, metricFilterNames(filter)).length > 0) ? withoutDefault(filter) : filter,
+    );
+};
 
 const assertKnown = (values: FilterValues, known: readonly string[], where: string): void => {
   const unknown = Object.keys(values).filter((key) => !known.some((name) => sameName(name, key)));
@@ -218,7 +237,7 @@ export const chosenConditions = (
 ): readonly Condition[] => {
   const { definition } = metric;
   const dashboardFilters = dashboard === null ? [] : visibleFilters(restrictions, dashboard);
-  const metricFilters = openMetricFilters(definition);
+  const metricFilters = openMetricFilters(restrictions, metric);
   assertKnown(
     choices.dashboardFilter,
     dashboardFilters.map(({ name }) => name),

@@ -3,12 +3,12 @@
  * taken only after its owner, its template and its metrics were verified. What failed is not remembered.
  */
 import { LRUCache } from 'lru-cache';
-import type { Logger } from 'pino';
 import { type Call, UpstreamRefusal } from '../contract/client.js';
 import { createDashboardEmbed } from '../contract/dashboard-embeds.js';
 import { listEmbedMetrics } from '../contract/embeds.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Log } from '../platform/log.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { dashboardIdOf } from './dashboard-id.js';
 import { createEmbedIndex, type EmbedIndex } from './embed-index.js';
@@ -29,7 +29,7 @@ export type ProvisionOptions = {
   readonly upstream: Call;
   readonly policy: Policy;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Log;
   /** How many verified dashboards are remembered. */
   readonly maxRemembered?: number;
 };
@@ -49,7 +49,7 @@ const idOf = ({ template }: Template, clientId: string): string => {
 };
 
 /** An operator has to look: the log says at what, the caller only that it does not work now. */
-const alarm = (log: Logger, reason: string, dashboardId: string, clientId: string): never => {
+const alarm = (log: Log, reason: string, dashboardId: string, clientId: string): never => {
   log.error(
     { reason, dashboardId, clientId },
     'a dashboard of this client cannot be trusted: an operator must look at it',

@@ -1,11 +1,11 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import type { Logger } from 'pino';
 import { type Transport, UpstreamRefusal } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
+import type { Log } from '../platform/log.js';
 import { guestRequestOf } from './guest-request.js';
 import { createIdentity } from './identity.js';
 import { createMetricLists } from './metric-lists.js';
@@ -34,7 +34,7 @@ export type GatewayOptions = {
   readonly serviceUrl: string;
   readonly cache: Cache;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Log;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
 };

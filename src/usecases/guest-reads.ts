@@ -4,6 +4,7 @@ import type { GuestCaller } from '../domain/caller.js';
 import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
 import { type Dashboard, sameName } from '../domain/dashboard.js';
 import type { FilterDataType, FilterValue } from '../domain/filter.js';
+import type { GuestGrant } from '../domain/guest.js';
 import type {
   GuestDashboard,
   GuestFilter,
@@ -36,17 +37,20 @@ const viewFilter = (
   defaultValue: filter.defaultValue ?? null,
 });
 
-const viewMetric = ({ metricId, name, definition }: Metric): GuestMetric => ({
-  metricId,
-  name,
-  chart: {
-    ...definition.chart,
-    dimensions: definition.dimensions.map((dimension) => dimension.name),
-    measures: definition.measures.map((measure) => measure.name),
-    isDrillable: definition.drillPath.length > 0,
-  },
-  filters: openMetricFilters(definition).map((filter) => viewFilter(filter, filter.label)),
-});
+const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
+  const { metricId, name, definition } = metric;
+  return {
+    metricId,
+    name,
+    chart: {
+      ...definition.chart,
+      dimensions: definition.dimensions.map((dimension) => dimension.name),
+      measures: definition.measures.map((measure) => measure.name),
+      isDrillable: definition.drillPath.length > 0,
+    },
+    filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
+  };
+};
 
 const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await metricsOf(store, dashboard)).filter((metric) => isMetricOpen(grant, dashboard, metric));
@@ -63,7 +67,7 @@ export const getGuestDashboard =
       dashboardId,
       name: dashboard.name,
       layout: dashboard.layout.filter(({ metricId }) => shown.has(metricId)),
-      metrics: metrics.map(viewMetric),
+      metrics: metrics.map((metric) => viewMetric(grant, metric)),
       filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
       theme: null,
@@ -74,7 +78,7 @@ export const getGuestDashboard =
 export const getGuestMetric =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
-    viewMetric((await openMetric(store, grant, metricId, undefined)).metric);
+    viewMetric(grant, (await openMetric(store, grant, metricId, undefined)).metric);
 
 type Ask = (question: MetricQuestion) => Promise<MetricAnswer>;
 

@@ -1,0 +1,495 @@
+/** "What a guest token reads" of the design, and what of it the interface's permissions and settings decide. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { guestPermissionNames } from '../../src/domain/guest.js';
+import { request } from '../product/guest.js';
+import {
+  call,
+  cloneBoard,
+  type House,
+  type Input,
+  metricOf,
+  mint,
+  noon,
+  ok,
+  openHouse,
+  type Pair,
+  refused,
+  setNow,
+  settings,
+} from './house.js';
+
+let house: House;
+let token: string;
+let revenue: string;
+let byRegion: string;
+let guarded: string;
+/** A metric embed of `revenue`. */
+let tile: string;
+
+const embed = async (parts: Input) =>
+  (
+    await ok(house, 'createEmbed', {
+      embedType: 'dashboard',
+      workspaceName: 'shop',
+      accessSettings: settings,
+      ...parts,
+    })
+  ).id;
+
+beforeAll(async () => {
+  house = await openHouse();
+  await cloneBoard(house, 'acme-board', 'acme');
+  [revenue, byRegion, guarded] = await Promise.all([
+    metricOf(house, 'acme-board', 'acme', 'revenue'),
+    metricOf(house, 'acme-board', 'acme', 'by-region'),
+    metricOf(house, 'acme-board', 'acme', 'guarded'),
+  ]);
+  tile = await embed({ embedType: 'metric', dashboardId: 'acme-board', metricId: revenue, name: 'Takings' });
+  const rls = { rlsSettings: [{ metricId: guarded, values: { region: 'north' } }] };
+  token = await mint(house, 'acme', rls, { permissions: { isEnableDownloadMetrics: true } });
+});
+beforeEach(() => setNow(noon));
+afterAll(() => house.close());
+
+const board = async (bearer = token, dashboardId = 'acme-board') =>
+  (await ok(house, 'getGuestDashboard', { dashboardId }, { bearer })).data;
+const query = (parts: Input = {}, bearer = token) =>
+  ok(house, 'queryGuestMetric', { dashboardId: 'acme-board', metricId: byRegion, ...parts }, { bearer });
+const rows = async (parts: Input = {}, bearer = token) => (await query(parts, bearer)).data;
+const options = async (filter: string, search?: string, bearer = token) =>
+  (await ok(house, 'listGuestFilterOptions', { dashboardId: 'acme-board', filter, search }, { bearer })).data.map(
+    ({ value }) => value,
+  );
+
+const north = { Region: 'north', Revenue: 130, Sales: 2 };
+const south = { Region: 'south', Revenue: 50, Sales: 1 };
+const west = { Region: 'west', Revenue: 20, Sales: 1 };
+
+describe('GET /api/v2/guest/dashboards/{dashboardId}', () => {
+  test('{data: {dashboardId, name, layout, metrics, filters, permissions, theme}, error: null}', async () => {
+    const answer = await call(house, 'getGuestDashboard', { dashboardId: 'acme-board' }, { bearer: token });
+    const waiting = (name: string, dataType: string) => ({ name, dataType, defaultValue: null });
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      {
+        data: {
+          dashboardId: 'acme-board',
+          name: 'acme-board_acme',
+          layout: [{ metricId: revenue, x: 0, y: 0, w: 12, h: 4 }, { metricId: byRegion }, { metricId: guarded }],
+          metrics: [
+            {
+              metricId: revenue,
+              name: 'Metric revenue',
+              chart: { type: 'singleValue', dimensions: [], measures: ['Revenue'], isDrillable: false },
+              filters: [waiting('Amount', 'number'), waiting('Product', 'string')],
+            },
+            {
+              metricId: byRegion,
+              chart: { type: 'bar', dimensions: ['Region'], measures: ['Revenue', 'Sales'], isDrillable: true },
+            },
+            { metricId: guarded },
+            { name: 'Metric spare' },
+          ],
+          filters: [
+            waiting('Region', 'string'),
+            waiting('Sold', 'date'),
+            waiting('Paid', 'boolean'),
+            waiting('Amount', 'number'),
+            waiting('Product', 'string'),
+          ],
+          theme: null,
+        },
+        error: null,
+      },
+    ]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('the id is an embed id or a dashboard id', async () => {
+    const embedId = await embed({ dashboardId: 'derived' });
+    expect(await board(token, embedId)).toMatchObject({ dashboardId: embedId, name: 'Dashboard derived' });
+    expect(await board(token, 'derived')).toMatchObject({ dashboardId: 'derived', name: 'Dashboard derived' });
+  });
+
+  test('a default holds until the guest sets another, and is shown; one that the token replaces is neither', async () => {
+    await embed({ dashboardId: 'defaults' });
+    const sized = async (params: Input, choice: Input = {}) => {
+      const bearer = await mint(house, 'acme', params);
+      const { metrics, filters } = await board(bearer, 'defaults');
+      const shown = metrics.find(({ metricId }) => metricId === 'sized')?.filters[0]?.defaultValue;
+      const { data } = await query({ dashboardId: 'defaults', metricId: 'sized', ...choice }, bearer);
+      return [data[0]?.Revenue, shown, filters[0]?.defaultValue];
+    };
+    expect(await sized({})).toEqual([100, { min: 50 }, ['north']]);
+    expect(await sized({}, { metricFilter: { 'at LEAST': { min: 30 } } })).toEqual([130, { min: 50 }, ['north']]);
+    const app = { appFilters: [{ metricId: 'sized', values: { least: { max: 30 } } }] };
+    expect(await sized(app)).toEqual([30, null, ['north']]);
+    const dash = { dashboardAppFilters: [{ dashboardId: 'defaults', values: { Region: ['south', 'west'] } }] };
+    expect(await sized({ ...app, ...dash })).toEqual([20, null, null]);
+  });
+
+  test("another client's metric on a dashboard of the organization's is not on it", async () => {
+    await embed({ dashboardId: 'held' });
+    const seen = await board(token, 'held');
+    expect([seen.metrics, seen.layout].map((items) => items.map(({ metricId }) => metricId))).toEqual([
+      ['of-acme'],
+      ['of-acme'],
+    ]);
+    await refused(
+      'queryGuestMetric UNAUTHORIZED',
+      house,
+      { dashboardId: 'held', metricId: 'of-globex' },
+      { bearer: token },
+    );
+  });
+});
+
+describe('permissions', () => {
+  const access = (flag: boolean) => ({
+    ...settings,
+    isAllowManageMetrics: flag,
+    isAllowCreateDashboardView: flag,
+    isAllowMetricCreation: flag,
+    isAllowMetricDeletion: flag,
+    isAllowMetricLayoutChange: flag,
+    isAllowMetricUpdate: flag,
+    isAllowUnderlyingData: flag,
+  });
+  const all = (flag: boolean) => Object.fromEntries(guestPermissionNames.map((name) => [name, flag]));
+  const effective = async (flag: boolean, permissions: Input) => {
+    const dashboardId = await embed({ dashboardId: 'acme-board', accessSettings: access(flag) });
+    const bearer = await mint(house, 'acme', { allowedEmbeds: [dashboardId] }, { permissions });
+    return (await board(bearer, dashboardId)).permissions;
+  };
+  const plain = { isEnableDownloadMetrics: false, isShowSideBar: false, isShowDashboardName: true };
+
+  test("a permission that the token leaves out is the embed's access setting, and where that is absent too, false", async () => {
+    expect(await effective(true, {})).toEqual({ ...all(true), ...plain, isDisableMetricCreation: false });
+    expect(await effective(false, {})).toEqual({ ...all(false), ...plain, isDisableMetricCreation: true });
+  });
+
+  test("the token takes away what the embed allows, and doesn't add to it", async () => {
+    expect(await effective(true, { ...all(false), isDisableMetricCreation: true })).toEqual({
+      ...all(false),
+      isDisableMetricCreation: true,
+    });
+    expect(await effective(false, { ...all(true), isDisableMetricCreation: false })).toEqual({
+      ...all(false),
+      isEnableDownloadMetrics: true,
+      isShowSideBar: true,
+      isShowDashboardName: true,
+      isDisableMetricCreation: true,
+    });
+  });
+
+  test('underlying rows and CSV are there where the permissions allow them', async () => {
+    const ways = ['listGuestUnderlying', 'downloadGuestCsv'] as const;
+    const status = async (permissions: Input, accessSettings: Input = settings) => {
+      const dashboardId = await embed({ dashboardId: 'acme-board', accessSettings });
+      const bearer = await mint(house, 'acme', {}, { permissions });
+      const input = { dashboardId, metricId: byRegion };
+      return Promise.all(ways.map(async (way) => (await call(house, way, input, { bearer })).status));
+    };
+    expect(await status({})).toEqual([200, 403]);
+    expect(await status({ isEnableUnderlyingData: false, isEnableDownloadMetrics: true })).toEqual([403, 200]);
+    expect(await status({ isEnableUnderlyingData: true }, { ...settings, isAllowUnderlyingData: false })).toEqual([
+      403, 403,
+    ]);
+  });
+});
+
+describe('GET /api/v2/guest/metrics/{metricId}', () => {
+  test('for a metric embed, by its own id or its metric’s', async () => {
+    for (const metricId of [tile, revenue]) {
+      const answer = await call(house, 'getGuestMetric', { metricId }, { bearer: token });
+      expect([answer.status, answer.body]).toMatchObject([
+        200,
+        { data: { metricId: revenue, name: 'Metric revenue' }, error: null },
+      ]);
+    }
+  });
+
+  test('a metric without an embed of its own is read through its dashboard alone', async () => {
+    await refused('getGuestMetric UNAUTHORIZED', house, { metricId: byRegion }, { bearer: token });
+    await refused('queryGuestMetric UNAUTHORIZED', house, { metricId: byRegion }, { bearer: token });
+  });
+
+  test('a metric embed is no dashboard', async () => {
+    await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: tile }, { bearer: token });
+  });
+
+  test('a token for the metric embed opens it, and not the dashboard that it is from', async () => {
+    const bearer = await mint(house, 'acme', { allowedEmbeds: [tile] });
+    expect((await ok(house, 'getGuestMetric', { metricId: tile }, { bearer })).data.metricId).toBe(revenue);
+    await refused('getGuestDashboard UNAUTHORIZED', house, { dashboardId: 'acme-board' }, { bearer });
+    await refused('queryGuestMetric UNAUTHORIZED', house, { metricId: revenue, dashboardId: 'acme-board' }, { bearer });
+  });
+});
+
+describe('POST /api/v2/guest/metrics/{metricId}/query', () => {
+  test('the body of the query operation', async () => {
+    const own = await query();
+    const backend = await ok(house, 'queryMetric', { embedId: 'acme-board', metricId: byRegion, clientId: 'acme' });
+    expect({ ...own, timeTaken: 0 }).toEqual({ ...backend, timeTaken: 0 });
+    expect(own.data).toEqual([north, south, west]);
+  });
+
+  test('dashboardId may be left out only for a metric embed; the filters of its dashboard hold there too', async () => {
+    const revenueOf = async (params: Input) => {
+      const bearer = await mint(house, 'acme', params);
+      return (await ok(house, 'queryGuestMetric', { metricId: tile }, { bearer })).data[0]?.Revenue;
+    };
+    expect(await revenueOf({})).toBe(200);
+    expect(await revenueOf({ dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Region: 'west' } }] })).toBe(
+      20,
+    );
+    expect(await revenueOf({ appFilters: [{ metricId: 'revenue', values: { Amount: 50 } }] })).toBe(50);
+  });
+
+  test('dashboardFilter and metricFilter narrow', async () => {
+    expect(await rows({ dashboardFilter: { region: ['north', 'west'] } })).toEqual([north, west]);
+    expect(await rows({ metricId: revenue, metricFilter: { Product: 'Rope' } })).toEqual([{ Revenue: 80 }]);
+  });
+
+  test('drill adds <dimension> = <value> for each click and moves to the next dimension', async () => {
+    expect(await rows({ drill: [{ columnName: 'Region', value: 'north' }] })).toEqual([
+      { Product: 'Anvil', Revenue: 100, Sales: 1 },
+      { Product: 'Rope', Revenue: 30, Sales: 1 },
+    ]);
+  });
+
+  test('sort, limit and offset; totalRecords counts all', async () => {
+    const reply = await query({ sort: [{ name: 'Revenue', direction: 'ASC' }], limit: 1, offset: 1 });
+    expect([reply.data, reply.totalRecords]).toEqual([[south], 3]);
+    expect(reply.metaData.groupbyColumnList).toEqual(['Region']);
+  });
+
+  test.each([
+    ['SQL is not in its schema', { dashboardFilter: { Region: { sql: 'SELECT 1', columnName: 'x' } } }],
+    [
+      'nor in that of a metric filter',
+      { metricId: '{revenue}', metricFilter: { Product: { sql: 'SELECT 1', columnName: 'x' } } },
+    ],
+    ['an unknown filter', { dashboardFilter: { Colour: 'red' } }],
+    ['an RLS variable is no filter', { metricFilter: { region: 'north' } }],
+    ['a drill into a column that is not on show', { drill: [{ columnName: 'client', value: 'globex' }] }],
+    [
+      'a drill beyond the path',
+      {
+        drill: [
+          { columnName: 'Region', value: 'north' },
+          { columnName: 'Product', value: 'Rope' },
+        ],
+      },
+    ],
+    ['an empty list', { dashboardFilter: { Region: [] } }],
+    ['limit 0', { limit: 0 }],
+    ['a direction that is none', { sort: [{ name: 'Region', direction: 'asc' }] }],
+    ['clientId', { clientId: 'globex' }],
+    ['rlsSettings', { rlsSettings: [] }],
+  ])('%s: INVALID_REQUEST_BODY', async (_, parts) => {
+    const metricId = 'metricId' in parts ? revenue : byRegion;
+    await refused(
+      'queryGuestMetric INVALID_REQUEST_BODY',
+      house,
+      { dashboardId: 'acme-board', ...parts, metricId },
+      { bearer: token },
+    );
+  });
+
+  test('sort takes columns of the answer only: METRIC_QUERY_ERROR', async () => {
+    const input = { dashboardId: 'acme-board', metricId: byRegion, sort: [{ name: 'client', direction: 'ASC' }] };
+    await refused('queryGuestMetric METRIC_QUERY_ERROR', house, input, { bearer: token });
+  });
+});
+
+describe('underlying and csv', () => {
+  const narrowed = { dashboardId: 'acme-board', dashboardFilter: { Region: ['south', 'west'] } };
+
+  test('underlying: the rows behind the metric, under the same filters', async () => {
+    const reply = await ok(house, 'listGuestUnderlying', { ...narrowed, metricId: byRegion }, { bearer: token });
+    expect(reply.data.toSorted((a, b) => Number(a.amount) - Number(b.amount))).toEqual([
+      { region: 'west', amount: 20 },
+      { region: 'south', amount: 50 },
+    ]);
+    expect([reply.totalRecords, reply.metricid]).toEqual([2, byRegion]);
+  });
+
+  test('csv: the answer as RFC 4180, under the same filters', async () => {
+    const answer = await call(house, 'downloadGuestCsv', { ...narrowed, metricId: byRegion }, { bearer: token });
+    expect([answer.status, answer.text]).toEqual([200, 'Region,Revenue,Sales\r\nsouth,50,1\r\nwest,20,1\r\n']);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toContain('attachment');
+  });
+});
+
+describe('GET .../filters/{filter}/options?search=', () => {
+  test('{data: [{label, value}], error: null}: what occurs in rows that this guest may see', async () => {
+    const input = { dashboardId: 'acme-board', filter: 'Region' };
+    const answer = await call(house, 'listGuestFilterOptions', input, { bearer: token });
+    const option = (value: string) => ({ label: value, value });
+    expect([answer.status, answer.body]).toEqual([200, { data: ['north', 'south', 'west'].map(option), error: null }]);
+  });
+
+  test('search: part of the value, without regard to case, wildcards as they are', async () => {
+    expect(await options('region', 'TH')).toEqual(['north', 'south']);
+    expect([await options('Region', '%'), await options('Region', '_'), await options('Region', 'east')]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test('of a joined table: only products that this client sold', async () => {
+    expect(await options('Product')).toEqual(['Anvil', 'Rope']);
+  });
+
+  test("under the token's own filters", async () => {
+    const rls = { rlsSettings: [{ metricId: guarded, values: { region: 'west' } }] };
+    const bearer = await mint(house, 'acme', {
+      ...rls,
+      dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Region: 'west' } }],
+    });
+    expect([await options('Region', undefined, bearer), await options('Product', undefined, bearer)]).toEqual([
+      ['west'],
+      ['Anvil'],
+    ]);
+  });
+
+  test('an unknown filter is not told apart from a hidden one', async () => {
+    const input = { dashboardId: 'acme-board', filter: 'Colour' };
+    await refused('listGuestFilterOptions UNAUTHORIZED', house, input, { bearer: token });
+  });
+});
+
+/** The same request of every way to rows. */
+type Read = (dashboardId: string, metricId: string) => Input;
+const metricRead: Read = (dashboardId, metricId) => ({ dashboardId, metricId });
+const optionsRead: Read = (dashboardId) => ({ dashboardId, filter: 'Region' });
+
+describe('what every read refuses', () => {
+  const everything = { isEnableUnderlyingData: true, isEnableDownloadMetrics: true };
+  const grant = (params: Input = {}, parts: Input = {}) =>
+    mint(house, 'acme', params, { permissions: everything, ...parts });
+
+  test.each<[Pair, Input]>([
+    ['getGuestDashboard TOKEN_EXPIRED', { dashboardId: 'acme-board' }],
+    ['getGuestMetric TOKEN_EXPIRED', { metricId: 'any' }],
+    ['queryGuestMetric TOKEN_EXPIRED', { metricId: 'any' }],
+    ['listGuestUnderlying TOKEN_EXPIRED', { metricId: 'any' }],
+    ['downloadGuestCsv TOKEN_EXPIRED', { metricId: 'any' }],
+    ['listGuestFilterOptions TOKEN_EXPIRED', { dashboardId: 'acme-board', filter: 'Region' }],
+  ])('%s, before anything else', async (pair, input) => {
+    const bearer = await mint(house, 'acme', {}, { expiryTime: 1 });
+    setNow(new Date(noon.getTime() + 1));
+    await refused(pair, house, input, { bearer });
+  });
+
+  test.each<[Pair, Input]>([
+    ['getGuestDashboard AUTHENTICATION_ERROR', { dashboardId: 'acme-board' }],
+    ['getGuestMetric AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['queryGuestMetric AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['listGuestUnderlying AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['downloadGuestCsv AUTHENTICATION_ERROR', { metricId: 'any' }],
+    ['listGuestFilterOptions AUTHENTICATION_ERROR', { dashboardId: 'acme-board', filter: 'Region' }],
+  ])('%s without a guest token, also with a key of the host', async (pair, input) => {
+    for (const bearer of [null, 'wrong', house.apiKey, house.serviceToken])
+      await refused(pair, house, input, { bearer });
+  });
+
+  test.each<[Pair, Input]>([
+    ['getGuestDashboard UNAUTHORIZED', { dashboardId: 'board' }],
+    ['getGuestMetric UNAUTHORIZED', { metricId: 'revenue' }],
+    ['queryGuestMetric UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
+    ['listGuestUnderlying UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
+    ['downloadGuestCsv UNAUTHORIZED', { dashboardId: 'board', metricId: 'revenue' }],
+    ['listGuestFilterOptions UNAUTHORIZED', { dashboardId: 'board', filter: 'Region' }],
+  ])('%s, in the same words for what is not there and what is not open', async (pair, input) => {
+    const bearer = await grant({ allowedEmbeds: ['acme-board'] });
+    const nowhere = Object.fromEntries(
+      Object.entries(input).map(([name, value]) => [name, name === 'filter' ? value : 'nowhere']),
+    );
+    expect(await refused(pair, house, input, { bearer })).toBe(await refused(pair, house, nowhere, { bearer }));
+  });
+
+  test.each<[Pair, Input]>([
+    ['getGuestDashboard INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+    ['getGuestMetric INVALID_REQUEST_BODY', { metricId: '\u0001' }],
+    ['listGuestUnderlying INVALID_REQUEST_BODY', { metricId: 'any', limit: 'all' }],
+    ['downloadGuestCsv INVALID_REQUEST_BODY', { metricId: 'any', columns: ['client'] }],
+    ['listGuestFilterOptions INVALID_REQUEST_BODY', { dashboardId: 'acme-board', filter: 'Region', limit: 5 }],
+  ])('%s', async (pair, input) => {
+    await refused(pair, house, input, { bearer: token });
+  });
+
+  test.each<[Pair, Read]>([
+    ['queryGuestMetric METRIC_QUERY_ERROR', metricRead],
+    ['listGuestUnderlying METRIC_QUERY_ERROR', metricRead],
+    ['downloadGuestCsv METRIC_QUERY_ERROR', metricRead],
+    ['listGuestFilterOptions METRIC_QUERY_ERROR', optionsRead],
+  ])('%s, without the name of a file, where the datasource cannot be opened', async (pair, read) => {
+    const dashboardId = `lost-${pair.split(' ')[0]}`;
+    const accessSettings = { ...settings, datamartName: 'lost' };
+    await cloneBoard(house, dashboardId, 'acme', {
+      accessSettings,
+      workspaceName: 'far',
+      templateDashboardId: 'far-board',
+    });
+    const metricId = await metricOf(house, dashboardId, 'acme', 'far-revenue');
+    const message = await refused(pair, house, read(dashboardId, metricId), { bearer: await grant() });
+    expect(message).toBe('Datasource lost could not be opened; its operator finds the cause in the log.');
+  });
+
+  test.each<[Pair, Read]>([
+    ['queryGuestMetric CLIENT_ID_ERROR', metricRead],
+    ['listGuestUnderlying CLIENT_ID_ERROR', metricRead],
+    ['downloadGuestCsv CLIENT_ID_ERROR', metricRead],
+    ['listGuestFilterOptions CLIENT_ID_ERROR', optionsRead],
+  ])('%s where the token’s client does not fit the datamart', async (pair, read) => {
+    await embed({ dashboardId: 'board' });
+    const { token: bearer } = await ok(house, 'createGuestToken', {
+      clientId: 'None',
+      dataAppName: 'shop',
+      permissions: everything,
+    });
+    await refused(pair, house, read('board', 'revenue'), { bearer });
+  });
+
+  test.each<[Pair, Read]>([
+    ['queryGuestMetric RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['listGuestUnderlying RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['downloadGuestCsv RLS_SETTINGS_PARAM_ERROR', metricRead],
+    ['listGuestFilterOptions RLS_SETTINGS_PARAM_ERROR', optionsRead],
+  ])('%s where a declared variable has no value in the token', async (pair, read) => {
+    const message = await refused(pair, house, read('acme-board', guarded), { bearer: await grant() });
+    expect(message).toContain('"region"');
+  });
+
+  test.each<[Pair, Read]>([
+    ['queryGuestMetric APP_FILTER_PARAM_ERROR', metricRead],
+    ['listGuestUnderlying APP_FILTER_PARAM_ERROR', metricRead],
+    ['downloadGuestCsv APP_FILTER_PARAM_ERROR', metricRead],
+    ['listGuestFilterOptions APP_FILTER_PARAM_ERROR', optionsRead],
+  ])('%s where a copy has lost the filter that the token names: never "no filter"', async (pair, read) => {
+    await embed({ dashboardId: 'derived' });
+    const bearer = await grant({ appFilters: [{ metricId: 'revenue', values: { Amount: { max: 10 } } }] });
+    const message = await refused(pair, house, read('derived', 'revenue-copy'), { bearer });
+    expect(message).not.toContain('Amount');
+  });
+});
+
+describe('what is not there yet', () => {
+  test.each([
+    ['POST', 'dashboards/acme-board/metrics'],
+    ['DELETE', 'dashboards/acme-board/metrics/x'],
+    ['POST', 'metrics/preview/again'],
+    ['PUT', 'dashboards/acme-board/layout'],
+    ['GET', 'dashboards/acme-board/views'],
+  ])('%s %s answers 404', async (method, path) => {
+    const answer = await request(`${house.url()}/api/v2/guest/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect([answer.status, answer.body]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
+  });
+});

@@ -1,0 +1,212 @@
+/** The built product in this process, over HTTP, on an organization of its own and with a clock that the tests move. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, vi } from 'vitest';
+import type { z } from 'zod';
+import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
+import { bound } from '../../src/contract/operations.js';
+import type { Store } from '../../src/domain/ports.js';
+import type { Code } from '../../src/domain/refusal.js';
+import { loadConfig } from '../../src/platform/config.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { migrate } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+import { type Answer, request } from '../product/guest.js';
+import { insertOrganization, type Keys } from './organization.js';
+
+const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
+const built = new URL('../../dist/main.js', import.meta.url).href;
+
+type Main = Pick<typeof import('../../src/main.js'), 'start'>;
+
+/** When every test begins, unless it says otherwise. */
+export const noon = new Date('2024-04-20T12:00:00.000Z');
+
+/** The product reads this moment as now. Only dates are replaced: timers run on. */
+export const setNow = (now: Date): void => {
+  vi.useFakeTimers({ toFake: ['Date'], now });
+};
+
+export type House = Keys & {
+  readonly url: () => string;
+  readonly serviceToken: string;
+  /** Stops the product, works on what it stored, and starts it again. */
+  readonly stored: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+};
+
+const withStore = async <T>(folder: string, work: (store: Store) => Promise<T>): Promise<T> => {
+  const database = await openDatabase({ databaseUrl: null, folder: join(folder, 'metadata') });
+  try {
+    const db = database.connect<Tables>();
+    await migrate(db);
+    return await work(createStore(db));
+  } finally {
+    await database.close();
+  }
+};
+
+/** Starts it without gateway and demo. `close` ends it and removes its folder. */
+export const openHouse = async (): Promise<House> => {
+  setNow(noon);
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-spec-'));
+  const keys: Keys = { apiKey: randomUUID(), otherKey: randomUUID(), endedKey: randomUUID() };
+  const serviceToken = randomUUID();
+  await withStore(folder, (store) => insertOrganization(store, join(folder, 'warehouse.duckdb'), keys));
+  const env = {
+    GUESTLIST_DATA_DIR: folder,
+    GUESTLIST_DEMO: '0',
+    GUESTLIST_LOG_LEVEL: 'silent',
+    GUESTLIST_SERVICE_TOKEN: serviceToken,
+    PORT: '0',
+  };
+  const config = loadConfig(env, shipped, { runsGateway: false, runsService: true });
+  const { start }: Main = await import(built);
+  const begin = () => start(config, { gateway: false, service: true });
+  let running = await begin();
+  return {
+    ...keys,
+    serviceToken,
+    url: () => running.url,
+    stored: async (work) => {
+      await running.close();
+      const result = await withStore(folder, work);
+      running = await begin();
+      return result;
+    },
+    close: async () => {
+      await running.close();
+      await rm(folder, { recursive: true, force: true });
+      vi.useRealTimers();
+    },
+  };
+};
+
+type Name = keyof typeof bound;
+export type Input = Readonly<Record<string, unknown>>;
+export type Output<N extends Name> = z.output<(typeof bound)[N]['output']>;
+
+export type Sent = {
+  /** Left out: the data app's key, or the service token, as the operation takes it; null: none. */
+  readonly bearer?: string | null;
+  /** Which of the operation's bindings; left out: the first. */
+  readonly path?: string;
+};
+
+const ownBearer = (house: House, [credential]: readonly Credential[]): string | null =>
+  ({ apiKey: house.apiKey, serviceToken: house.serviceToken, guestToken: null })[credential ?? 'guestToken'];
+
+const bindingOf = (operation: Operation, path: string | undefined): Binding<unknown, unknown> => {
+  const found = operation.bindings.find((binding) => path === undefined || binding.path === path);
+  if (found === undefined) throw new Error(`${operation.name} has no binding ${path}`);
+  return found;
+};
+
+const spread = ({ path, from }: Binding<unknown, unknown>, input: Input) => {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const address = inPath.reduce(
+    (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
+    path,
+  );
+  const rest = Object.entries(input).filter(([name, value]) => !inPath.includes(name) && value !== undefined);
+  const query =
+    from === 'query'
+      ? `?${new URLSearchParams(Object.fromEntries(rest.map(([name, value]) => [name, String(value)])))}`
+      : '';
+  return { address: `${address}${query}`, body: from === 'body' ? Object.fromEntries(rest) : undefined };
+};
+
+/** Sends the operation's request as its binding says; `input` need not be valid. */
+export const call = (house: House, name: Name, input: Input, { bearer, path }: Sent = {}): Promise<Answer> => {
+  const operation: Operation = bound[name];
+  const binding = bindingOf(operation, path);
+  const { address, body } = spread(binding, input);
+  const credential = bearer === undefined ? ownBearer(house, operation.credentials) : bearer;
+  return request(`${house.url()}${address}`, {
+    method: binding.method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+};
+
+/** The answer's body, which is of the operation's declared shape. */
+export const ok = async <N extends Name>(house: House, name: N, input: Input, sent: Sent = {}): Promise<Output<N>> => {
+  const answer = await call(house, name, input, sent);
+  if (answer.status !== 200) throw new Error(`${name} answered ${answer.status}: ${answer.text}`);
+  const operation: Operation = bound[name];
+  const body = operation.contentType === 'text/csv' ? answer.text : answer.body;
+  expect(bindingOf(operation, sent.path).output ?? operation.output).toSatisfy(
+    (schema: z.ZodType) => schema.safeParse(body).success,
+    `${name} answered another shape: ${answer.text.slice(0, 500)}`,
+  );
+  return body as Output<N>;
+};
+
+/** `<operation> <code>`: what `test/conventions.test.ts` looks for, for each code that a bound operation declares. */
+export type Pair = `${Name} ${Code}`;
+
+const isName = (text: string | undefined): text is Name => text !== undefined && Object.hasOwn(bound, text);
+
+/** Sends the request and expects this refusal, with the status that the operation declares; answers the message. */
+export const refused = async (pair: Pair, house: House, input: Input, sent: Sent = {}): Promise<string> => {
+  const [name, code] = pair.split(' ');
+  if (!isName(name) || code === undefined) throw new Error(`${pair} is no pair of operation and code`);
+  const errors: Readonly<Record<string, number>> = bound[name].errors;
+  const answer = await call(house, name, input, sent);
+  const message = expect.any(String);
+  expect([answer.status, answer.body], pair).toEqual([
+    errors[code],
+    { error: { code, message, status: errors[code] } },
+  ]);
+  return (answer.body as { error: { message: string } }).error.message;
+};
+
+/** The fields that access settings need; `datamartName` is `shop`. */
+export const settings = {
+  datamartName: 'shop',
+  isAllowEmailReports: false,
+  isAllowManageMetrics: false,
+  isAllowCreateDashboardView: false,
+  isAllowMetricCreation: false,
+  isAllowMetricDeletion: false,
+  isAllowMetricLayoutChange: false,
+  isAllowMetricUpdate: false,
+  isAllowUnderlyingData: true,
+  metricCreationMode: 'DRAG_DROP',
+} as const;
+
+/** A client's dashboard from template `board` with all its metrics; `parts` replaces or adds. */
+export const cloneBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}) =>
+  ok(house, 'createDashboardEmbed', {
+    dashboardId,
+    clientId,
+    workspaceName: 'shop',
+    accessSettings: settings,
+    templateDashboardId: 'board',
+    isImportMetrics: true,
+    ...parts,
+  });
+
+/** The id of a dashboard's metric by its template's id: clones keep the name. */
+export const metricOf = async (
+  house: House,
+  embedId: string,
+  clientId: string,
+  templateId: string,
+): Promise<string> => {
+  const { data } = await ok(house, 'listEmbedMetrics', { embedId, clientId });
+  const found = data.find(({ name }) => name === `Metric ${templateId}`);
+  if (found === undefined) throw new Error(`${embedId} has no metric ${templateId}`);
+  return found.metricId;
+};
+
+/** A guest token of data app `shop`. */
+export const mint = async (house: House, clientId: string, params: Input = {}, parts: Input = {}): Promise<string> =>
+  (await ok(house, 'createGuestToken', { clientId, dataAppName: 'shop', params, ...parts })).token;

@@ -1,0 +1,60 @@
+/** Operation 4 is all or nothing: what no request can bring about from outside, a store that fails at one step. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Store } from '../../src/domain/ports.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
+import { createWorld, settings, type World } from './world.js';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('plan');
+});
+afterAll(() => world.close());
+
+const broken = () => Promise.reject(new Error('the disk is full'));
+
+/** Every write of the operation, failing after those before it were made. */
+const failures: Readonly<Record<string, (store: Store) => Partial<Store>>> = {
+  'the dashboard': ({ dashboards }) => ({ dashboards: { ...dashboards, insert: broken } }),
+  'a metric': ({ metrics }) => ({ metrics: { ...metrics, insert: broken } }),
+  'a metric whose id is taken': ({ metrics }) => ({ metrics: { ...metrics, insert: () => Promise.resolve(false) } }),
+  'the placement': ({ dashboards }) => ({ dashboards: { ...dashboards, placeMetrics: broken } }),
+  'the embed': ({ embeds }) => ({ embeds: { ...embeds, insert: broken } }),
+  'the embed whose id is taken': ({ embeds }) => ({ embeds: { ...embeds, insert: () => Promise.resolve(false) } }),
+};
+
+const inventory = async ({ store, api }: World) => {
+  const { dataAppId } = api();
+  return {
+    dashboards: (await store.dashboards.listByWorkspace('w', dataAppId, null)).length,
+    metrics: (await store.metrics.listByWorkspace('w', dataAppId, null)).length,
+    embeds: (await store.embeds.listByDataApp(dataAppId, null)).length,
+  };
+};
+
+test.each(Object.keys(failures))('when %s cannot be written, nothing is left and the id is free', async (step) => {
+  const { deps, store, api, clone } = world;
+  const before = await inventory(world);
+  const failing: Store = {
+    ...store,
+    transaction: (work) => store.transaction((inner) => work({ ...inner, ...failures[step]?.(inner) })),
+  };
+  const command = {
+    dashboardId: `plan ${step}`,
+    clientId: 'a',
+    workspaceName: 'space',
+    accessSettings: settings,
+    templateDashboardId: 'plan',
+    isImportMetrics: true,
+    isAllowPrivateMetricsByDefault: false,
+    isRenameDashboard: false,
+  };
+  await expect(createDashboardEmbed({ ...deps, store: failing })(api(), command)).rejects.toThrow();
+  expect(await inventory(world)).toEqual(before);
+  await clone('plan', command.dashboardId);
+  expect(await inventory(world)).toEqual({
+    dashboards: before.dashboards + 1,
+    metrics: before.metrics + 1,
+    embeds: before.embeds + 1,
+  });
+});
