@@ -158,10 +158,12 @@ describe('what is bound', () => {
   });
 
   test('every error that one declares is provoked by a test: `<operation> <code>`, as `refused` of test/spec takes it', () => {
-    const folder = join(root, 'test/spec');
-    const texts = readdirSync(folder)
-      .filter((file) => file.endsWith('.test.ts'))
-      .map((file) => readFileSync(join(folder, file), 'utf8'));
+    // What no request can bring about is provoked beneath HTTP.
+    const texts = [join(root, 'test/spec'), join(root, 'test/usecases')].flatMap((folder) =>
+      readdirSync(folder)
+        .filter((file) => file.endsWith('.test.ts'))
+        .map((file) => readFileSync(join(folder, file), 'utf8')),
+    );
     expect(texts.filter((text) => /\.(skip|todo|only|fails)\b/.test(text))).toEqual([]);
     const pairs = Object.values(bound).flatMap(({ name, errors }) =>
       Object.keys(errors)

@@ -76,6 +76,7 @@ export const createDashboardEmbed = operation({
     CLIENT_ID_ERROR: 400,
     TEMPLATE_DASHBOARD_ERROR: 400,
     INVALID_DASHBOARD_DATA: 400,
+    DASHBOARD_CREATE_ERROR: 500,
   },
   bindings: [
     { method: 'POST', path: '/api/v2/data-app/dashboard-embeds', from: 'body', multipart: importUpload },

@@ -110,14 +110,15 @@ const answerError = (code: Code, message: string, status: number, reason: string
   refused: { code, reason },
 });
 
-/** A declared refusal is answered; everything else is our failure: its cause goes to the log and nowhere else. */
+/** A declared refusal is answered; the cause of a failure of ours goes to the log and nowhere else. */
 const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
-  if (error instanceof Refusal && status !== undefined && status < 500) {
-    return answerError(error.code, error.message, status, error.reason);
-  }
+  const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
+  if (isDeclared && status < 500) return answerError(error.code, error.message, status, error.reason);
   log.error({ err: error, requestId, operation: operation.name }, 'an operation failed');
-  return answerError('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500, 'failure');
+  const message = failureMessage(requestId);
+  if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
+  return answerError('INTERNAL_SERVER_ERROR', message, 500, 'failure');
 };
 
 const notAllowed = (method: string, allowed: readonly string[]): DispatchResponse => ({

@@ -166,16 +166,28 @@ const insertAll = async (store: Store, { dashboard, metrics, embed }: Made): Pro
   if (!(await store.embeds.insert(embed))) throw taken(externalDashboardId);
 };
 
+const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
+  deps.store.transaction(async (store) => {
+    const workspace = await loadEmbedWorkspace(store, command.workspaceName);
+    const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
+    assertTenancySettings(datamart, command.accessSettings);
+    tenantScope(datamart, command.clientId);
+    const blueprint = await readBlueprint(store, workspace, datamart, command);
+    const made = make(deps, caller, workspace, command, blueprint);
+    await insertAll(store, made);
+    return made.embed;
+  });
+
+/** Operation 4. What fails for no fault of the caller's is DASHBOARD_CREATE_ERROR, and nothing of it is kept. */
 export const createDashboardEmbed =
   (deps: Deps) =>
-  (caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
-    deps.store.transaction(async (store) => {
-      const workspace = await loadEmbedWorkspace(store, command.workspaceName);
-      const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
-      assertTenancySettings(datamart, command.accessSettings);
-      tenantScope(datamart, command.clientId);
-      const blueprint = await readBlueprint(store, workspace, datamart, command);
-      const made = make(deps, caller, workspace, command, blueprint);
-      await insertAll(store, made);
-      return made.embed;
-    });
+  async (caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> => {
+    try {
+      return await create(deps, caller, command);
+    } catch (cause) {
+      if (cause instanceof Refusal) throw cause;
+      throw new Refusal('DASHBOARD_CREATE_ERROR', 'The dashboard could not be created, and nothing of it was kept.', {
+        cause,
+      });
+    }
+  };

@@ -112,7 +112,8 @@ export const specification: Readonly<Record<string, Expected>> = {
       CLIENT_ID_ERROR: 400,
       TEMPLATE_DASHBOARD_ERROR: 400,
       INVALID_DASHBOARD_DATA: 400,
-      // Not DASHBOARD_CREATE_ERROR: what a caller can mend has a code of its own, the rest is INTERNAL_SERVER_ERROR.
+      // The specification gives 400 or 500: what a caller can mend has a code of its own, so what is left is ours.
+      DASHBOARD_CREATE_ERROR: 500,
     },
   },
   createDataApp: {

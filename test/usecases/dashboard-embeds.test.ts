@@ -11,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+const failure = 'createDashboardEmbed DASHBOARD_CREATE_ERROR';
+
 const broken = () => Promise.reject(new Error('the disk is full'));
 
 /** Every write of the operation, failing after those before it were made. */
@@ -49,7 +51,8 @@ test.each(Object.keys(failures))('when %s cannot be written, nothing is left and
     isAllowPrivateMetricsByDefault: false,
     isRenameDashboard: false,
   };
-  await expect(createDashboardEmbed({ ...deps, store: failing })(api(), command)).rejects.toThrow();
+  const code = step === 'the embed whose id is taken' ? 'INVALID_DASHBOARD_ID' : failure.split(' ')[1];
+  await expect(createDashboardEmbed({ ...deps, store: failing })(api(), command)).rejects.toMatchObject({ code });
   expect(await inventory(world)).toEqual(before);
   await clone('plan', command.dashboardId);
   expect(await inventory(world)).toEqual({
