@@ -230,7 +230,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const gateway =
     cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
   const app = createApp({
-    service: served === null ? null : { dispatch: served.dispatch, document: createOpenApi(bound, place) },
+    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place) },
     log,
     metrics: createMetrics(),
     ready: () => served?.ready() ?? true,

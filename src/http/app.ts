@@ -25,7 +25,7 @@ import {
 
 export type AppDeps = {
   /** Null: this process runs the gateway alone. */
-  readonly service: { readonly dispatch: Dispatch; readonly document: OpenApiDocument } | null;
+  readonly service: { readonly dispatch: Dispatch; readonly document: () => OpenApiDocument } | null;
   readonly log: Log;
   readonly metrics?: Metrics;
   /** Whether requests can be served; rejecting counts as no. */
@@ -73,11 +73,11 @@ const mountService = (app: Express, { dispatch, document }: NonNullable<AppDeps[
   app.use('/api/v2', ...jsonBody(limits.bodyBytes), serve(dispatch));
   app.get(
     '/openapi.json',
-    text('application/json; charset=utf-8', () => JSON.stringify(document)),
+    text('application/json; charset=utf-8', () => JSON.stringify(document())),
   );
   app.get(
     '/docs',
-    text('text/html; charset=utf-8', () => renderDocs(document)),
+    text('text/html; charset=utf-8', () => renderDocs(document())),
   );
   app.get(
     '/docs/style.css',

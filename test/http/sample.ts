@@ -201,7 +201,7 @@ export const createSample = async (
   const metrics = createMetrics();
   const assets = await loadAssets(options.assets ?? {});
   const app = createApp({
-    service: { dispatch, document },
+    service: { dispatch, document: () => document },
     log,
     metrics,
     ready: options.ready ?? (() => true),

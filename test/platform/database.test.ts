@@ -115,20 +115,21 @@ describe('the embedded database in a folder', () => {
     expect(await readdir(join(home, 'deep'))).not.toContainEqual(expect.stringMatching(/\.lock\..{36}/));
   });
 
+  const mark = () => `${folder}.unfinished`;
   const moments: readonly [string, boolean, () => boolean][] = [
-    ['as its folder is being made', false, () => existsSync(`${folder}.new`)],
-    ['as its files are being unpacked', false, () => existsSync(join(`${folder}.new`, 'global'))],
-    ['as its first server has started', false, () => existsSync(join(`${folder}.new`, 'postmaster.pid'))],
-    ['as it takes its place', true, () => existsSync(folder)],
+    ['as its folder is being made', true, () => existsSync(mark())],
+    ['as its files are being unpacked', true, () => existsSync(join(folder, 'global'))],
+    ['as its first server has started', true, () => existsSync(join(folder, 'postmaster.pid'))],
+    ['as soon as it is finished', false, () => existsSync(join(folder, 'PG_VERSION')) && !existsSync(mark())],
   ];
   it.each(moments)(
     'is whole after a first start that was killed %s',
     { timeout: timeoutInMs },
-    async (_, isPlaced, isReached) => {
+    async (_, isMarked, isReached) => {
       const writer = startWriter();
       await vi.waitUntil(isReached, { interval: 2, timeout: timeoutInMs });
       await writer.kill();
-      expect(existsSync(folder)).toBe(isPlaced);
+      expect(existsSync(mark())).toBe(isMarked);
       const database = await open();
       const db = database.connect<Tables>();
       await migrate(db);
@@ -136,7 +137,7 @@ describe('the embedded database in a folder', () => {
       await store.dataApps.insert({ id: 'a', name: 'a', createdAt: new Date(0), updatedAt: new Date(0) });
       expect((await store.dataApps.findByName('a'))?.id).toBe('a');
       await database.close();
-      expect(existsSync(`${folder}.new`)).toBe(false);
+      expect(existsSync(mark())).toBe(false);
     },
   );
 
