@@ -157,11 +157,17 @@ describe('the interface with the wrong credential', () => {
 });
 
 test('no token, key or secret is in the log', async () => {
-  const { token } = await login(product, analyst('LAX'));
-  await get(`${product.url}/api/v2/guest/dashboards/delays--LAX`, token);
-  await product.stop();
-  expect(product.output()).toContain('embed-token');
-  for (const secret of [token, ...Object.values(product.credentials)]) expect(product.output()).not.toContain(secret);
+  const own = await startProduct();
+  try {
+    const { token } = await login(own, analyst('LAX'));
+    await get(`${own.url}/api/v2/guest/dashboards/delays--LAX`, token);
+    await own.stop();
+    expect(own.output()).toContain('embed-token');
+    for (const secret of [token, ...Object.values(own.credentials)]) expect(own.output()).not.toContain(secret);
+  } finally {
+    await own.stop();
+    await own.remove();
+  }
 });
 
 describe('text that a database would change or refuse', () => {
