@@ -23,7 +23,6 @@ import { createDispatch, type Dispatch } from './http/bind.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
-import { createRedisCache } from './platform/cache-redis.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
@@ -192,10 +191,12 @@ const composeGateway = (parts: GatewayParts): Gateway => {
   });
 };
 
-const openCache = ({ settings }: Config, log: Logger): Promise<Cache> =>
-  settings.redisUrl === null
-    ? Promise.resolve(createMemoryCache({ clock }))
-    : createRedisCache({ url: settings.redisUrl, log });
+const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
+  if (settings.redisUrl === null) return createMemoryCache({ clock });
+  // Loaded where it is used: its client's import would slow every start.
+  const { createRedisCache } = await import('./platform/cache-redis.js');
+  return createRedisCache({ url: settings.redisUrl, log });
+};
 
 const web = (file: string): string => fileURLToPath(new URL(`web/${file}`, import.meta.url));
 

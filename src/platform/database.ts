@@ -13,8 +13,6 @@ import { pipeline } from 'node:stream/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
-import { extract } from 'tar';
 import { lockFolder } from './folder-lock.js';
 import { createPgliteDialect } from './pglite-dialect.js';
 
@@ -85,10 +83,11 @@ const isCluster = (folder: string): boolean => existsSync(join(folder, 'PG_VERSI
 
 /** PGlite would unpack its seed too (`loadDataDir`), through its own file system and in three times the time. */
 const unpackSeed = async (folder: string): Promise<void> => {
+  const { extract } = await import('tar');
   const seed = await dataDir();
   await pipeline(
     Readable.from([Buffer.from(await seed.arrayBuffer())]),
-    extract({ cwd: folder, onwarn: assertHarmless }),
+    extract({ cwd: folder, noMtime: true, onwarn: assertHarmless }),
   );
 };
 
@@ -115,6 +114,8 @@ const createCluster = async (folder: string): Promise<PGlite> => {
 const connectTimeoutInMs = 10_000;
 
 const openPostgres = async (connectionString: string, log: DatabaseOptions['log']): Promise<Database> => {
+  // Loaded where it is used: without a server, its import would only slow the start.
+  const { default: pg } = await import('pg');
   const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: connectTimeoutInMs });
   // An idle connection that breaks is replaced by the pool; unheard, its error would end the process.
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
