@@ -2,14 +2,13 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Router } from 'express';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createOpenApi } from './contract/openapi.js';
 import { bound, type Handlers } from './contract/operations.js';
-import { readDemoBundle } from './demo/bundle.js';
-import { ensureFlightsData } from './demo/flights-data.js';
+import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
+import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoIssuer, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
@@ -18,7 +17,7 @@ import { createHttpTransport } from './gateway/http-transport.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
 import { createApp } from './http/app.js';
-import { type AssetFile, loadAssets } from './http/assets.js';
+import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
@@ -46,6 +45,7 @@ import {
 import { createGuestToken } from './usecases/guest-tokens.js';
 import { queryMetric } from './usecases/metrics.js';
 import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import { assetFiles } from './web-files.js';
 
 /** Which halves this process runs. */
 export type Halves = { readonly gateway: boolean; readonly service: boolean };
@@ -100,14 +100,18 @@ const seedServiceToken = async (store: Store, serviceToken: string): Promise<voi
   });
 };
 
-const composeService = async (config: Config, credentials: Credentials, log: Logger): Promise<Service> => {
+const composeService = async (
+  config: Config,
+  credentials: Credentials,
+  engine: Engine,
+  log: Logger,
+): Promise<Service> => {
   const { dataDir, databaseUrl } = config.settings;
   const database = await openDatabase({ databaseUrl, folder: join(dataDir, 'metadata'), log });
   const db = database.connect<Tables>();
   await migrate(db);
   const store = createStore(db);
   await seedServiceToken(store, credentials.serviceToken);
-  const engine = createEngine({ log });
   const authenticate = createAuthenticate({ store, clock, tokens });
   return {
     store,
@@ -126,18 +130,24 @@ const composeService = async (config: Config, credentials: Credentials, log: Log
 const composeDemo = async (
   config: Config,
   credentials: Credentials,
+  bundle: DemoBundle,
   service: Promise<Service | null>,
 ): Promise<Router> => {
-  const bundle = await readDemoBundle(join(config.folder, 'demo'));
   const dataDir = resolve(config.settings.dataDir);
-  const data = ensureFlightsData(join(dataDir, bundle.organization.datasource.path));
-  const seed = service.then(async (opened) => {
-    if (opened === null) return;
+  const opened = await service;
+  if (opened !== null) {
     await seedDemo({ store: opened.store, clock, ids, tokens }, bundle, { dataDir, apiKey: credentials.demoApiKey });
-  });
-  await Promise.all([data, seed]);
+  }
   const secret = demoKey(credentials.demoJwtSecret);
   return createDemoHost({ users: bundle.users, secret, cookieName: config.settings.gateway.session.cookie, clock });
+};
+
+type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
+
+const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
+  const engine = createEngine({ log });
+  if (bundle === null) return { engine, prepare: async () => {} };
+  return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
 };
 
 const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentials): GatewayOptions['issuers'] => {
@@ -198,25 +208,6 @@ const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
   return createRedisCache({ url: settings.redisUrl, log });
 };
 
-const web = (file: string): string => fileURLToPath(new URL(`web/${file}`, import.meta.url));
-
-const script = 'text/javascript; charset=utf-8';
-
-/** The host page runs its own scripts, and talks to its own origin. */
-const demoPolicy =
-  "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'self'; img-src 'self' data:";
-
-const assetFiles = (isDemo: boolean): Readonly<Record<string, AssetFile>> => ({
-  '/elements.js': { file: web('elements.js'), contentType: script, isPublic: true },
-  ...(isDemo
-    ? {
-        '/demo': { file: web('demo.html'), contentType: 'text/html; charset=utf-8', contentSecurityPolicy: demoPolicy },
-        '/demo.js': { file: web('demo.js'), contentType: script },
-        '/demo.css': { file: web('demo.css'), contentType: 'text/css; charset=utf-8' },
-      }
-    : {}),
-});
-
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
   loadCredentials(settings.dataDir, secrets);
@@ -224,8 +215,10 @@ const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
 export const compose = async (config: Config, halves: Halves, place: Place): Promise<Product> => {
   const { log } = place;
   const credentials = await credentialsOf(config);
-  const service = halves.service ? composeService(config, credentials, log) : Promise.resolve(null);
-  const demo = config.isDemo ? composeDemo(config, credentials, service) : Promise.resolve(null);
+  const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
+  const { engine, prepare } = composeEngine(config, bundle, log);
+  const service = halves.service ? composeService(config, credentials, engine, log) : Promise.resolve(null);
+  const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const cache = halves.gateway ? await openCache(config, log) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
@@ -238,6 +231,8 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     assets,
     routers: demoHost === null ? [] : [demoHost],
   });
+  // Questions wait for it; the start does not.
+  prepare().catch((err: unknown) => log.error({ err }, 'the demo data could not be made: its charts will fail'));
   return {
     // The token's path comes before Express's app, whose own cost is most of a request.
     handle: (request, response) =>

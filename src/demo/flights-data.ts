@@ -2,6 +2,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import type { Engine } from '../domain/ports.js';
 
 /** The folder of the demo's real data. Throws where the development dependency is not installed. */
 export const flightsSource = (): string =>
@@ -38,4 +39,41 @@ export const ensureFlightsData = async (path: string, source: string = flightsSo
     instance.closeSync();
   }
   await rename(unfinished, path);
+};
+
+/**
+ * The engine of the demo: its questions wait until the data is there, so that the start need not. `prepare` makes the data
+ * at its first call, for all callers; where that fails, the next call tries again.
+ */
+export const prepareFlightsData = (
+  engine: Engine,
+  path: string,
+): { readonly engine: Engine; readonly prepare: () => Promise<void> } => {
+  let preparing: Promise<void> | undefined;
+  const prepare = (): Promise<void> => {
+    preparing ??= ensureFlightsData(path).catch((error: unknown) => {
+      preparing = undefined;
+      throw error;
+    });
+    return preparing;
+  };
+  const afterwards =
+    <Question, Answer>(ask: (question: Question) => Promise<Answer>) =>
+    async (question: Question): Promise<Answer> => {
+      await prepare();
+      return ask(question);
+    };
+  return {
+    prepare,
+    engine: {
+      query: afterwards(engine.query),
+      underlying: afterwards(engine.underlying),
+      options: afterwards(engine.options),
+      close: async () => {
+        // A file that is half made is no reason to leave it so.
+        await Promise.allSettled([preparing]);
+        await engine.close();
+      },
+    },
+  };
 };

@@ -35,6 +35,15 @@ export const untilReady = async (child, url, since) => {
   return performance.now() - since;
 };
 
+const isAlive = (group) => {
+  try {
+    return process.kill(group, 0);
+  } catch (error) {
+    if (error.code === 'ESRCH') return false;
+    throw error;
+  }
+};
+
 /** Starts `command` with the product's environment; `detached`, so that a whole tree of processes can be ended. */
 export const launch = async (command, { dataDir, env = {} }) => {
   const port = await freePort();
@@ -53,7 +62,8 @@ export const launch = async (command, { dataDir, env = {} }) => {
     readyInMs,
     stop: async () => {
       process.kill(-child.pid, 'SIGTERM');
-      await once(child, 'exit');
+      // The whole group: npm ends before the server that it started.
+      while (isAlive(-child.pid)) await pause(20);
     },
   };
 };
