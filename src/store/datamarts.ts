@@ -2,7 +2,7 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart } from '../domain/datamart.js';
 import type { NamedStore } from '../domain/ports.js';
 import { jsonb, nullableJsonb } from './document.js';
-import { assertUpdated, wasInserted } from './query.js';
+import { createNamedStore } from './named.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['datamarts']>): Datamart => ({
@@ -29,31 +29,5 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   updated_at: datamart.updatedAt,
 });
 
-export const createDatamartStore = (db: Kysely<Tables>): NamedStore<Datamart> => {
-  const rows = db.selectFrom('datamarts').selectAll();
-  return {
-    insert: async (datamart) =>
-      wasInserted(
-        await db
-          .insertInto('datamarts')
-          .values(encode(datamart))
-          .onConflict((oc) => oc.doNothing())
-          .executeTakeFirst(),
-      ),
-    update: async (datamart) => {
-      const { id, ...columns } = encode(datamart);
-      assertUpdated(
-        await db.updateTable('datamarts').set(columns).where('id', '=', id).executeTakeFirst(),
-        'The datamart',
-      );
-    },
-    findByName: async (name) => {
-      const row = await rows.where('name', '=', name).executeTakeFirst();
-      return row && decode(row);
-    },
-    findById: async (id) => {
-      const row = await rows.where('id', '=', id).executeTakeFirst();
-      return row && decode(row);
-    },
-  };
-};
+export const createDatamartStore = (db: Kysely<Tables>): NamedStore<Datamart> =>
+  createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode, encode });

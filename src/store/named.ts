@@ -1,0 +1,55 @@
+import type { Kysely } from 'kysely';
+import type { NamedStore } from '../domain/ports.js';
+import { assertUpdated, wasInserted } from './query.js';
+import type { Tables } from './tables.js';
+
+type Named = { readonly id: string; readonly name: string };
+type NamedTable = 'data_apps' | 'datasources' | 'datamarts' | 'workspaces';
+
+/** How one of these tables keeps its items. `what` names one in an error. */
+export type NamedRows<Row extends Named, Item> = {
+  readonly table: NamedTable;
+  readonly what: string;
+  readonly decode: (row: Row) => Item;
+  readonly encode: (item: Item) => Named;
+};
+
+/** The store of a table whose rows are found by id and by unique name. */
+export const createNamedStore = <Row extends Named, Item>(
+  db: Kysely<Tables>,
+  { table, what, decode, encode }: NamedRows<Row, Item>,
+): NamedStore<Item> => {
+  // All four have these two columns, which is all that the statements below name; `Row` is the table's own.
+  const named = db as unknown as Kysely<Record<NamedTable, Row>>;
+  const find = async (column: 'id' | 'name', value: string): Promise<Item | undefined> => {
+    const [row] = (await named
+      .selectFrom(table)
+      .selectAll()
+      .where(column, '=', value as never)
+      .execute()) as Row[];
+    return row && decode(row);
+  };
+  return {
+    insert: async (item) =>
+      wasInserted(
+        await named
+          .insertInto(table)
+          .values(encode(item) as never)
+          .onConflict((oc) => oc.doNothing())
+          .executeTakeFirst(),
+      ),
+    update: async (item) => {
+      const { id, ...columns } = encode(item);
+      assertUpdated(
+        await named
+          .updateTable(table)
+          .set(columns as never)
+          .where('id', '=', id as never)
+          .executeTakeFirst(),
+        what,
+      );
+    },
+    findByName: (name) => find('name', name),
+    findById: (id) => find('id', id),
+  };
+};
