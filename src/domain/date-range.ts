@@ -58,11 +58,13 @@ const presets: Readonly<Record<string, Span>> = {
   'last 12 months': (today) => [monthsFrom(today, -12), today + 1],
 };
 
+/** Whether a name is an IANA timezone. Offsets such as `+01:00` are not. */
 export const isTimezone = (name: string): boolean => {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat('en-CA', { timeZone: name }).resolvedOptions().timeZone !== '';
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
-    // Intl says "no such zone" by throwing a RangeError.
+    // Intl says "unknown zone" by throwing; there is no other way to ask.
     return false;
   }
 };

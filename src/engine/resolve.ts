@@ -1,5 +1,6 @@
 import type { ColumnRef, Datamart, TableRef } from '../domain/datamart.js';
 import { findColumn, findTable } from '../domain/datamart.js';
+import { isTimezone } from '../domain/date-range.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
 import type { Aggregate, Dimension, Measure, TimeGrain } from '../domain/metric.js';
@@ -61,15 +62,11 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
   };
 };
 
-const resolveZone = (timezone: string): string => {
-  try {
-    if (/^[A-Za-z]/.test(timezone))
-      return new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone;
-  } catch {
-    // Intl throws a RangeError for what it does not know; it is answered like any other wrong name.
-  }
-  return refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
-};
+/** As Intl spells it, whatever the case it was given in. */
+const resolveZone = (timezone: string): string =>
+  isTimezone(timezone)
+    ? new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone
+    : refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
 
 const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): void => {
   if (findTable(datamart, table) === undefined) {
