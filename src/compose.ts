@@ -6,7 +6,7 @@ import type { Router } from 'express';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createOpenApi } from './contract/openapi.js';
-import { bound, type Handlers } from './contract/operations.js';
+import { bound } from './contract/operations.js';
 import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoIssuer, demoKey } from './demo/host.js';
@@ -16,6 +16,7 @@ import { createEngine } from './engine/engine.js';
 import { createHttpTransport } from './gateway/http-transport.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
+import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
@@ -27,24 +28,11 @@ import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
 import { createToken, hashToken } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
+import { createSealer } from './platform/sealing.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
 import { createAuthenticate } from './usecases/authenticate.js';
-import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
-import { createDataApp } from './usecases/data-apps.js';
-import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
-import {
-  downloadGuestCsv,
-  getGuestDashboard,
-  getGuestMetric,
-  listGuestFilterOptions,
-  listGuestUnderlying,
-  queryGuestMetric,
-} from './usecases/guest-reads.js';
-import { createGuestToken } from './usecases/guest-tokens.js';
-import { queryMetric } from './usecases/metrics.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
 import { assetFiles } from './web-files.js';
 
 /** Which halves this process runs. */
@@ -63,27 +51,6 @@ type Service = {
   readonly store: Store;
   readonly ready: () => Promise<boolean>;
   readonly close: () => Promise<void>;
-};
-
-const handlersOf = (store: Store, engine: Engine): Handlers => {
-  const deps = { store, engine, clock, ids, tokens };
-  return {
-    createGuestToken: createGuestToken(deps),
-    createEmbed: createEmbed(deps),
-    createDashboardEmbed: createDashboardEmbed(deps),
-    listEmbeds: listEmbeds(deps),
-    listEmbedMetrics: listEmbedMetrics(deps),
-    createDataApp: createDataApp(deps),
-    listDashboards: listDashboards(deps),
-    listMetrics: listMetrics(deps),
-    queryMetric: queryMetric(deps),
-    getGuestDashboard: getGuestDashboard(deps),
-    getGuestMetric: getGuestMetric(deps),
-    queryGuestMetric: queryGuestMetric(deps),
-    listGuestUnderlying: listGuestUnderlying(deps),
-    downloadGuestCsv: downloadGuestCsv(deps),
-    listGuestFilterOptions: listGuestFilterOptions(deps),
-  };
 };
 
 /** The service token that this installation starts with. */
@@ -108,14 +75,20 @@ const composeService = async (
 ): Promise<Service> => {
   const { dataDir, databaseUrl } = config.settings;
   const database = await openDatabase({ databaseUrl, folder: join(dataDir, 'metadata'), log });
+  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const db = database.connect<Tables>();
   await migrate(db);
-  const store = createStore(db);
+  const store = createStore(db, sealer);
   await seedServiceToken(store, credentials.serviceToken);
   const authenticate = createAuthenticate({ store, clock, tokens });
   return {
     store,
-    dispatch: createDispatch({ operations: bound, handlers: handlersOf(store, engine), authenticate, log }),
+    dispatch: createDispatch({
+      operations: bound,
+      handlers: createHandlers({ store, engine, clock, ids, tokens }),
+      authenticate,
+      log,
+    }),
     ready: async () => {
       await sql`select 1`.execute(db);
       return true;

@@ -43,11 +43,15 @@ const resources: Readonly<Record<Resource, string>> = {
   'Guest tokens': 'Made by the host’s backend for one end user.',
   Embeds: 'Dashboards and metrics as a data app shows them.',
   'Data apps': 'What API keys, embeds and guest tokens belong to.',
+  Keys: 'API keys of a data app, and service tokens of the organization.',
+  Datasources: 'Databases that hold the customers’ rows.',
   Datamarts: 'Selections of tables and columns, with tenancy and relationships.',
   'Semantic layer': 'Descriptions, synonyms and column types of a datamart.',
   Workspaces: 'Where dashboards and metrics are kept.',
+  Dashboards: 'Dashboards as files, and what becomes of them.',
   'Metric queries': 'Data for the host’s backend.',
   'Guest reads': 'What a front end reads with a guest token.',
+  'Guest writes': 'What a front end changes with a guest token, by permission.',
 };
 
 const securitySchemes: Readonly<Record<Credential, JsonSchema>> = {

@@ -16,11 +16,15 @@ export type Resource =
   | 'Guest tokens'
   | 'Embeds'
   | 'Data apps'
+  | 'Keys'
+  | 'Datasources'
   | 'Datamarts'
   | 'Semantic layer'
   | 'Workspaces'
   | 'Metric queries'
-  | 'Guest reads';
+  | 'Dashboards'
+  | 'Guest reads'
+  | 'Guest writes';
 
 /** What a binding looks at when several share one method and path. */
 export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; readonly body: unknown };

@@ -69,6 +69,8 @@ export const prepareFlightsData = (
       query: afterwards(engine.query),
       underlying: afterwards(engine.underlying),
       options: afterwards(engine.options),
+      introspect: afterwards(engine.introspect),
+      forget: engine.forget,
       close: async () => {
         // A file that is half made is no reason to leave it so.
         await Promise.allSettled([preparing]);

@@ -6,12 +6,33 @@ export type DataApp = {
   readonly updatedAt: Date;
 };
 
-/** A database that holds the customers' rows. `path` is inside the data folder or one that the configuration names. */
+/** A database that holds the customers' rows. */
 export type Datasource = {
   readonly id: string;
   readonly name: string;
-  readonly datasourceType: 'DUCKDB';
-  readonly path: string;
+  /** When its tables were last looked at (`POST /datasource/sync`, or when it was made); null: never. */
+  readonly syncedAt: Date | null;
+} & DatasourceConnection;
+
+/** How it is reached. Which hosts and folders are allowed is the operator's to say. */
+export type DatasourceConnection = DuckDbConnection | ServerConnection;
+export type DatasourceType = DatasourceConnection['datasourceType'];
+
+/** `path` is a file inside one of the configured folders. */
+export type DuckDbConnection = { readonly datasourceType: 'DUCKDB'; readonly path: string };
+
+/** MariaDB is spoken to as MySQL. */
+export type ServerConnection = {
+  readonly datasourceType: 'POSTGRES' | 'MYSQL';
+  readonly host: string;
+  readonly port: number;
+  readonly username: string;
+  /** At rest encrypted; in no answer, no log line and no error. */
+  readonly password: string;
+  readonly database: string;
+  /** The schema of tables that name none; null: the server's default (`public`; on MySQL the database is the schema). */
+  readonly schema: string | null;
+  readonly isSsl: boolean;
 };
 
 export type ConnectionType = 'DATASOURCE' | 'DATAMART' | 'MULTI_DATASOURCE' | 'MULTI_DATAMART';

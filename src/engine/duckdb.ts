@@ -2,10 +2,12 @@ import { access } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import type { CompiledQuery } from 'kysely';
 import { tableKey } from '../domain/datamart.js';
-import type { Datasource } from '../domain/organization.js';
+import type { Datasource, DuckDbConnection } from '../domain/organization.js';
 import type { AnswerColumn, Cell } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { SourceTable } from '../domain/source-schema.js';
 import type { Catalog } from './catalog.js';
+import { readSourceTables } from './duckdb-schema.js';
 import { cellOf, dataTypeOf } from './duckdb-values.js';
 import { createLimiter } from './limiter.js';
 
@@ -26,9 +28,20 @@ export type Database = {
   readonly run: (query: Pick<CompiledQuery, 'sql' | 'parameters'>) => Promise<ResultTable>;
 };
 
+type DuckDbSource = Datasource & DuckDbConnection;
+
+/** The datasource, where it is a file of DuckDB. */
+const asFile = (datasource: Datasource): DuckDbSource => {
+  if (datasource.datasourceType === 'DUCKDB') return datasource;
+  throw new Refusal('METRIC_QUERY_ERROR', `Datasources of type ${datasource.datasourceType} cannot be queried yet.`);
+};
+
 /** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
 export type Databases = {
   readonly open: (datasource: Datasource) => Promise<Database>;
+  /** Its tables as they are now; a later question sees them too. */
+  readonly introspect: (datasource: Datasource) => Promise<readonly SourceTable[]>;
+  readonly forget: (datasourceId: string) => Promise<void>;
   /** Waits for what runs. */
   readonly close: () => Promise<void>;
 };
@@ -49,31 +62,53 @@ const lockedDown: Readonly<Record<string, string>> = {
 /** How long one statement may run. */
 const statementTimeoutMs = 30_000;
 
-type OpenDatabase = Database & { readonly close: () => Promise<void> };
+type OpenDatabase = Database & {
+  readonly describe: () => Promise<readonly SourceTable[]>;
+  readonly close: () => Promise<void>;
+};
 
 export const createDuckDb = (log: Log, timeoutMs: number = statementTimeoutMs): Databases => {
-  const opened = new Map<string, Promise<OpenDatabase>>();
+  const opened = new Map<string, { readonly datasourceId: string; readonly database: Promise<OpenDatabase> }>();
   let isClosed = false;
-  const open = async (datasource: Datasource): Promise<Database> => {
+  const open = async (datasource: Datasource): Promise<OpenDatabase> => {
     if (isClosed)
       throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
-    const known = opened.get(datasource.path);
-    if (known !== undefined) return known;
-    const opening = openDatabase(datasource, log, timeoutMs);
-    opened.set(datasource.path, opening);
-    opening.catch(() => opened.delete(datasource.path));
-    return opening;
+    const key = keyOf(datasource);
+    const known = opened.get(key);
+    if (known !== undefined) return known.database;
+    const database = openDatabase(asFile(datasource), log, timeoutMs);
+    opened.set(key, { datasourceId: datasource.id, database });
+    database.catch(() => opened.delete(key));
+    return database;
+  };
+  const forget = async (datasourceId: string): Promise<void> => {
+    const known = [...opened].filter(([, entry]) => entry.datasourceId === datasourceId);
+    for (const [key] of known) opened.delete(key);
+    await closeAll(known.map(([, entry]) => entry.database));
+  };
+  const introspect = async (datasource: Datasource): Promise<readonly SourceTable[]> => {
+    await forget(datasource.id);
+    const database = await open(datasource);
+    return database.describe();
   };
   const close = async (): Promise<void> => {
     isClosed = true;
-    const settled = await Promise.allSettled(opened.values());
+    const known = [...opened.values()];
     opened.clear();
-    await Promise.all(settled.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+    await closeAll(known.map(({ database }) => database));
   };
-  return { open, close };
+  return { open, introspect, forget, close };
 };
 
-const openDatabase = async (datasource: Datasource, log: Log, timeoutMs: number): Promise<OpenDatabase> => {
+/** Settings that changed are another database: no other process need tell this one. */
+const keyOf = ({ syncedAt: _, ...datasource }: Datasource): string => JSON.stringify(datasource);
+
+const closeAll = async (databases: readonly Promise<OpenDatabase>[]): Promise<void> => {
+  const settled = await Promise.allSettled(databases);
+  await Promise.all(settled.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+};
+
+const openDatabase = async (datasource: DuckDbSource, log: Log, timeoutMs: number): Promise<OpenDatabase> => {
   try {
     await access(datasource.path);
     const instance = await DuckDBInstance.create(datasource.path, { ...lockedDown });
@@ -104,6 +139,8 @@ const connect = async (
     const catalog = await pool.use(readCatalog);
     return {
       catalog,
+      describe: () =>
+        pool.use((connection) => readSourceTables(async (text) => (await runStatement(connection, text, [])).rows)),
       run: (query) =>
         pool.use((connection) => runLogged(() => runTimed(connection, query, timeoutMs), datasource, log)),
       close: async () => {

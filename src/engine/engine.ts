@@ -22,6 +22,8 @@ export const createEngine = ({ log }: { readonly log: Log }): Engine => {
       const { rows } = await answer(databases, { kind: 'options', question });
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
+    introspect: databases.introspect,
+    forget: databases.forget,
     close: databases.close,
   };
 };

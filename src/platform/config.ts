@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { readSealingKey } from './sealing.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
 const section = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
@@ -49,6 +50,8 @@ export type Secrets = {
   readonly apiKey: string | null;
   readonly serviceToken: string | null;
   readonly demoApiKey: string | null;
+  /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
+  readonly encryptionKey: string | null;
 };
 
 export type Config = {
@@ -162,9 +165,20 @@ const tooShort = (path: string, secret: string | null): readonly ConfigFault[] =
     ? [missing(path, `must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`)]
     : [];
 
+const encryptionKeyFaults = (key: string | null): readonly ConfigFault[] =>
+  key === null || readSealingKey(key) !== undefined
+    ? []
+    : [
+        missing(
+          'GUESTLIST_ENCRYPTION_KEY',
+          'is not 32 bytes in base64: make one by `openssl rand -base64 32`, and keep it as long as the metadata',
+        ),
+      ];
+
 const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
   ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
+  ...encryptionKeyFaults(secrets.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
     ? [
         missing(
@@ -187,6 +201,7 @@ const readSecrets = (env: Environment): Secrets => ({
   apiKey: given(env, 'GUESTLIST_API_KEY') ?? null,
   serviceToken: given(env, 'GUESTLIST_SERVICE_TOKEN') ?? null,
   demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
+  encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
 });
 
 /** The defaults alone, as the shipped file must show them. */

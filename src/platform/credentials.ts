@@ -2,19 +2,24 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { createSealingKey } from './sealing.js';
 
 const stored = z.strictObject({
   serviceToken: z.string().min(1),
   demoApiKey: z.string().min(1),
   demoJwtSecret: z.string().min(1),
+  encryptionKey: z.string().min(1),
 });
+
+/** Files of earlier releases lack what came later: it is made then, and the rest kept. */
+const storedEarlier = stored.partial({ encryptionKey: true });
 
 /** The credentials that a first start makes where the environment gives none. */
 export type Credentials = z.output<typeof stored>;
 
 type Given = { readonly [Name in keyof Credentials]: string | null };
 
-const readStored = async (file: string): Promise<Credentials | undefined> => {
+const readStored = async (file: string): Promise<z.output<typeof storedEarlier> | undefined> => {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -22,7 +27,7 @@ const readStored = async (file: string): Promise<Credentials | undefined> => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  const checked = stored.safeParse(JSON.parse(text));
+  const checked = storedEarlier.safeParse(JSON.parse(text));
   if (!checked.success) throw new Error(`${file} is damaged: mend it, or remove it to have new credentials made`);
   return checked.data;
 };
@@ -45,12 +50,13 @@ export const loadCredentials = async (
 ): Promise<Credentials & { readonly file: string }> => {
   const file = join(dataDir, 'credentials.json');
   const there = await readStored(file);
-  const kept = there ?? {
-    serviceToken: randomUUID(),
-    demoApiKey: randomUUID(),
-    demoJwtSecret: randomBytes(48).toString('base64url'),
+  const kept: Credentials = {
+    serviceToken: there?.serviceToken ?? randomUUID(),
+    demoApiKey: there?.demoApiKey ?? randomUUID(),
+    demoJwtSecret: there?.demoJwtSecret ?? randomBytes(48).toString('base64url'),
+    encryptionKey: there?.encryptionKey ?? createSealingKey(),
   };
-  if (there === undefined) {
+  if (there?.encryptionKey === undefined) {
     await mkdir(dataDir, { recursive: true });
     await write(file, kept);
   }
@@ -58,6 +64,7 @@ export const loadCredentials = async (
     serviceToken: given.serviceToken ?? kept.serviceToken,
     demoApiKey: given.demoApiKey ?? kept.demoApiKey,
     demoJwtSecret: given.demoJwtSecret ?? kept.demoJwtSecret,
+    encryptionKey: given.encryptionKey ?? kept.encryptionKey,
     file,
   };
 };

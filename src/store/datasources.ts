@@ -1,24 +1,42 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Datasource } from '../domain/organization.js';
-import type { NamedStore } from '../domain/ports.js';
+import type { Datasource, ServerConnection } from '../domain/organization.js';
+import type { NamedStore, Sealer } from '../domain/ports.js';
 import { createNamedStore } from './named.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['datasources']>;
 
-const decode = (row: Row): Datasource => ({
-  id: row.id,
-  name: row.name,
-  datasourceType: row.datasource_type,
-  path: row.path,
-});
+const decodeConnection = (row: Row, sealer: Sealer) => {
+  if (row.datasource_type === 'DUCKDB' && row.path !== null)
+    return { datasourceType: 'DUCKDB', path: row.path } as const;
+  if (row.sealed === null) throw new Error(`datasource ${row.name} has no connection`);
+  // Written by `encode` below, and by nobody else: it does not open where it was changed.
+  return JSON.parse(sealer.open(row.sealed, row.id)) as ServerConnection;
+};
 
-const encode = (datasource: Datasource): Row => ({
-  id: datasource.id,
-  name: datasource.name,
-  datasource_type: datasource.datasourceType,
-  path: datasource.path,
-});
+const encode = (datasource: Datasource, sealer: Sealer): Row => {
+  const { id, name, syncedAt, ...connection } = datasource;
+  const isFile = connection.datasourceType === 'DUCKDB';
+  return {
+    id,
+    name,
+    datasource_type: connection.datasourceType,
+    path: isFile ? connection.path : null,
+    sealed: isFile ? null : sealer.seal(JSON.stringify(connection), id),
+    synced_at: syncedAt,
+  };
+};
 
-export const createDatasourceStore = (db: Kysely<Tables>): NamedStore<Datasource> =>
-  createNamedStore(db, { table: 'datasources', what: 'The datasource', decode, encode });
+/** Servers' credentials are sealed, and each seal is bound to its datasource's id. */
+export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): NamedStore<Datasource> =>
+  createNamedStore(db, {
+    table: 'datasources',
+    what: 'The datasource',
+    decode: (row: Row): Datasource => ({
+      id: row.id,
+      name: row.name,
+      syncedAt: row.synced_at,
+      ...decodeConnection(row, sealer),
+    }),
+    encode: (datasource) => encode(datasource, sealer),
+  });

@@ -1,9 +1,23 @@
 import { type Kysely, type Migration, Migrator } from 'kysely';
 import { metadata } from './migrations/0001-metadata.js';
+import { datasources } from './migrations/0002-datasources.js';
+import { datamarts } from './migrations/0003-datamarts.js';
+import { workspaces } from './migrations/0004-workspaces.js';
+import { keys } from './migrations/0005-keys.js';
+import { dashboards } from './migrations/0006-dashboards.js';
+import { guestWrites } from './migrations/0007-guest-writes.js';
 import { schemaName, type Tables } from './tables.js';
 
 /** In order of their names. One that was released is never changed again; a correction is a new one. */
-export const migrations: Readonly<Record<string, Migration>> = { '0001-metadata': metadata };
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001-metadata': metadata,
+  '0002-datasources': datasources,
+  '0003-datamarts': datamarts,
+  '0004-workspaces': workspaces,
+  '0005-keys': keys,
+  '0006-dashboards': dashboards,
+  '0007-guest-writes': guestWrites,
+};
 
 /**
  * Brings the tables up to date; safe where several processes start at once. All or nothing: throws, and leaves the

@@ -3,7 +3,7 @@
  * database must decide: which of two simultaneous writers gets a name. Knows no caller, no permission and no clock.
  */
 import type { Kysely } from 'kysely';
-import type { Store } from '../domain/ports.js';
+import type { Sealer, Store } from '../domain/ports.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createDashboardStore } from './dashboards.js';
 import { createDataAppStore } from './data-apps.js';
@@ -17,24 +17,24 @@ import { schemaName, type Tables } from './tables.js';
 import { createWorkspaceStore } from './workspaces.js';
 
 /** The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. */
-export const createStore = (db: Kysely<Tables>): Store => {
+export const createStore = (db: Kysely<Tables>, sealer: Sealer): Store => {
   const root = db.withSchema(schemaName);
   return {
-    ...createStores(root),
-    transaction: (work) => root.transaction().execute((transaction) => work(createInnerStore(transaction))),
+    ...createStores(root, sealer),
+    transaction: (work) => root.transaction().execute((transaction) => work(createInnerStore(transaction, sealer))),
   };
 };
 
-const createInnerStore = (transaction: Kysely<Tables>): Store => {
-  const store: Store = { ...createStores(transaction), transaction: (work) => work(store) };
+const createInnerStore = (transaction: Kysely<Tables>, sealer: Sealer): Store => {
+  const store: Store = { ...createStores(transaction, sealer), transaction: (work) => work(store) };
   return store;
 };
 
-const createStores = (db: Kysely<Tables>): Omit<Store, 'transaction'> => ({
+const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transaction'> => ({
   dataApps: createDataAppStore(db),
   apiKeys: createApiKeyStore(db),
   serviceTokens: createServiceTokenStore(db),
-  datasources: createDatasourceStore(db),
+  datasources: createDatasourceStore(db, sealer),
   datamarts: createDatamartStore(db),
   workspaces: createWorkspaceStore(db),
   dashboards: createDashboardStore(db),

@@ -5,7 +5,7 @@ import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { MetricDefinition } from '../domain/metric.js';
-import type { ConnectionType, Datasource } from '../domain/organization.js';
+import type { ConnectionType, DatasourceType } from '../domain/organization.js';
 
 /** The schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -25,8 +25,12 @@ export type Tables = {
   readonly datasources: {
     id: string;
     name: string;
-    datasource_type: Datasource['datasourceType'];
-    path: string;
+    datasource_type: DatasourceType;
+    /** Of a file. */
+    path: string | null;
+    /** Of a server: its connection as JSON, encrypted. */
+    sealed: string | null;
+    synced_at: Date | null;
   };
   readonly datamarts: {
     id: string;

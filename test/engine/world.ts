@@ -107,6 +107,7 @@ export const condition = (path: string, predicate: Predicate): Condition => ({ c
 export const datasourceAt = (path: string): Datasource => ({
   id: 'd1',
   name: 'warehouse',
+  syncedAt: null,
   datasourceType: 'DUCKDB',
   path,
 });

@@ -10,6 +10,7 @@ import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { testSealer } from '../suites/sealer.js';
 import { type Child, compileScript, type Script, startChild } from './child.js';
 
 const timeoutInMs = 60_000;
@@ -133,7 +134,7 @@ describe('the embedded database in a folder', () => {
       const database = await open();
       const db = database.connect<Tables>();
       await migrate(db);
-      const store = createStore(db);
+      const store = createStore(db, testSealer);
       await store.dataApps.insert({ id: 'a', name: 'a', createdAt: new Date(0), updatedAt: new Date(0) });
       expect((await store.dataApps.findByName('a'))?.id).toBe('a');
       await database.close();

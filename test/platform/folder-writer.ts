@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/platform/database.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { testSealer } from '../suites/sealer.js';
 
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);
@@ -14,7 +15,7 @@ const write = async (folder: string): Promise<never> => {
   const db = (await openDatabase({ databaseUrl: null, folder })).connect<Tables>();
   say('open');
   await migrate(db);
-  const store = createStore(db);
+  const store = createStore(db, testSealer);
   for (;;) {
     const id = randomUUID();
     await store.dataApps.insert({ id, name: id, createdAt: new Date(0), updatedAt: new Date(0) });

@@ -16,6 +16,7 @@ import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type Answer, request } from '../product/guest.js';
+import { testSealer } from '../suites/sealer.js';
 import { insertOrganization, type Keys } from './organization.js';
 
 const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
@@ -44,7 +45,7 @@ const withStore = async <T>(folder: string, work: (store: Store) => Promise<T>):
   try {
     const db = database.connect<Tables>();
     await migrate(db);
-    return await work(createStore(db));
+    return await work(createStore(db, testSealer));
   } finally {
     await database.close();
   }

@@ -221,8 +221,20 @@ const insertDataApps = async (store: Store, keys: Keys): Promise<{ readonly data
 
 const insertSources = async (store: Store, warehouse: string) => {
   const [here, lost] = [randomUUID(), randomUUID()];
-  await store.datasources.insert({ id: here, name: 'warehouse', datasourceType: 'DUCKDB', path: warehouse });
-  await store.datasources.insert({ id: lost, name: 'lost', datasourceType: 'DUCKDB', path: `${warehouse}.gone` });
+  await store.datasources.insert({
+    id: here,
+    name: 'warehouse',
+    syncedAt: null,
+    datasourceType: 'DUCKDB',
+    path: warehouse,
+  });
+  await store.datasources.insert({
+    id: lost,
+    name: 'lost',
+    syncedAt: null,
+    datasourceType: 'DUCKDB',
+    path: `${warehouse}.gone`,
+  });
   const marts = {
     shop: mart('shop', here, shopParts),
     orders: mart('orders', here, {

@@ -28,9 +28,10 @@ export const keySample = (fields: Partial<StoredKey> = {}): StoredKey => ({
   ...fields,
 });
 
-export const datasourceSample = (fields: Partial<Datasource> = {}): Datasource => ({
+export const datasourceSample = (fields: { readonly name?: string } = {}): Datasource => ({
   id: randomUUID(),
   name: `source-${randomUUID()}`,
+  syncedAt: null,
   datasourceType: 'DUCKDB',
   path: 'flights.duckdb',
   ...fields,

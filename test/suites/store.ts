@@ -8,6 +8,7 @@ import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { testSealer } from './sealer.js';
 import {
   dashboardSample,
   dataAppSample,
@@ -38,7 +39,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     beforeAll(async () => {
       context.database = await open();
       await migrate(context.database.connect<Tables>());
-      context.store = createStore(context.database.connect<Tables>());
+      context.store = createStore(context.database.connect<Tables>(), testSealer);
     }, 60_000);
     afterAll(async () => context.database?.close());
 
@@ -630,7 +631,7 @@ const transactionTests = (store: () => Store, database: () => Database): void =>
       const db = database().connect<Tables>();
       await db.connection().execute(async (connection) => {
         await sql`set search_path to pg_catalog`.execute(connection);
-        const isolated = createStore(connection);
+        const isolated = createStore(connection, testSealer);
         const { dataApp, workspace, owner } = await insertOrganization(isolated);
         await isolated.dashboards.insert(dashboardSample(workspace.id, { owner }));
         expect(await isolated.dashboards.listByWorkspace(workspace.id, dataApp.id, null)).toHaveLength(1);

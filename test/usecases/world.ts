@@ -24,6 +24,7 @@ import {
   table,
   tableRef,
 } from '../engine/world.js';
+import { testSealer } from '../suites/sealer.js';
 
 /** Two clients, `a` with five sales and `b` with one, in shops of three states. */
 const statements = [
@@ -98,7 +99,7 @@ export const createWorld = async () => {
   const database = await openDatabase({ databaseUrl: null, folder: null });
   const db = database.connect<Tables>();
   await migrate(db);
-  const store = createStore(db);
+  const store = createStore(db, testSealer);
   await seed(store, path);
   const { engine }: { readonly engine: Engine } = createLoggedEngine();
   let made = 0;

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, sql } from 'kysely';
+import { statementsOf } from './run.js';
 
 /**
  * Names are collated "C" (by code point), so that they are compared and ordered alike on every server. Owned rows carry data app
@@ -132,8 +132,4 @@ const statements = [
   'create index guest_tokens_of_datamart on guestlist.guest_tokens (datamart_id)',
 ];
 
-export const metadata: Migration = {
-  up: async (db: Kysely<unknown>) => {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};
+export const metadata = statementsOf(statements);

@@ -1,0 +1,3 @@
+import { statementsOf } from './run.js';
+
+export const keys = statementsOf([]);

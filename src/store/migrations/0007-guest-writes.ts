@@ -1,0 +1,3 @@
+import { statementsOf } from './run.js';
+
+export const guestWrites = statementsOf([]);
