@@ -1,6 +1,6 @@
 /** The built product in this process, over HTTP, on an organization of its own and with a clock that the tests move. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,7 +57,9 @@ export const openHouse = async (): Promise<House> => {
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-spec-'));
   const keys: Keys = { apiKey: randomUUID(), otherKey: randomUUID(), endedKey: randomUUID() };
   const serviceToken = randomUUID();
-  await withStore(folder, (store) => insertOrganization(store, join(folder, 'warehouse.duckdb'), keys));
+  const sources = join(folder, 'sources');
+  await mkdir(sources);
+  await withStore(folder, (store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
   const env = {
     GUESTLIST_DATA_DIR: folder,
     GUESTLIST_DEMO: '0',
