@@ -1,5 +1,5 @@
 /** Names and IPv4 addresses, or IPv6 addresses. No socket path, no list, no user, no wildcard. */
-const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|[0-9a-f:.]*:[0-9a-f:.]*)$/;
+const hostPattern = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|[0-9.]{7,15}))$/;
 
 /**
  * The one spelling of a server's host, in which hosts are stored and compared: lower case, without the brackets of an IPv6 address
