@@ -28,6 +28,7 @@ import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
 import { createToken, hashToken } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
+import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
@@ -117,10 +118,19 @@ const composeDemo = async (
 
 type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
 
-const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
-  const engine = createEngine({ log });
-  if (bundle === null) return { engine, prepare: async () => {} };
-  return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
+const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
+  const dataDir = resolve(settings.dataDir);
+  const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
+  const { allowedHosts, duckdbFolders } = settings.datasources;
+  const { assertReachable } = createReach({
+    allowedHosts,
+    duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
+    dataDir,
+    files: flights === null ? [] : [flights],
+    databaseUrl: settings.databaseUrl,
+  });
+  const engine = createEngine({ log, assertReachable });
+  return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 
 const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentials): GatewayOptions['issuers'] => {

@@ -3,6 +3,7 @@ import type { Handlers } from './contract/operations.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { createDataApp } from './usecases/data-apps.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
 import {
   downloadGuestCsv,
@@ -27,6 +28,7 @@ export type HandlerDeps = {
 export const createHandlers = (deps: HandlerDeps): Handlers => ({
   ...tokensAndEmbeds(deps),
   ...organization(deps),
+  ...datasources(deps),
   ...guests(deps),
 });
 
@@ -43,6 +45,13 @@ const organization = (deps: HandlerDeps) => ({
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
   queryMetric: queryMetric(deps),
+});
+
+const datasources = (deps: HandlerDeps) => ({
+  createDatasource: createDatasource(deps),
+  updateDatasource: updateDatasource(deps),
+  listDatasources: listDatasources(deps),
+  syncDatasource: syncDatasource(deps),
 });
 
 const guests = (deps: HandlerDeps) => ({

@@ -5,6 +5,7 @@
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
 import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
@@ -34,6 +35,10 @@ export const bound = {
   listEmbeds,
   listEmbedMetrics,
   createDataApp,
+  createDatasource,
+  updateDatasource,
+  listDatasources,
+  syncDatasource,
   listDashboards,
   listMetrics,
   queryMetric,

@@ -127,7 +127,7 @@ export const seedDemo = (
     const datasource = await upsert(store.datasources, {
       id: id(),
       name,
-      syncedAt: null,
+      syncedAt: (await store.datasources.findSummary(name))?.syncedAt ?? null,
       datasourceType,
       path: join(options.dataDir, path),
     });

@@ -5,14 +5,15 @@ import type { Datamart } from './datamart.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
 import type { Metric } from './metric.js';
-import type { DataApp, Datasource, Workspace } from './organization.js';
+import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
+import type { SourceTable } from './source-schema.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
   readonly dataApps: DataAppStore;
   readonly apiKeys: ApiKeyStore;
   readonly serviceTokens: ServiceTokenStore;
-  readonly datasources: NamedStore<Datasource>;
+  readonly datasources: DatasourceStore;
   readonly datamarts: NamedStore<Datamart>;
   readonly workspaces: NamedStore<Workspace>;
   readonly dashboards: DashboardStore;
@@ -32,6 +33,17 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
+};
+
+export type DatasourceStore = NamedStore<Datasource> & {
+  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
+  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
+  /** By name; opens no credentials. */
+  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
+  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
+  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
+  /** What was found when it was last looked at; undefined: it never was. */
+  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
 };
 
 export type DataAppStore = NamedStore<DataApp>;

@@ -6,6 +6,7 @@ import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { MetricDefinition } from '../domain/metric.js';
 import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { SourceTable } from '../domain/source-schema.js';
 
 /** The schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -31,6 +32,8 @@ export type Tables = {
     /** Of a server: its connection as JSON, encrypted. */
     sealed: string | null;
     synced_at: Date | null;
+    /** As they were then; null: never looked at. */
+    source_tables: NullableJsonb<readonly SourceTable[]>;
   };
   readonly datamarts: {
     id: string;

@@ -7,6 +7,7 @@ import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import type { Metric } from '../../src/domain/metric.js';
+import type { Datasource } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
@@ -70,6 +71,14 @@ const embed: Embed = {
   description: null,
   accessSettings: null,
   createdAt: when,
+};
+
+const datasource: Datasource = {
+  id: 's',
+  name: 'flights',
+  syncedAt: when,
+  datasourceType: 'DUCKDB',
+  path: '/sources/flights.duckdb',
 };
 
 const dashboard: Dashboard = {
@@ -163,6 +172,10 @@ export const sampleHandlers: Handlers = {
   listEmbeds: async () => [{ embed, dashboard, metric: null }],
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
+  createDatasource: async () => datasource,
+  updateDatasource: async () => datasource,
+  listDatasources: async () => [datasource],
+  syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
   listDashboards: async () => [dashboard],
   listMetrics: async () => [metric],
   queryMetric: async () => reply,
