@@ -4,7 +4,8 @@
  */
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
@@ -34,6 +35,14 @@ export const bound = {
   listEmbeds,
   listEmbedMetrics,
   createDataApp,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -51,13 +60,6 @@ export const operations = {
   deleteEmbed,
   updateDataApp,
   deleteDataApp,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,
