@@ -3,6 +3,7 @@ import type { Handlers } from './contract/operations.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { createDataApp } from './usecases/data-apps.js';
+import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
 import {
@@ -15,6 +16,12 @@ import {
 } from './usecases/guest-reads.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
 import { queryMetric } from './usecases/metrics.js';
+import {
+  createSemanticLayer,
+  deleteSemanticLayer,
+  getSemanticLayer,
+  updateSemanticLayer,
+} from './usecases/semantic-layer.js';
 import { listDashboards, listMetrics } from './usecases/workspaces.js';
 
 export type HandlerDeps = {
@@ -29,6 +36,7 @@ export const createHandlers = (deps: HandlerDeps): Handlers => ({
   ...tokensAndEmbeds(deps),
   ...organization(deps),
   ...datasources(deps),
+  ...datamarts(deps),
   ...guests(deps),
 });
 
@@ -52,6 +60,17 @@ const datasources = (deps: HandlerDeps) => ({
   updateDatasource: updateDatasource(deps),
   listDatasources: listDatasources(deps),
   syncDatasource: syncDatasource(deps),
+});
+
+const datamarts = (deps: HandlerDeps) => ({
+  listDatamarts: listDatamarts(deps),
+  createDatamart: createDatamart(deps),
+  updateDatamart: updateDatamart(deps),
+  deleteDatamart: deleteDatamart(deps),
+  createSemanticLayer: createSemanticLayer(deps),
+  updateSemanticLayer: updateSemanticLayer(deps),
+  getSemanticLayer: getSemanticLayer(deps),
+  deleteSemanticLayer: deleteSemanticLayer(deps),
 });
 
 const guests = (deps: HandlerDeps) => ({

@@ -4,7 +4,8 @@
  */
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
@@ -39,6 +40,14 @@ export const bound = {
   updateDatasource,
   listDatasources,
   syncDatasource,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -56,13 +65,6 @@ export const operations = {
   deleteEmbed,
   updateDataApp,
   deleteDataApp,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,

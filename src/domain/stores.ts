@@ -6,6 +6,7 @@ import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
 import type { Metric } from './metric.js';
 import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
+import type { SemanticLayer } from './semantic-layer.js';
 import type { SourceTable } from './source-schema.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
@@ -14,7 +15,8 @@ export type Store = {
   readonly apiKeys: ApiKeyStore;
   readonly serviceTokens: ServiceTokenStore;
   readonly datasources: DatasourceStore;
-  readonly datamarts: NamedStore<Datamart>;
+  readonly datamarts: DatamartStore;
+  readonly semanticLayers: SemanticLayerStore;
   readonly workspaces: NamedStore<Workspace>;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
@@ -44,6 +46,27 @@ export type DatasourceStore = NamedStore<Datasource> & {
   readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
   /** What was found when it was last looked at; undefined: it never was. */
   readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
+};
+
+export type DatamartStore = NamedStore<Datamart> & {
+  /** As `findByName`, and nobody else changes it until the transaction ends. */
+  readonly lockByName: (name: string) => Promise<Datamart | undefined>;
+  /** Ordered by name. */
+  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
+  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
+  readonly remove: (id: string) => Promise<void>;
+};
+
+export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
+
+/** One layer for a datamart. */
+export type SemanticLayerStore = {
+  /** False where the datamart has one already. */
+  readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
+  readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
+  readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
+  /** False where there was none. */
+  readonly remove: (datamartId: string) => Promise<boolean>;
 };
 
 export type DataAppStore = NamedStore<DataApp>;
@@ -116,6 +139,11 @@ export type EmbedStore = {
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
+  /**
+   * Removes every data app's embeds whose access settings name the datamart, takes them out of the lists of guest tokens, and
+   * removes the tokens that named no others. An embed made later under the same id is not what those tokens were given.
+   */
+  readonly removeByDatamart: (datamartName: string) => Promise<void>;
 };
 
 export type GuestTokenStore = {

@@ -12,6 +12,7 @@ import { createDatasourceStore } from './datasources.js';
 import { createEmbedStore } from './embeds.js';
 import { createGuestTokenStore } from './guest-tokens.js';
 import { createMetricStore } from './metrics.js';
+import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { schemaName, type Tables } from './tables.js';
 import { createWorkspaceStore } from './workspaces.js';
@@ -36,6 +37,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   serviceTokens: createServiceTokenStore(db),
   datasources: createDatasourceStore(db, sealer),
   datamarts: createDatamartStore(db),
+  semanticLayers: createSemanticLayerStore(db),
   workspaces: createWorkspaceStore(db),
   dashboards: createDashboardStore(db),
   metrics: createMetricStore(db),

@@ -6,6 +6,7 @@ import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { MetricDefinition } from '../domain/metric.js';
 import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { SemanticTable } from '../domain/semantic-layer.js';
 import type { SourceTable } from '../domain/source-schema.js';
 
 /** The schema that holds all tables. Every statement names it. */
@@ -44,6 +45,12 @@ export type Tables = {
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     created_at: Date;
+    updated_at: Date;
+  };
+  readonly semantic_layers: {
+    datamart_id: string;
+    tables: Jsonb<readonly SemanticTable[]>;
+    feedback: string | null;
     updated_at: Date;
   };
   readonly workspaces: {

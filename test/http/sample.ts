@@ -9,11 +9,13 @@ import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/
 import type { Metric } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
 import { type Authenticate, createDispatch } from '../../src/http/bind.js';
 import { createLog } from '../../src/platform/log.js';
 import { createMetrics } from '../../src/platform/metrics.js';
+import { datamartSample } from '../suites/store-samples.js';
 
 export const apiKey = 'key-of-the-flights-app';
 export const serviceToken = 'service-token-of-the-organization';
@@ -94,6 +96,8 @@ const dashboard: Dashboard = {
   metadata: { team: 'ops' },
   isAllowPrivateMetricsByDefault: false,
 };
+
+const datamart = datamartSample('w', { name: 'flights' });
 
 const metric: Metric = {
   metricId: 'm1',
@@ -176,6 +180,23 @@ export const sampleHandlers: Handlers = {
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  listDatamarts: async (_, { expandDetails }) => ({
+    items: [{ datamart, datasourceName: 'warehouse' }],
+    expandDetails,
+  }),
+  createDatamart: async (_, { name }) => ({ ...datamart, name }),
+  updateDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  createSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  updateSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  getSemanticLayer: async (_, { datamartName }) => ({
+    datamart: { ...datamart, name: datamartName },
+    tables: viewSemanticTables(datamart, undefined),
+    feedback: null,
+    completionScore: 0,
+    updatedAt: null,
+  }),
+  deleteSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   listDashboards: async () => [dashboard],
   listMetrics: async () => [metric],
   queryMetric: async () => reply,
