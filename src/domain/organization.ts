@@ -47,3 +47,6 @@ export type Workspace = {
   readonly datasourceId: string | null;
   readonly datamartId: string | null;
 };
+
+/** By its last characters an owner tells one credential from another. None of a short one: they would be much of it. */
+export const keyHintOf = (token: string): string | null => (token.length >= 32 ? token.slice(-4) : null);

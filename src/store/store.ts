@@ -11,6 +11,7 @@ import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
 import { createEmbedStore } from './embeds.js';
 import { createGuestTokenStore } from './guest-tokens.js';
+import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
@@ -43,4 +44,5 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
+  lastUses: createLastUseStore(db),
 });

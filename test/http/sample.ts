@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import { bound, type Handlers } from '../../src/contract/operations.js';
+import type { HashedToken } from '../../src/domain/brand.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/caller.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
@@ -169,7 +170,39 @@ export const reply: MetricReply = {
   },
 };
 
+const key = {
+  id: 'k',
+  dataAppId: 'a',
+  name: 'backend',
+  description: null,
+  hash: '' as HashedToken,
+  keyHint: null,
+  createdAt: when,
+  expiresAt: null,
+  lastUsedAt: when,
+};
+const madeKey = async () => ({ key: 'a new key' });
+
+const keyHandlers = {
+  createApiKey: madeKey,
+  listApiKeys: async () => [key],
+  deleteApiKey: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
+  rotateApiKey: madeKey,
+  createServiceToken: madeKey,
+  listServiceTokens: async () => [key],
+  deleteServiceToken: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
+  rotateServiceToken: madeKey,
+};
+
+const dataApp = { id: 'a', name: 'flights', createdAt: when, updatedAt: when };
+
 export const sampleHandlers: Handlers = {
+  ...keyHandlers,
+  listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
+  revokeGuestTokens: async () => ({ revoked: 1 }),
+  updateDataApp: async (_, { updateName }) => ({ ...dataApp, name: updateName }),
+  deleteDataApp: async (_, { name }) => ({ ...dataApp, name }),
+  listDataApps: async () => [{ dataApp, embeds: [embed] }],
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
   createDashboardEmbed: async (_, { dashboardId }) => ({ ...embed, name: dashboardId }),
