@@ -3,6 +3,7 @@ import type { HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { GuestTokenStore } from '../domain/ports.js';
 import { jsonb } from './document.js';
+import { inTransaction } from './query.js';
 import type { GrantDocument, Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant => ({
@@ -35,11 +36,26 @@ const encode = (hash: HashedToken, grant: GuestGrant): Insertable<Tables['guest_
 
 /** Expired tokens are found too: whoever asks compares `expiresAt` with its own clock. */
 export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => ({
-  insert: async (hash, grant) => {
-    await db.insertInto('guest_tokens').values(encode(hash, grant)).execute();
-  },
+  insert: (hash, grant) => inTransaction(db, (transaction) => insert(transaction, hash, grant)),
   findByHash: async (hash) => {
     const row = await db.selectFrom('guest_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
     return row && decode(row);
   },
 });
+
+/** The embeds' rows stay locked until the token is there: who deletes one afterwards finds the token, too. */
+const insert = async (db: Kysely<Tables>, hash: HashedToken, grant: GuestGrant): Promise<boolean> => {
+  const named = [...new Set(grant.allowedEmbeds ?? [])];
+  if (named.length > 0) {
+    const there = await db
+      .selectFrom('embeds')
+      .select('embed_id')
+      .where('data_app_id', '=', grant.dataAppId)
+      .where('embed_id', 'in', named)
+      .forKeyShare()
+      .execute();
+    if (there.length < named.length) return false;
+  }
+  await db.insertInto('guest_tokens').values(encode(hash, grant)).execute();
+  return true;
+};

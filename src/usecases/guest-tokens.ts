@@ -131,6 +131,11 @@ export const createGuestToken =
     );
     const grant = await grantOf(deps, scope, command);
     const token = deps.tokens.create();
-    await deps.store.guestTokens.insert(deps.tokens.hash(token), grant);
+    if (!(await deps.store.guestTokens.insert(deps.tokens.hash(token), grant))) {
+      throw new Refusal(
+        'DASHBOARD_PARAM_ERROR',
+        'params.allowedEmbeds: an embed was deleted meanwhile; name those there are.',
+      );
+    }
     return { token };
   };
