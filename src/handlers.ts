@@ -3,6 +3,7 @@ import type { Handlers } from './contract/operations.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { createDataApp } from './usecases/data-apps.js';
+import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
 import {
   downloadGuestCsv,
@@ -34,6 +35,10 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
   createGuestToken: createGuestToken(deps),
   createEmbed: createEmbed(deps),
   createDashboardEmbed: createDashboardEmbed(deps),
+  deleteEmbed: deleteEmbed(deps),
+  updateEmbed: updateEmbed(deps),
+  renameEmbed: renameEmbed(deps),
+  deleteDashboard: deleteDashboard(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });

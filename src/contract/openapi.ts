@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of a set of operations. The same operations always give the same text. */
 import { z } from 'zod';
+import { writeForm } from './openapi-form.js';
 import type { Binding, Credential, Operation, Resource } from './operation.js';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -139,7 +140,12 @@ const writeRequest = (operation: Operation, binding: AnyBinding, schemas: Schema
   return {
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(binding.from === 'body'
-      ? { requestBody: { required: true as const, content: { 'application/json': body } } }
+      ? {
+          requestBody: {
+            required: true as const,
+            content: { 'application/json': body, ...writeForm(binding.multipart, body.schema) },
+          },
+        }
       : {}),
   };
 };

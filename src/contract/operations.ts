@@ -3,8 +3,10 @@
  * without a use case does not compile (`Handlers`).
  */
 import { createDashboardEmbed } from './dashboard-embeds.js';
+import { deleteDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
 import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
@@ -31,8 +33,12 @@ export const bound = {
   createGuestToken,
   createEmbed,
   createDashboardEmbed,
+  deleteEmbed,
+  updateEmbed,
+  renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  deleteDashboard,
   createDataApp,
   listDashboards,
   listMetrics,
@@ -48,7 +54,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  deleteEmbed,
   updateDataApp,
   deleteDataApp,
   listDatamarts,
