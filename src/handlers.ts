@@ -4,6 +4,14 @@ import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { createDataApp } from './usecases/data-apps.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
+import { saveGuestLayout } from './usecases/guest-layouts.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  updateGuestMetric,
+} from './usecases/guest-metrics.js';
+import { previewGuestMetric } from './usecases/guest-preview.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -13,7 +21,9 @@ import {
   queryGuestMetric,
 } from './usecases/guest-reads.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
+import { createGuestView, deleteGuestView, listGuestViews } from './usecases/guest-views.js';
 import { queryMetric } from './usecases/metrics.js';
+import { publishMetric } from './usecases/publish-metric.js';
 import { listDashboards, listMetrics } from './usecases/workspaces.js';
 
 export type HandlerDeps = {
@@ -28,6 +38,7 @@ export const createHandlers = (deps: HandlerDeps): Handlers => ({
   ...tokensAndEmbeds(deps),
   ...organization(deps),
   ...guests(deps),
+  ...guestWrites(deps),
 });
 
 const tokensAndEmbeds = (deps: HandlerDeps) => ({
@@ -52,4 +63,17 @@ const guests = (deps: HandlerDeps) => ({
   listGuestUnderlying: listGuestUnderlying(deps),
   downloadGuestCsv: downloadGuestCsv(deps),
   listGuestFilterOptions: listGuestFilterOptions(deps),
+});
+
+const guestWrites = (deps: HandlerDeps) => ({
+  createGuestMetric: createGuestMetric(deps),
+  updateGuestMetric: updateGuestMetric(deps),
+  deleteGuestMetric: deleteGuestMetric(deps),
+  archiveGuestMetric: archiveGuestMetric(deps),
+  previewGuestMetric: previewGuestMetric(deps),
+  saveGuestLayout: saveGuestLayout(deps),
+  createGuestView: createGuestView(deps),
+  listGuestViews: listGuestViews(deps),
+  deleteGuestView: deleteGuestView(deps),
+  publishMetric: publishMetric(deps),
 });

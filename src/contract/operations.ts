@@ -6,6 +6,15 @@ import { createDashboardEmbed } from './dashboard-embeds.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
 import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  previewGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from './guest-metrics.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -43,6 +52,16 @@ export const bound = {
   listGuestUnderlying,
   downloadGuestCsv,
   listGuestFilterOptions,
+  createGuestMetric,
+  updateGuestMetric,
+  deleteGuestMetric,
+  archiveGuestMetric,
+  previewGuestMetric,
+  saveGuestLayout,
+  createGuestView,
+  listGuestViews,
+  deleteGuestView,
+  publishMetric,
 } as const;
 
 /** Everything that is declared. */

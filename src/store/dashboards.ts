@@ -4,6 +4,7 @@ import type { DashboardStore } from '../domain/ports.js';
 import { listMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
+import { jsonb } from './document.js';
 import { assertUpdated, inTransaction, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -43,6 +44,14 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
         .$call(page(wanted))
         .execute();
       return found.map(decodeDashboard);
+    },
+    lock: async (id) => {
+      const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    setLayout: async (id, layout) => {
+      const set = db.updateTable('dashboards').set({ layout: jsonb(layout) });
+      assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
     },
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),
     placeMetrics: (dashboardId, metrics) =>

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { Metric } from '../domain/metric.js';
-import type { MetricStore } from '../domain/ports.js';
+import type { Metric, Owner } from '../domain/metric.js';
+import type { MetricChange, MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboard-row.js';
+import { jsonb } from './document.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
 import { assertUpdated, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
@@ -21,6 +22,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     const row = await db.selectFrom('metrics').selectAll().where('metric_id', '=', metricId).executeTakeFirst();
     return row && decodeMetric(row);
   },
+  change: (metricId, owner, change) => changeMetric(db, metricId, owner, change),
   listByWorkspace: async (workspaceId, dataAppId, wanted) => {
     const rows = await db
       .selectFrom('metrics')
@@ -45,6 +47,27 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+/** Only what is named: two that change other parts at once both do. */
+const changeMetric = async (
+  db: Kysely<Tables>,
+  metricId: string,
+  owner: Owner,
+  { name, definition, isArchived }: MetricChange,
+): Promise<boolean> => {
+  const result = await db
+    .updateTable('metrics')
+    .set({
+      metric_id: metricId,
+      ...(name === undefined ? {} : { name }),
+      ...(definition === undefined ? {} : { definition: jsonb(definition), is_changed_by_guest: true }),
+      ...(isArchived === undefined ? {} : { is_archived: isArchived }),
+    })
+    .where('metric_id', '=', metricId)
+    .where(ownedBy(owner))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+};
 
 const update = async (db: Kysely<Tables>, metric: Metric): Promise<void> => {
   const { metric_id, ...columns } = encodeMetric(metric);

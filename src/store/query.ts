@@ -7,7 +7,7 @@ import type {
   SqlBool,
   UpdateResult,
 } from 'kysely';
-import type { Owner } from '../domain/metric.js';
+import type { Owner, Viewer } from '../domain/metric.js';
 import type { Page } from '../domain/ports.js';
 import type { Tables } from './tables.js';
 
@@ -59,3 +59,26 @@ export const ownedBy =
       eb('data_app_id', 'is not distinct from', owner?.dataAppId ?? null),
       eb('client_id', 'is not distinct from', owner?.clientId ?? null),
     ]);
+
+/** The columns that say whose a layout or view is. */
+export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userIdentifier }: Viewer) => ({
+  dashboard_id: dashboardId,
+  data_app_id: dataAppId,
+  client_id: clientId,
+  user_identifier: userIdentifier ?? '',
+});
+
+/** The row is of this viewer on this dashboard. For `where`. */
+export const viewerIs =
+  (dashboardId: string, viewer: Viewer) =>
+  (
+    eb: ExpressionBuilder<Tables, 'guest_layouts' | 'guest_views'>,
+  ): ExpressionWrapper<Tables, 'guest_layouts' | 'guest_views', SqlBool> => {
+    const columns = viewerColumns(dashboardId, viewer);
+    return eb.and([
+      eb('dashboard_id', '=', columns.dashboard_id),
+      eb('data_app_id', '=', columns.data_app_id),
+      eb('client_id', '=', columns.client_id),
+      eb('user_identifier', '=', columns.user_identifier),
+    ]);
+  };

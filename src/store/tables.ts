@@ -4,8 +4,10 @@ import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/das
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
-import type { MetricDefinition } from '../domain/metric.js';
+import type { GuestLayout } from '../domain/guest-stores.js';
+import type { GridCard, MetricDefinition } from '../domain/metric.js';
 import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { ViewChoices } from '../domain/saved-view.js';
 
 /** The schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -68,7 +70,24 @@ export type Tables = {
     name: string;
     definition: Jsonb<MetricDefinition>;
     lineage: Jsonb<readonly string[]>;
+    is_archived: boolean;
+    is_changed_by_guest: boolean;
   };
+  readonly guest_metrics: {
+    metric_id: string;
+    dashboard_id: string;
+    data_app_id: string;
+    client_id: string;
+    user_identifier: string | null;
+    name: string;
+    definition: Jsonb<MetricDefinition>;
+    card: NullableJsonb<GridCard>;
+    is_published: boolean;
+    is_archived: boolean;
+    created_at: Date;
+  };
+  readonly guest_layouts: ViewerColumns & { layout: Jsonb<GuestLayout> };
+  readonly guest_views: ViewerColumns & { id: string; name: string; choices: Jsonb<ViewChoices>; created_at: Date };
   readonly dashboard_metrics: {
     dashboard_id: string;
     metric_id: string;
@@ -100,6 +119,9 @@ export type Tables = {
     expires_at: Date | null;
   };
 };
+
+/** `user_identifier` is '' for tokens that name no user. */
+type ViewerColumns = { dashboard_id: string; data_app_id: string; client_id: string; user_identifier: string };
 
 type KeyRow = { id: string; name: string; hash: HashedToken; created_at: Date; expires_at: Date | null };
 

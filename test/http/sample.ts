@@ -6,8 +6,9 @@ import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
-import type { Metric } from '../../src/domain/metric.js';
+import { hostMade, type Metric } from '../../src/domain/metric.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { SavedView } from '../../src/domain/saved-view.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
 import { type Authenticate, createDispatch } from '../../src/http/bind.js';
@@ -105,6 +106,7 @@ const metric: Metric = {
   },
   lineage: [],
   owner: null,
+  ...hostMade,
 };
 
 const guestMetric: GuestMetric = {
@@ -156,6 +158,8 @@ export const reply: MetricReply = {
   },
 };
 
+const view: SavedView = { id: 'v1', name: 'Mine', dashboardFilter: {}, metricFilter: {}, filterNames: {} };
+
 export const sampleHandlers: Handlers = {
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
@@ -171,6 +175,16 @@ export const sampleHandlers: Handlers = {
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   listGuestUnderlying: async () => reply,
   downloadGuestCsv: async () => reply,
+  createGuestMetric: async () => guestMetric,
+  updateGuestMetric: async () => guestMetric,
+  deleteGuestMetric: async (_, { metricId }) => ({ metricId }),
+  archiveGuestMetric: async (_, { metricId, isArchived }) => ({ metricId, isArchived }),
+  previewGuestMetric: async () => reply,
+  saveGuestLayout: async (_, { layout }) => layout,
+  createGuestView: async (_, { name }) => ({ ...view, name }),
+  listGuestViews: async () => [view],
+  deleteGuestView: async (_, { viewId }) => ({ id: viewId }),
+  publishMetric: async (_, { metricId }) => ({ metricId }),
   listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],
 };
 
