@@ -15,7 +15,13 @@ import {
 } from './usecases/guest-reads.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
 import { queryMetric } from './usecases/metrics.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import {
+  createWorkspace,
+  listDashboards,
+  listMetrics,
+  listWorkspaces,
+  updateWorkspace,
+} from './usecases/workspaces.js';
 
 export type HandlerDeps = {
   readonly store: Store;
@@ -42,6 +48,9 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
 
 const organization = (deps: HandlerDeps) => ({
   createDataApp: createDataApp(deps),
+  createWorkspace: createWorkspace(deps),
+  updateWorkspace: updateWorkspace(deps),
+  listWorkspaces: listWorkspaces(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
   queryMetric: queryMetric(deps),

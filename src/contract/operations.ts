@@ -23,6 +23,7 @@ import {
   createWorkspace,
   listDashboards,
   listMetrics,
+  listWorkspaces,
   updateWorkspace,
   updateWorkspaceDashboards,
 } from './workspaces.js';
@@ -39,6 +40,9 @@ export const bound = {
   updateDatasource,
   listDatasources,
   syncDatasource,
+  createWorkspace,
+  updateWorkspace,
+  listWorkspaces,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -63,8 +67,6 @@ export const operations = {
   updateSemanticLayer,
   getSemanticLayer,
   deleteSemanticLayer,
-  createWorkspace,
-  updateWorkspace,
   updateWorkspaceDashboards,
 } as const;
 

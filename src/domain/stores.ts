@@ -15,7 +15,7 @@ export type Store = {
   readonly serviceTokens: ServiceTokenStore;
   readonly datasources: DatasourceStore;
   readonly datamarts: NamedStore<Datamart>;
-  readonly workspaces: NamedStore<Workspace>;
+  readonly workspaces: WorkspaceStore;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
@@ -33,6 +33,11 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
+};
+
+/** `list` is in order of names. */
+export type WorkspaceStore = NamedStore<Workspace> & {
+  readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
 };
 
 export type DatasourceStore = NamedStore<Datasource> & {

@@ -5,7 +5,7 @@ import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { MetricDefinition } from '../domain/metric.js';
-import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
 import type { SourceTable } from '../domain/source-schema.js';
 
 /** The schema that holds all tables. Every statement names it. */
@@ -52,6 +52,7 @@ export type Tables = {
     connection_type: ConnectionType;
     datasource_id: string | null;
     datamart_id: string | null;
+    settings: Jsonb<WorkspaceSettings>;
   };
   readonly dashboards: OwnerColumns & {
     id: string;
