@@ -61,7 +61,7 @@ export type Workspace = WorkspaceSettings & {
   readonly datamartId: string | null;
 };
 
-/** Whether what is in the workspace may read this datamart. */
+/** Whether what is in the workspace may read this datamart. One whose source is gone reaches nothing, and not everything. */
 export const reachesDatamart = (
   { connectionType, datasourceId, datamartId }: Workspace,
   datamart: { readonly id: string; readonly datasourceId: string },
@@ -76,3 +76,6 @@ export const reachesDatamart = (
       return true;
   }
 };
+
+/** By its last characters an owner tells one credential from another. None of a short one: they would be much of it. */
+export const keyHintOf = (token: string): string | null => (token.length >= 32 ? token.slice(-4) : null);
