@@ -11,6 +11,15 @@ import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
 import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  previewGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from './guest-metrics.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -83,6 +92,16 @@ export const bound = {
   listGuestUnderlying,
   downloadGuestCsv,
   listGuestFilterOptions,
+  createGuestMetric,
+  updateGuestMetric,
+  deleteGuestMetric,
+  archiveGuestMetric,
+  previewGuestMetric,
+  saveGuestLayout,
+  createGuestView,
+  listGuestViews,
+  deleteGuestView,
+  publishMetric,
 } as const;
 
 /** Everything that is declared. */

@@ -1,9 +1,10 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
-import type { Dashboard, MetricPlacement, PlacedMetric } from './dashboard.js';
+import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
-import type { Metric, Owner } from './metric.js';
+import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
+import type { Metric, MetricDefinition, Owner } from './metric.js';
 import type { DataApp } from './organization.js';
 import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
 
@@ -23,6 +24,9 @@ export type Store = {
   readonly embeds: EmbedStore;
   readonly guestTokens: GuestTokenStore;
   readonly lastUses: LastUseStore;
+  readonly guestMetrics: GuestMetricStore;
+  readonly guestLayouts: GuestLayoutStore;
+  readonly guestViews: GuestViewStore;
   /**
    * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
    * used: on the embedded database's one connection, the outer one would wait for `work` to end.
@@ -122,7 +126,11 @@ export type DashboardStore = {
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Dashboard[]>;
+  /** Those that the host made: a guest's are in `guestMetrics`, and never in a clone, an export or the workspace's listing. */
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
+  /** The dashboard, which no other transaction locks before this one ends. */
+  readonly lock: (id: string) => Promise<Dashboard | undefined>;
+  readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
   /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
   readonly placeMetrics: (
     dashboardId: string,
@@ -137,6 +145,8 @@ export type MetricStore = {
   readonly insert: (metric: Metric) => Promise<boolean>;
   readonly update: (metric: Metric) => Promise<void>;
   readonly findById: (metricId: string) => Promise<Metric | undefined>;
+  /** What a guest of `owner` changes; the lineage stays. False where the owner has no such metric (any more). */
+  readonly change: (metricId: string, owner: Owner, change: MetricChange) => Promise<boolean>;
   /** Ordered by name, then id; the organization's, and `dataAppId`'s own where one is given. */
   readonly listByWorkspace: (
     workspaceId: string,
@@ -147,6 +157,13 @@ export type MetricStore = {
   readonly listUnplacedCopies: (metricId: string, owner: Owner) => Promise<readonly Metric[]>;
   /** Every dashboard that holds the metric. */
   readonly listDashboards: (metricId: string) => Promise<readonly Dashboard[]>;
+};
+
+/** The parts of a metric that a guest may change; a new definition marks the metric as changed by a guest. */
+export type MetricChange = {
+  readonly name?: string | undefined;
+  readonly definition?: MetricDefinition | undefined;
+  readonly isArchived?: boolean | undefined;
 };
 
 export type EmbedStore = {
@@ -161,6 +178,8 @@ export type EmbedStore = {
   readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
+  /** The data app's dashboard embeds of that dashboard, oldest first. */
+  readonly listByDashboard: (dataAppId: string, dashboardId: string) => Promise<readonly Embed[]>;
   /** The data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */

@@ -59,6 +59,14 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
         .executeTakeFirst();
       return row && decode(row);
     },
+    listByDashboard: async (dataAppId, dashboardId) =>
+      (
+        await rows
+          .where('data_app_id', '=', dataAppId)
+          .where('dashboard_id', '=', dashboardId)
+          .where('embed_type', '=', 'dashboard')
+          .execute()
+      ).map(decode),
     listByMetric: async (dataAppId, metricId) =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
