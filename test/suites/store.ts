@@ -9,6 +9,7 @@ import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { testSealer } from './sealer.js';
+import { datamartTests } from './store-datamarts.js';
 import {
   dashboardSample,
   dataAppSample,
@@ -52,6 +53,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     transactionTests(store, database);
     textTests(store, database);
     deletionTests(store, database);
+    datamartTests(store, database);
   });
 };
 
