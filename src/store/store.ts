@@ -10,7 +10,11 @@ import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
 import { createEmbedStore } from './embeds.js';
+import { createGuestLayoutStore } from './guest-layouts.js';
+import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
+import { createGuestViewStore } from './guest-views.js';
+import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
@@ -43,4 +47,8 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
+  lastUses: createLastUseStore(db),
+  guestMetrics: createGuestMetricStore(db),
+  guestLayouts: createGuestLayoutStore(db),
+  guestViews: createGuestViewStore(db),
 });

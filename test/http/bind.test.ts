@@ -152,7 +152,7 @@ describe('paths', () => {
     '/api/v2/nothing',
     '/api/v2',
     '/API/v2/guest/dashboards/a',
-  ])('%s is not found: unknown, or declared and not bound', async (path) => {
+  ])('%s is not found', async (path) => {
     const { status, body } = await guest(path);
     expect([status, body.error.code, body.error.status]).toEqual([404, 'NOT_FOUND', 404]);
   });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../product/guest.js';
 import { boardOver, createSales, readDatamart, rowsOf } from './datamarts.js';
-import { call, type House, mint, ok, openHouse, refused, settings } from './house.js';
+import { call, type House, mint, noon, ok, openHouse, refused, settings } from './house.js';
 import { definition } from './organization.js';
 
 let house: House;
@@ -182,7 +182,7 @@ describe('a workspace that was connected to it', () => {
         metadata: null,
         isAllowPrivateMetricsByDefault: false,
       });
-      await store.dashboards.placeMetrics(dashboardId, [{ metricId, placement: 'METRIC' }]);
+      await store.dashboards.placeMetrics(dashboardId, [{ metricId, placement: 'METRIC' }], noon);
     });
     const embed = { embedType: 'metric', dashboardId: workspaceName, metricId, workspaceName };
     const { id: embedId } = await ok(house, 'createEmbed', embed);

@@ -13,6 +13,7 @@ import {
   datamartSample,
   datasourceSample,
   embedSample,
+  firstEpoch,
   grantSample,
   insertOrganization,
   metricSample,
@@ -145,7 +146,7 @@ const removalTests = (store: () => Store): void => {
     await store().semanticLayers.insert(other.id, layerSample());
     const hashes = [datamart.id, other.id, null].map((datamartId) => ({ datamartId, hash: hashToken(createToken()) }));
     for (const { hash, datamartId } of hashes) {
-      await store().guestTokens.insert(hash, grantSample(dataApp.id, { datamartId }));
+      await store().guestTokens.insert(hash, grantSample(dataApp.id, { datamartId, allowedEmbeds: null }), firstEpoch);
     }
     await store().datamarts.remove(datamart.id);
     expect(await store().datamarts.findById(datamart.id)).toBeUndefined();
@@ -221,7 +222,8 @@ const embedTests = (store: () => Store): void => {
     const hashes = lists.map(() => hashToken(createToken()));
     for (const [index, [dataAppId, allowedEmbeds]] of lists.entries()) {
       const hash = hashes[index];
-      if (hash !== undefined) await store().guestTokens.insert(hash, grantSample(dataAppId, { allowedEmbeds }));
+      if (hash !== undefined)
+        await store().guestTokens.insert(hash, grantSample(dataAppId, { allowedEmbeds }), firstEpoch);
     }
     await store().embeds.removeByDatamart(datamart.name);
     expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual(
