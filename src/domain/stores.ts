@@ -184,10 +184,7 @@ export type EmbedStore = {
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
-  /**
-   * Removes every data app's embeds whose access settings name the datamart, takes them out of the lists of guest tokens, and
-   * removes the tokens that named no others. An embed made later under the same id is not what those tokens were given.
-   */
+  /** Deletes every data app's embeds whose access settings name the datamart; tokens as `delete` says. */
   readonly removeByDatamart: (datamartName: string) => Promise<void>;
 };
 

@@ -10,6 +10,7 @@ import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dump } from './dump.js';
 import { testSealer } from './sealer.js';
+import { datamartTests } from './store-datamarts.js';
 import {
   dashboardSample,
   dataAppSample,
@@ -56,6 +57,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     transactionTests(store, database);
     textTests(store, database);
     deletionTests(store, database);
+    datamartTests(store, database);
     embedDeletionTests(store);
   });
 };
