@@ -40,19 +40,23 @@ const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
   }));
 };
 
-/** Finds the binding of a request; for a known path with another method, the methods that it has. */
+/**
+ * Finds the binding of a request; for a known path with another method, the methods that it has. A path may fit several patterns
+ * (`metrics/preview` and `metrics/{metricId}`): the first that has the method is taken.
+ */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
   return (method, path, parts) => {
     const given = path.split('/');
+    const allowed = new Set<string>();
     for (const { segments, routes } of patterns) {
       const params = segments.length === given.length ? match(segments, given) : undefined;
       if (params === undefined) continue;
       const route = routes.find(({ binding }) => binding.method === method && (binding.when?.(parts) ?? true));
       if (route !== undefined) return { ...route, params };
-      return { allowed: [...new Set(routes.map(({ binding }) => binding.method))] };
+      for (const { binding } of routes) allowed.add(binding.method);
     }
-    return undefined;
+    return allowed.size === 0 ? undefined : { allowed: [...allowed] };
   };
 };
 
