@@ -8,6 +8,7 @@ import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
 import {
   dashboardSample,
@@ -52,6 +53,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     transactionTests(store, database);
     textTests(store, database);
     deletionTests(store, database);
+    guestTests(store, database);
   });
 };
 
