@@ -118,7 +118,7 @@ describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
       );
     const twice = { dashboardId: 'acme-board', layout: [card(revenue), card(revenue, 2)] };
     expect(await refused('saveGuestLayout INVALID_REQUEST_BODY', house, twice, { bearer: acme })).toContain('once');
-    const wide = { dashboardId: 'acme-board', layout: [{ ...card(revenue), x: 7 }] };
+    const wide = { dashboardId: 'acme-board', layout: [{ ...card(revenue), w: 13 }] };
     await refused('saveGuestLayout INVALID_REQUEST_BODY', house, wide, { bearer: acme });
   });
 });

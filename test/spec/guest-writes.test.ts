@@ -169,15 +169,11 @@ describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
     await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
   });
 
-  test('a card must fit the grid', async () => {
-    const input = {
-      dashboardId: 'acme-board',
-      name: 'Wide',
-      definition: revenueBy(),
-      card: { x: 6, y: 0, w: 7, h: 1 },
-    };
-    const message = await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
-    expect(message).toContain('12');
+  test('a card stands on the grid of 12 columns', async () => {
+    for (const card of [{ x: 12, y: 0, w: 1, h: 1 }, { x: 0, y: -1, w: 1, h: 1 }, { x: 0, y: 0, w: 13, h: 1 }, {}]) {
+      const input = { dashboardId: 'acme-board', name: 'Off', definition: revenueBy(), card };
+      await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+    }
   });
 
   test('an embed whose datamart is gone has nothing to make metrics of', async () => {
@@ -540,6 +536,17 @@ test('what one guest defines badly takes the filter options from nobody', async 
   const asked = { dashboardId: 'robust', filter: 'Region' };
   const { data } = await ok(house, 'listGuestFilterOptions', asked, { bearer: acme });
   expect(data.map(({ value }) => value)).toEqual(['north', 'south', 'west']);
+});
+
+test('names of columns that JavaScript or a database might trip over come back as they are', async () => {
+  const names = ['__proto__', 'constructor', `"'; --`, 'x'.repeat(255), '🛩️'];
+  const dimensions = names.map((name) => ({ name, column: columnRef('sales.region') }));
+  const definition = revenueBy(undefined, { dimensions });
+  const input = { dashboardId: 'acme-board', definition };
+  const { text, status } = await call(house, 'previewGuestMetric', input, { bearer: acme });
+  expect(status).toBe(200);
+  const { metaData } = JSON.parse(text);
+  expect(metaData.groupbyColumnList).toEqual(names);
 });
 
 test('a metric embed is no dashboard to make metrics on', async () => {
