@@ -9,6 +9,7 @@ import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dump } from './dump.js';
+import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
 import { datamartTests } from './store-datamarts.js';
 import {
@@ -59,6 +60,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     deletionTests(store, database);
     datamartTests(store, database);
     embedDeletionTests(store);
+    guestTests(store, database);
   });
 };
 
