@@ -115,10 +115,13 @@ const composeDemo = async (
   return createDemoHost({ users: bundle.users, secret, cookieName: config.settings.gateway.session.cookie, clock });
 };
 
+/** Every host and file is allowed until the operator's list is wired here (platform/reach.ts). */
+const assertReachable = async (): Promise<void> => {};
+
 type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
 
 const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
-  const engine = createEngine({ log });
+  const engine = createEngine({ log, assertReachable });
   if (bundle === null) return { engine, prepare: async () => {} };
   return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
 };

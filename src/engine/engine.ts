@@ -5,21 +5,24 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer } from '../domain/ports.js';
 import { compile } from './compile.js';
-import { createDuckDb, type Databases, type Log } from './duckdb.js';
+import type { Database } from './database.js';
+import { createDatabases, type DatabasesOptions } from './databases.js';
 import { type Ask, plan } from './planning.js';
 import { resolve } from './resolve.js';
 import { run } from './run.js';
 import { secure } from './secure.js';
 import { shape } from './shape.js';
 
-/** Opens each datasource's file at the first question about it. `log` gets what callers must not see. */
-export const createEngine = ({ log }: { readonly log: Log }): Engine => {
-  const databases = createDuckDb(log);
+/** Opens each datasource at the first question about it. `log` gets what callers must not see. */
+export const createEngine = (options: DatabasesOptions): Engine => {
+  const databases = createDatabases(options);
+  const ask = (asked: Ask): Promise<MetricAnswer> =>
+    databases.use(asked.question.datasource, (database) => answer(database, asked));
   return {
-    query: (question) => answer(databases, { kind: 'answer', question }),
-    underlying: (question) => answer(databases, { kind: 'underlying', question }),
+    query: (question) => ask({ kind: 'answer', question }),
+    underlying: (question) => ask({ kind: 'underlying', question }),
     options: async (question) => {
-      const { rows } = await answer(databases, { kind: 'options', question });
+      const { rows } = await ask({ kind: 'options', question });
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     introspect: databases.introspect,
@@ -28,14 +31,13 @@ export const createEngine = ({ log }: { readonly log: Log }): Engine => {
   };
 };
 
-const answer = async (databases: Databases, ask: Ask): Promise<MetricAnswer> => {
-  const database = await databases.open(ask.question.datasource);
+const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
 
   const resolved = resolve(ask.question, database.catalog);
   const planned = plan(resolved, ask);
   const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-  const compiled = compile(secured);
+  const compiled = compile(secured, database.dialect);
   const result = await run(database, compiled, planned.page);
   return shape(planned.output, result);
 };
