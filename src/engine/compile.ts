@@ -15,7 +15,7 @@ export const compile = (plan: SecuredPlan, dialect: Dialect): CompiledPlan => {
   const leaves = sql`WITH ${sql.join(plan.leaves.map((leaf, index) => leafSql(dialect, leaf, index, plan.database)))}`;
   const rows = rowsSql(dialect, plan);
   return {
-    page: dialect.compile(sql`${leaves} ${rows}${orderSql(dialect, plan)}${pageSql(dialect, plan)}`),
+    page: dialect.compile(sql`${leaves} ${orderedSql(dialect, rows, plan)}${pageSql(dialect, plan)}`),
     count: dialect.compile(sql`${leaves} SELECT count(*) FROM (${rows}) AS ${sql.id('gl_rows')}`),
   };
 };
@@ -104,11 +104,11 @@ const groupSql = ({ kind, columns }: Output): Sql => {
   return groups.length === 0 ? sql`` : sql` GROUP BY ${sql.join(groups)}`;
 };
 
-const orderSql = (dialect: Dialect, { order }: SecuredPlan): Sql => {
+const orderedSql = (dialect: Dialect, rows: Sql, { order }: SecuredPlan): Sql => {
   const keys = order.map(({ output, direction }) =>
     dialect.order({ position: output + 1, name: outputName(output) }, direction === 'DESC' ? 'DESC' : 'ASC'),
   );
-  return keys.length === 0 ? sql`` : sql` ORDER BY ${sql.join(keys)}`;
+  return keys.length === 0 ? rows : sql`${dialect.sortable(rows)} ORDER BY ${sql.join(keys)}`;
 };
 
 const pageSql = (dialect: Dialect, { page: { cap, limit, offset } }: SecuredPlan): Sql => {

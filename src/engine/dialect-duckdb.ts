@@ -72,6 +72,7 @@ export const duckDbDialect: Dialect = {
   // The median of decimals would be rounded to their scale.
   aggregate: (aggregate, value, type) =>
     plainAggregate(aggregate, aggregate === 'MEDIAN' && isNumeric(type) ? sql`CAST(${value} AS DOUBLE)` : value),
+  sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
   page: (limit, offset) => {
     const rows = limit === null ? sql`` : sql` LIMIT ${integer(limit)}`;

@@ -164,6 +164,7 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     contains: (value, type, search) => contains(bytes, value, type, search),
     grain,
     aggregate,
+    sortable: (rows) => sql`SELECT * FROM (${rows}) AS ${sql.id('gl_sorted')}`,
     order: ({ name }, direction) => sql`${sql.id(name)} IS NULL, ${sql.id(name)} ${sql.raw(direction)}`,
     page,
   };

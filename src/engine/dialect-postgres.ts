@@ -138,6 +138,7 @@ export const postgresDialect: Dialect = {
     sql`strpos(lower(CAST(${value} AS text) COLLATE "default"), lower(${text(search)} COLLATE "default")) > 0`,
   grain,
   aggregate,
+  sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
   page: (limit, offset) => {
     const rows = limit === null ? sql`` : sql` LIMIT ${integer(limit)}`;

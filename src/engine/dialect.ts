@@ -34,6 +34,8 @@ export type Dialect = {
   /** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
   readonly grain: (value: Sql, grain: TimeGrain) => Sql;
   readonly aggregate: (aggregate: Aggregate, value: Sql, type: SqlType) => Sql;
+  /** The rows as `order` can sort them: MySQL sorts by an expression of an aggregate only from outside. */
+  readonly sortable: (rows: Sql) => Sql;
   /** NULL is last either way. */
   readonly order: (output: { readonly position: number; readonly name: string }, direction: 'ASC' | 'DESC') => Sql;
   readonly page: (limit: number | null, offset: number) => Sql;
