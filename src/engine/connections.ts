@@ -7,7 +7,8 @@ export type Driver<Connection> = {
   readonly connect: (lost: () => void) => Promise<Connection>;
   /** Begins a transaction that only reads, with the session's settings as the engine needs them. */
   readonly begin: (connection: Connection) => Promise<void>;
-  readonly rollback: (connection: Connection) => Promise<void>;
+  /** Rolls back, and leaves nothing of what the transaction did to the session. */
+  readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
   /** Ends it at once, whatever runs. */
   readonly destroy: (connection: Connection) => void;
@@ -68,10 +69,10 @@ const lend = async <Connection, R>(
   try {
     await driver.begin(connection);
     const result = await work(connection);
-    await driver.rollback(connection);
+    await driver.restore(connection);
     return result;
   } catch (cause) {
-    if (driver.isAnswer(cause)) await driver.rollback(connection).catch(hangUp);
+    if (driver.isAnswer(cause)) await driver.restore(connection).catch(hangUp);
     else hangUp();
     if (isLate || driver.isTimeout(cause)) return refuseLate(timeoutMs, cause);
     throw cause;

@@ -37,6 +37,9 @@ export type OpenDatabase<Source extends Datasource = Datasource> = (
   options: { readonly log: Log; readonly timeoutMs: number },
 ) => Promise<Database>;
 
+/** How long it may take to connect. */
+export const connectTimeoutOf = (timeoutMs: number): number => Math.min(timeoutMs, 10_000);
+
 /** Statements run on few connections each, so that one datasource's questions leave room for another's. */
 export const connectionsPerDatabase = 3;
 

@@ -5,6 +5,7 @@ import { refuseFault } from './connection-faults.js';
 import { createConnections, type Driver } from './connections.js';
 import {
   connectionsPerDatabase,
+  connectTimeoutOf,
   type OpenDatabase,
   type ResultTable,
   runLogged,
@@ -18,8 +19,6 @@ import { refuseQuery } from './refuse.js';
 
 type MysqlSource = Datasource & ServerConnection;
 type Server = { readonly connection: Connection; readonly isMariaDb: boolean };
-
-const connectTimeoutMs = 10_000;
 
 /** MySQL and MariaDB. */
 export const openMysql: OpenDatabase<MysqlSource> = async (datasource, { log, timeoutMs }) => {
@@ -55,15 +54,15 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
 ]);
 
 const createDriver = (source: MysqlSource, timeoutMs: number): Driver<Server> => ({
-  connect: (lost) => connect(source, lost),
+  connect: (lost) => connect(source, lost, connectTimeoutOf(timeoutMs)),
   begin: async ({ connection, isMariaDb }) => {
-    const limit = isMariaDb ? `max_statement_time = ${timeoutMs / 1000}` : `max_execution_time = ${timeoutMs}`;
-    await connection.query(`${settings}, ${limit}`);
+    const own = isMariaDb
+      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}`
+      : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
+    await connection.query(`${settings}, ${own}`);
     await connection.query('START TRANSACTION READ ONLY');
   },
-  rollback: async ({ connection }) => {
-    await connection.query('ROLLBACK');
-  },
+  restore: ({ connection }) => connection.reset(),
   end: ({ connection }) => connection.end(),
   destroy: ({ connection }) => connection.destroy(),
   isAnswer: (cause) => isServerError(cause) && cause.fatal !== true,
@@ -72,7 +71,8 @@ const createDriver = (source: MysqlSource, timeoutMs: number): Driver<Server> =>
 
 /**
  * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
- * a character like any other, CHAR has no trailing blanks, and instants are read in UTC.
+ * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
+ * ended by a statement that defines tables; what comes after it only reads too.
  */
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
@@ -83,7 +83,7 @@ const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
 const isServerError = (cause: unknown): cause is QueryError =>
   cause instanceof Error && 'errno' in cause && 'sqlState' in cause;
 
-const connect = async (source: MysqlSource, lost: () => void): Promise<Server> => {
+const connect = async (source: MysqlSource, lost: () => void, connectTimeout: number): Promise<Server> => {
   // Loaded where it is used: its import would slow every start.
   const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection({
@@ -94,7 +94,7 @@ const connect = async (source: MysqlSource, lost: () => void): Promise<Server> =
     database: source.database,
     ...(source.isSsl ? { ssl: { rejectUnauthorized: true, verifyIdentity: true } } : {}),
     charset: 'utf8mb4',
-    connectTimeout: connectTimeoutMs,
+    connectTimeout,
     enableKeepAlive: true,
     multipleStatements: false,
     // A server may ask for any file of this machine by it.

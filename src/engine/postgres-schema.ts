@@ -26,9 +26,10 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable}
 ORDER BY n.nspname, c.relname, a.attnum`;
 
 const namesOf = (relation: string, numbers: string, most: string): string =>
-  `(SELECT json_agg(a.attname ORDER BY k.position)::text
-    FROM unnest(${numbers}::int2[]) WITH ORDINALITY AS k(number, position)
-    JOIN pg_catalog.pg_attribute a ON a.attrelid = ${relation} AND a.attnum = k.number WHERE k.position <= ${most})`;
+  `(SELECT json_agg(named.attname ORDER BY listed.position)::text
+    FROM unnest(${numbers}::int2[]) WITH ORDINALITY AS listed(number, position)
+    JOIN pg_catalog.pg_attribute named ON named.attrelid = ${relation} AND named.attnum = listed.number
+    WHERE listed.position <= ${most})`;
 
 /** Unique indexes count, made by a constraint or not; one of some rows or of expressions does not. */
 const keysQuery = `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,

@@ -5,6 +5,7 @@ import { refuseFault } from './connection-faults.js';
 import { createConnections, type Driver } from './connections.js';
 import {
   connectionsPerDatabase,
+  connectTimeoutOf,
   type OpenDatabase,
   type ResultTable,
   runLogged,
@@ -17,8 +18,6 @@ import { cellOf, dataTypeOf } from './postgres-values.js';
 import { refuseQuery } from './refuse.js';
 
 type PostgresSource = Datasource & ServerConnection;
-
-const connectTimeoutMs = 10_000;
 
 export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, { log, timeoutMs }) => {
   const driver = createDriver(datasource, timeoutMs);
@@ -49,12 +48,12 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
 ]);
 
 const createDriver = (source: PostgresSource, timeoutMs: number): Driver<Client> => ({
-  connect: (lost) => connect(source, lost),
+  connect: (lost) => connect(source, lost, connectTimeoutOf(timeoutMs)),
   begin: async (client) => {
     await client.query('BEGIN READ ONLY');
     await client.query(settings, [String(timeoutMs)]);
   },
-  rollback: async (client) => {
+  restore: async (client) => {
     await client.query('ROLLBACK');
   },
   end: (client) => client.end(),
@@ -73,7 +72,7 @@ const settings = `SELECT set_config('statement_timeout', $1, true), set_config('
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 
-const connect = async (source: PostgresSource, lost: () => void): Promise<Client> => {
+const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Client> => {
   // A path would be a socket of this machine, whatever hosts the operator allows.
   if (source.host.startsWith('/')) throw Object.assign(new Error('the host is a path'), { code: 'ENOTFOUND' });
   // Loaded where it is used: its import would slow every start.
@@ -94,8 +93,19 @@ const connect = async (source: PostgresSource, lost: () => void): Promise<Client
   });
   // Unheard, it would end the process.
   client.on('error', lost);
-  await client.connect();
+  const start = performance.now();
+  try {
+    await client.connect();
+  } catch (cause) {
+    throw withCode(cause, performance.now() - start >= connectTimeoutMs);
+  }
   return client;
+};
+
+/** The driver gives no code to two failures of its own: one took too long, the other is a server without encryption. */
+const withCode = (cause: unknown, isLate: boolean): unknown => {
+  if (!(cause instanceof Error) || 'code' in cause) return cause;
+  return Object.assign(cause, { code: isLate ? 'ETIMEDOUT' : 'ERR_TLS_REFUSED' });
 };
 
 /** One statement, by the extended protocol: a second one in its text is an error. */

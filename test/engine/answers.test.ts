@@ -45,6 +45,7 @@ const mart = datamart({
       'moment@': 'TIMESTAMP WITH TIME ZONE',
     }),
     table('glossary', { word: 'VARCHAR', meaning: 'VARCHAR' }),
+    table('odd', { id: 'BIGINT', text: 'VARCHAR' }),
     table('big', { id: 'HUGEINT', exact: 'DECIMAL(38,10)', kind: "ENUM('x','y')" }),
   ],
   relationships: [
@@ -57,6 +58,27 @@ const mart = datamart({
 const injection = "'; DROP TABLE sales; --";
 /** A UUID that begins with this digit. */
 const uid = (digit: string): string => `${digit}0000000-0000-4000-8000-000000000000`;
+
+/** What a list's or a string's own notation might trip over. */
+const oddTexts = [
+  'a,b',
+  '{x}',
+  '"q"',
+  "'",
+  '\\',
+  '\\\\',
+  'NULL',
+  '',
+  ' ',
+  '\n',
+  '\u65e5\u672c',
+  '\u{1f642}',
+  '?',
+  '$1',
+  ':x',
+  '%',
+  '/*',
+];
 
 const statements: readonly TableData[] = [
   {
@@ -143,6 +165,7 @@ const statements: readonly TableData[] = [
       ['\u00e1', 'sharp'],
     ],
   },
+  { name: 'odd', columns: { id: 'BIGINT', text: 'VARCHAR' }, rows: oddTexts.map((text, index) => [index, text]) },
   {
     name: 'big',
     columns: { id: 'HUGEINT', exact: 'DECIMAL(38,10)', kind: "ENUM('x','y')" },
@@ -799,6 +822,21 @@ describe.each(await findKinds())('on %s', (kind) => {
       const measures = measured('words.id', 'AVG');
       expect(await valuesOf(metric('words', { measures }), { conditions: thirds })).toEqual([[7 / 3]]);
     });
+  });
+
+  it('odd text is found as it is, and no other, alone and in lists', async () => {
+    const definition = metric('odd', { underlying: ['odd.id', 'odd.text'].map(columnRef) });
+    const idsOf = async (predicate: Parameters<typeof condition>[1]): Promise<unknown[]> => {
+      const conditions = [condition('odd.text', predicate)];
+      return (await engine.underlying(asked(definition, { conditions }))).rows.map(({ id }) => id);
+    };
+    for (const [index, value] of oddTexts.entries()) {
+      expect(await idsOf({ kind: 'compare', operator: '=', value }), value).toEqual([index]);
+      expect(await idsOf({ kind: 'oneOf', values: [value, 'nothing'] }), value).toEqual([index]);
+    }
+    expect(await idsOf({ kind: 'oneOf', values: oddTexts })).toHaveLength(oddTexts.length);
+    expect(await idsOf({ kind: 'noneOf', values: oddTexts })).toEqual([]);
+    expect((await engine.underlying(asked(definition))).rows.map(({ text }) => text)).toEqual(oddTexts);
   });
 
   it('local time is right to the second of a change, and beyond 2038', async () => {

@@ -92,6 +92,16 @@ const createServerBuilder = (
   };
 };
 
+/** Settings that a database may have of its own, which would change what values mean if they reached a question. */
+const odd = {
+  datestyle: 'German, DMY',
+  timezone: 'Asia/Tokyo',
+  extra_float_digits: '-5',
+  bytea_output: 'escape',
+  intervalstyle: 'sql_standard',
+  standard_conforming_strings: 'off',
+};
+
 /** Case, accents and trailing blanks do not count: what takes `acme` for `ACME` anywhere shows it here. */
 const postgresBasics = [
   'CREATE SCHEMA main',
@@ -99,6 +109,10 @@ const postgresBasics = [
   `CREATE COLLATION public.loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
   'CREATE EXTENSION citext SCHEMA public',
   "CREATE TYPE gl_kind AS ENUM ('x', 'y')",
+  ...Object.entries(odd).map(
+    ([name, value]) =>
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${name} = ''${value}''', current_database()); END $$`,
+  ),
 ];
 
 const createPostgresBuilder = (types: Types): Builder =>

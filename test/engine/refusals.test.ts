@@ -71,7 +71,7 @@ describe.each(await findKinds())('on %s', (kind) => {
       { name: 'island', columns: { id: 'BIGINT' }, rows: [] },
       { name: 'raw_notes', columns: { text: 'VARCHAR' }, rows: [['top secret of another tenant']] },
       ...(kind === 'MYSQL' ? [failure] : []),
-    `CREATE VIEW notes AS SELECT ${failing[kind]} AS text FROM raw_notes`,
+      `CREATE VIEW notes AS SELECT ${failing[kind]} AS text FROM raw_notes`,
     ]);
     ({ engine, lines } = createLoggedEngine());
   });
