@@ -28,6 +28,9 @@ const isServer = (datasource: Datasource): datasource is Server => datasource.da
 
 const kinds = (await findKinds()).filter((kind): kind is ServerKind => kind !== 'DUCKDB');
 
+/** Servers let a connection go in their own time. */
+const patience = { timeout: 30_000 };
+
 /** Views that wait, that write, and that leave something on the connection for the next one to see. */
 const views: Readonly<Record<ServerKind, readonly string[]>> = {
   POSTGRES: [
@@ -110,6 +113,8 @@ describe.each(kinds)('%s', (kind) => {
     await client.end();
     return rows.map(({ state }) => String(state));
   };
+
+  const noSessions = async (): Promise<void> => expect(await sessions()).toEqual([]);
 
   it('stops what runs too long on the server itself, and uses the connection again', async () => {
     const { engine: hasty } = createLoggedEngine({ timeoutMs: 200 });
@@ -281,10 +286,10 @@ describe.each(kinds)('%s', (kind) => {
     const { engine: own } = createLoggedEngine({ idleMs: 1 });
     await engine.forget(source.id);
     expect((await ask('notes', own)).rows).toHaveLength(1);
-    await vi.waitFor(async () => expect(await sessions()).toEqual([]));
+    await vi.waitFor(noSessions, patience);
     expect((await ask('notes', own)).rows).toHaveLength(1);
     await own.close();
-    await vi.waitFor(async () => expect(await sessions()).toEqual([]));
+    await vi.waitFor(noSessions, patience);
   });
 
   it('keeps a bounded number open: the one idle the longest makes room, and none in use', async () => {
@@ -292,7 +297,7 @@ describe.each(kinds)('%s', (kind) => {
     const { engine: own } = createLoggedEngine({ limit: 2, timeoutMs: 500 });
     for (const id of ['one', 'two', 'three', 'two'])
       expect((await ask('notes', own, { ...source, id })).rows).toHaveLength(1);
-    await vi.waitFor(async () => expect(await sessions()).toHaveLength(2));
+    await vi.waitFor(async () => expect(await sessions()).toHaveLength(2), patience);
     const busy = ['two', 'three'].map((id) => refusalOf(() => ask('slow', own, { ...source, id })));
     expect((await refusalOf(() => ask('notes', own, { ...source, id: 'four' }))).message).toMatch(
       /Too many datasources/,
@@ -306,7 +311,7 @@ describe.each(kinds)('%s', (kind) => {
     const moved = { ...source, database: 'guestlist_nowhere' };
     expect(await refusalOf(() => ask('notes', engine, moved))).toMatchObject({ reason: 'datasource-unavailable' });
     await engine.forget(source.id);
-    await vi.waitFor(async () => expect(await sessions()).toEqual([]));
+    await vi.waitFor(noSessions, patience);
     expect(lines.filter(({ level }) => level === 'error').length).toBeGreaterThan(0);
   });
 });
