@@ -1,7 +1,8 @@
 /** Which use case serves which operation: a bound operation without one does not compile. */
 import type { Handlers } from './contract/operations.js';
-import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
+import type { Clock, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
+import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
 import { createDataApp } from './usecases/data-apps.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
@@ -23,6 +24,7 @@ export type HandlerDeps = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly tokens: Tokens;
+  readonly sqlRewriter: SqlRewriter;
 };
 
 export const createHandlers = (deps: HandlerDeps): Handlers => ({
@@ -39,6 +41,9 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
   updateEmbed: updateEmbed(deps),
   renameEmbed: renameEmbed(deps),
   deleteDashboard: deleteDashboard(deps),
+  exportEmbed: exportEmbed(deps),
+  exportDashboard: exportDashboard(deps),
+  importDashboard: importDashboard(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });

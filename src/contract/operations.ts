@@ -3,7 +3,7 @@
  * without a use case does not compile (`Handlers`).
  */
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { deleteDashboard } from './dashboards.js';
+import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
 import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
 import { renameEmbed, updateEmbed } from './embed-settings.js';
@@ -38,7 +38,10 @@ export const bound = {
   renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  exportEmbed,
   deleteDashboard,
+  exportDashboard,
+  importDashboard,
   createDataApp,
   listDashboards,
   listMetrics,

@@ -14,7 +14,7 @@ export type Store = {
   readonly serviceTokens: ServiceTokenStore;
   readonly datasources: NamedStore<Datasource>;
   readonly datamarts: NamedStore<Datamart>;
-  readonly workspaces: NamedStore<Workspace>;
+  readonly workspaces: WorkspaceStore;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
@@ -32,6 +32,11 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
+};
+
+export type WorkspaceStore = NamedStore<Workspace> & {
+  /** The datamarts that its connection reaches, by name: one, those of its datasource, or all. */
+  readonly listDatamarts: (workspace: Workspace) => Promise<readonly Datamart[]>;
 };
 
 export type DataAppStore = NamedStore<DataApp>;

@@ -5,7 +5,7 @@ import { jsonb, nullableJsonb } from './document.js';
 import { createNamedStore } from './named.js';
 import type { Tables } from './tables.js';
 
-const decode = (row: Selectable<Tables['datamarts']>): Datamart => ({
+export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({
   id: row.id,
   name: row.name,
   datasourceId: row.datasource_id,
@@ -30,4 +30,4 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
 });
 
 export const createDatamartStore = (db: Kysely<Tables>): NamedStore<Datamart> =>
-  createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode, encode });
+  createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode: decodeDatamart, encode });

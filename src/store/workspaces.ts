@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Workspace } from '../domain/organization.js';
-import type { NamedStore } from '../domain/ports.js';
+import type { WorkspaceStore } from '../domain/ports.js';
+import { decodeDatamart } from './datamarts.js';
 import { createNamedStore } from './named.js';
 import type { Tables } from './tables.js';
 
@@ -22,5 +23,16 @@ const encode = (workspace: Workspace): Row => ({
   datamart_id: workspace.datamartId,
 });
 
-export const createWorkspaceStore = (db: Kysely<Tables>): NamedStore<Workspace> =>
-  createNamedStore(db, { table: 'workspaces', what: 'The workspace', decode, encode });
+export const createWorkspaceStore = (db: Kysely<Tables>): WorkspaceStore => ({
+  ...createNamedStore(db, { table: 'workspaces', what: 'The workspace', decode, encode }),
+  listDatamarts: async ({ datamartId, datasourceId }) => {
+    const rows = await db
+      .selectFrom('datamarts')
+      .selectAll()
+      .$if(datamartId !== null, (query) => query.where('id', '=', datamartId))
+      .$if(datasourceId !== null, (query) => query.where('datasource_id', '=', datasourceId ?? ''))
+      .orderBy('name')
+      .execute();
+    return rows.map(decodeDatamart);
+  },
+});

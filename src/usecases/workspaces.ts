@@ -17,7 +17,8 @@ type ListCommand = {
 export const pageOf = ({ isPagination, pageNumber }: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Page | null =>
   isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
 
-const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
+/** Throws WORKSPACE_ID_ERROR. */
+export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
   if (workspace === undefined)
     throw new Refusal('WORKSPACE_ID_ERROR', `There is no workspace named ${JSON.stringify(name)}.`);

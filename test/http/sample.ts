@@ -158,6 +158,12 @@ export const reply: MetricReply = {
   },
 };
 
+const exported = {
+  dashboardId: 'd',
+  name: 'D',
+  content: { layout: [], filters: [], metrics: [], gridMargin: [] },
+};
+
 export const sampleHandlers: Handlers = {
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
@@ -166,6 +172,9 @@ export const sampleHandlers: Handlers = {
   updateEmbed: async () => embed,
   renameEmbed: async (_, { name }) => ({ ...embed, name }),
   deleteDashboard: async () => dashboard,
+  exportEmbed: async () => exported,
+  exportDashboard: async () => exported,
+  importDashboard: async (_, { workspaceName }) => ({ dashboard, workspaceName }),
   listEmbeds: async () => [{ embed, dashboard, metric: null }],
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),

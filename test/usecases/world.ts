@@ -3,6 +3,7 @@ import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
 import type { MetricDefinition } from '../../src/domain/metric.js';
 import type { Engine, Store } from '../../src/domain/ports.js';
+import { createSqlRewriter } from '../../src/engine/sql-rewriter.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
@@ -104,7 +105,14 @@ export const createWorld = async () => {
   const { engine }: { readonly engine: Engine } = createLoggedEngine();
   let made = 0;
   const ids = { uuid: () => `uuid-${++made}` };
-  const deps = { store, engine, clock: { now: () => now }, ids, tokens: { create: createToken, hash: hashToken } };
+  const deps = {
+    store,
+    engine,
+    clock: { now: () => now },
+    ids,
+    tokens: { create: createToken, hash: hashToken },
+    sqlRewriter: createSqlRewriter(),
+  };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
     kind: 'apiKey',
     keyId: 'k',
