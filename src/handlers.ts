@@ -16,7 +16,8 @@ import {
 } from './usecases/guest-reads.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
 import { queryMetric } from './usecases/metrics.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import { updateWorkspaceDashboards } from './usecases/workspace-dashboards.js';
+import { listDashboardMetrics, listDashboards, listMetrics } from './usecases/workspaces.js';
 
 export type HandlerDeps = {
   readonly store: Store;
@@ -52,6 +53,8 @@ const organization = (deps: HandlerDeps) => ({
   createDataApp: createDataApp(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
+  listDashboardMetrics: listDashboardMetrics(deps),
+  updateWorkspaceDashboards: updateWorkspaceDashboards(deps),
   queryMetric: queryMetric(deps),
 });
 

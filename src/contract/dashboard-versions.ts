@@ -81,6 +81,12 @@ const upgrade = (value: unknown, context: z.RefinementCtx): unknown => {
     context.addIssue({ code: 'custom', path: place, message: unreadable(version) });
     return z.NEVER;
   }
+  const extra =
+    path.length > 0 && isObject(value) ? Object.keys(value).filter((key) => !['_meta', 'data'].includes(key)) : [];
+  if (extra.length > 0) {
+    context.addIssue({ code: 'unrecognized_keys', keys: extra, path: [], input: value as Record<string, unknown> });
+    return z.NEVER;
+  }
   const parsed = read === undefined ? readUnversioned(data) : read(withoutVersion(data));
   if ('data' in parsed) return parsed.data;
   for (const issue of parsed.issues) context.issues.push({ ...issue, path: [...path, ...issue.path] } as never);

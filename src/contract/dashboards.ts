@@ -106,4 +106,22 @@ export const importDashboard = operation({
     INVALID_DASHBOARD_DATA: 400,
   },
   bindings: [{ method: 'POST', path: '/api/v2/data-app/import-dashboard', from: 'body' }],
+  example: {
+    input: {
+      workspaceName: 'flights',
+      importDashboardData: exampleExport.data,
+      dashboardId: 'delays-2',
+      dashboardName: 'Delays',
+    },
+    output: {
+      data: {
+        response: {
+          message: 'Dashboard imported',
+          dashboardId: 'delays-2',
+          dashboardName: 'Delays',
+          workspaceName: 'flights',
+        },
+      },
+    },
+  },
 });

@@ -22,6 +22,7 @@ import type { Handler } from './operation.js';
 import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSemanticLayer } from './semantic-layer.js';
 import {
   createWorkspace,
+  listDashboardMetrics,
   listDashboards,
   listMetrics,
   updateWorkspace,
@@ -45,6 +46,8 @@ export const bound = {
   createDataApp,
   listDashboards,
   listMetrics,
+  listDashboardMetrics,
+  updateWorkspaceDashboards,
   queryMetric,
   getGuestDashboard,
   getGuestMetric,
@@ -68,7 +71,6 @@ export const operations = {
   deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
-  updateWorkspaceDashboards,
 } as const;
 
 /** The use cases of a set of operations, one for each. */

@@ -1,8 +1,8 @@
 /** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
-import { type Dashboard, isOrCopies } from './dashboard.js';
+import { type Dashboard, isOrCopies, type PlacedMetric } from './dashboard.js';
 import type { AccessSettings, Embed } from './embed.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
-import type { Metric, Owner } from './metric.js';
+import { isOrDescendsFrom, type Metric, type Owner } from './metric.js';
 import { Refusal } from './refusal.js';
 
 /** One answer for "outside the list", "another client's" and "does not exist": which of them it is, is nobody's to know. */
@@ -32,6 +32,16 @@ export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): Readonly
 export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
   const hidden = hiddenMetrics(grant, dashboard);
   return isOpenTo(metric.owner, grant) && ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id));
+};
+
+/**
+ * A token that restricts metrics was checked when it was minted against those that were there: one that was placed on the dashboard later, and
+ * that none of its settings binds, is not open to it. spec-gap: a new token is.
+ */
+export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMetric): boolean => {
+  const settings = [...grant.rlsSettings, ...grant.appFilters];
+  if (settings.length === 0 || placedAt <= grant.createdAt) return true;
+  return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
 };
 
 /** The access setting behind each permission; null: the embed has no say. */

@@ -86,6 +86,8 @@ export type DashboardStore = {
     metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
     now: Date,
   ) => Promise<void>;
+  /** The dashboard, which no other transaction locks before this one ends. */
+  readonly lock: (id: string) => Promise<Dashboard | undefined>;
   /** With its embeds (tokens as `EmbedStore.delete` says) and those metrics of its owner's that no other dashboard holds. */
   readonly delete: (dashboard: Dashboard) => Promise<void>;
 };

@@ -48,6 +48,10 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),
     placeMetrics: (dashboardId, metrics, now) =>
       inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
+    lock: async (id) => {
+      const row = await rows.where('id', '=', id).forUpdate().executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
     delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
 };

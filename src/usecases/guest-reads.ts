@@ -1,8 +1,8 @@
 /** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
-import { effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import { effectivePermissions, notOpen } from '../domain/access.js';
 import type { GuestCaller } from '../domain/caller.js';
 import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
-import { type Dashboard, sameName } from '../domain/dashboard.js';
+import { sameName } from '../domain/dashboard.js';
 import type { FilterDataType, FilterValue } from '../domain/filter.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type {
@@ -16,13 +16,13 @@ import type {
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { metricsOf } from './embed-lookup.js';
 import {
   assertPermitted,
   enforcedQuestion,
   type OpenMetric,
   openDashboard,
   openMetric,
+  openMetricsOf,
   questionFor,
 } from './guest-scope.js';
 
@@ -52,16 +52,13 @@ const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   };
 };
 
-const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
-  (await metricsOf(store, dashboard)).filter((metric) => isMetricOpen(grant, dashboard, metric));
-
 /** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
 export const getGuestDashboard =
   ({ store }: Pick<Deps, 'store'>) =>
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
     const { grant } = caller;
     const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
-    const metrics = await openMetricsOf(store, caller, dashboard);
+    const metrics = await openMetricsOf(store, grant, dashboard);
     const shown = new Set(metrics.map(({ metricId }) => metricId));
     return {
       dashboardId,
@@ -145,7 +142,7 @@ export const listGuestFilterOptions =
     const filter = visibleFilters(grant, opened.dashboard).find((candidate) => sameName(candidate.name, name));
     if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
     const now = clock.now();
-    const metrics = await openMetricsOf(store, caller, opened.dashboard);
+    const metrics = await openMetricsOf(store, grant, opened.dashboard);
     const values = await Promise.all(
       metrics.flatMap((metric) =>
         columnsFor(filter, metric.definition).map(async (column) => {

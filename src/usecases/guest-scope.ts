@@ -1,5 +1,5 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
-import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import { assertOpens, effectivePermissions, isKnownAtMint, isMetricOpen, notOpen } from '../domain/access.js';
 import { chosenConditions, enforcedConditions } from '../domain/conditions.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Moment } from '../domain/date-range.js';
@@ -9,7 +9,7 @@ import type { GuestQuery } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import { findEmbed, findSource, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
 const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
@@ -58,6 +58,16 @@ const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
   }
 };
 
+/** The dashboard's metrics that the guest may read. */
+export const openMetricsOf = async (
+  store: Store,
+  grant: GuestGrant,
+  dashboard: Dashboard,
+): Promise<readonly Metric[]> =>
+  (await store.dashboards.listMetrics(dashboard.id))
+    .filter((placed) => isKnownAtMint(grant, placed) && isMetricOpen(grant, dashboard, placed.metric))
+    .map(({ metric }) => metric);
+
 /** A metric embed, by its own id or its metric's. Every dashboard that holds the metric restricts it. */
 const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Promise<OpenMetric> => {
   const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
@@ -67,6 +77,8 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
   const dashboards = await store.metrics.listDashboards(metric.metricId);
   // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
   if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
   return { opened, metric, dashboards };
 };
@@ -80,8 +92,9 @@ export const openMetric = async (
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
   const opened = await openDashboard(store, grant, dashboardId);
-  const metric = (await metricsOf(store, opened.dashboard)).find((candidate) => candidate.metricId === metricId);
-  if (metric === undefined || !isMetricOpen(grant, opened.dashboard, metric)) throw notOpen('metric-not-on-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  const metric = open.find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 

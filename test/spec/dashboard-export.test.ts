@@ -283,7 +283,7 @@ describe('schemaPairs: maps schema names in imported SQL to target datamart sche
     await make('moved', { importDashboardData: withSql(sql), ...pairs });
     const { data: content } = await ok(house, 'exportEmbed', { embedId: 'moved' });
     expect(content.filters[0]?.defaultValue).toEqual({
-      sql: "SELECT region, 'old.sales' AS old FROM main.sales",
+      sql: `SELECT region, 'old.sales' AS "old" FROM main.sales`,
       columnName: 'region',
     });
   });
