@@ -319,3 +319,45 @@ test("an import's isAllowPrivateMetricsByDefault and metadata hold, unless the r
   expect(await read('says-nothing')).toMatchObject({ isAllowPrivateMetricsByDefault: true, metadata: { of: 'file' } });
   expect(await read('says-so')).toMatchObject({ isAllowPrivateMetricsByDefault: false, metadata: { of: 'request' } });
 });
+
+describe('strict input: a missing, unknown or oversized field is INVALID_REQUEST_BODY', () => {
+  const long = 'x'.repeat(256);
+  test('exports', async () => {
+    for (const input of [{}, { embedId: long }, { embedId: 'a', clientId: 'acme' }])
+      await refused('exportEmbed INVALID_REQUEST_BODY', house, input);
+    for (const input of [
+      { dashboardId: 'board' },
+      { dashboardId: long, workspaceName },
+      { dashboardId: '', workspaceName },
+    ])
+      await refused('exportDashboard INVALID_REQUEST_BODY', house, input);
+  });
+
+  test('imports', async () => {
+    const valid = { workspaceName, importDashboardData: data() };
+    for (const parts of [
+      { importDashboardData: undefined },
+      { dashboardId: '' },
+      { dashboardName: 'a\nb' },
+      { clientId: 'acme' },
+    ])
+      await refused('importDashboard INVALID_REQUEST_BODY', house, { ...valid, ...parts });
+    const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`);
+    await refused('importDashboard INVALID_REQUEST_BODY', house, {
+      ...valid,
+      importDashboardData: data({ metadata: deep }),
+    });
+    const hidden = JSON.parse('{"__proto__": {"polluted": true}}');
+    await refused('importDashboard INVALID_REQUEST_BODY', house, {
+      ...valid,
+      importDashboardData: { ...data(), metadata: hidden },
+    });
+  });
+
+  test('lists and changes of dashboards and embeds', async () => {
+    await refused('listDashboardMetrics INVALID_REQUEST_BODY', house, { workspaceName });
+    await refused('deleteDashboard INVALID_REQUEST_BODY', house, { dashboardId: 'mine', workspaceName });
+    for (const name of ['', long, undefined, 1])
+      await refused('renameEmbed INVALID_REQUEST_BODY', house, { embedId: 'mine', name });
+  });
+});
