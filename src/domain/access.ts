@@ -1,5 +1,5 @@
 /** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
-import { type Dashboard, isOrCopies } from './dashboard.js';
+import { type Dashboard, isOrCopies, type PlacedMetric } from './dashboard.js';
 import type { AccessSettings, Embed } from './embed.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
 import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from './metric.js';
@@ -106,6 +106,16 @@ export const assertDefines = (grant: GuestGrant): void => {
     'This token carries rlsSettings or appFilters, which name metrics one by one: it cannot create, update or preview metrics that they would not bind.',
     { reason: 'restricted-token-defines' },
   );
+};
+
+/**
+ * A token that restricts metrics was checked when it was minted against those that were there: one that was placed on the dashboard later, and
+ * that none of its settings binds, is not open to it. spec-gap: a new token is.
+ */
+export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMetric): boolean => {
+  const settings = [...grant.rlsSettings, ...grant.appFilters];
+  if (settings.length === 0 || placedAt <= grant.createdAt) return true;
+  return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
 };
 
 /** The access setting behind each permission; null: the embed has no say. */

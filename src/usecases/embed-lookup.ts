@@ -1,9 +1,10 @@
 /** Finding what an id stands for, the same way for every operation. */
 
-import { isOpenTo } from '../domain/access.js';
+import { isKnownAtMint, isMetricOpen, isOpenTo } from '../domain/access.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
 import type { Embed } from '../domain/embed.js';
+import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
@@ -37,6 +38,18 @@ export const metricsFor = async (store: Store, dashboard: Dashboard, client: Own
   ...(await metricsOf(store, dashboard)),
   ...(await store.guestMetrics.list(dashboard.id, client)),
 ];
+
+/** What the guest may read of the dashboard's metrics: the host's that its token knows, then those of its client's guests. */
+export const openMetricsOf = async (
+  store: Store,
+  grant: GuestGrant,
+  dashboard: Dashboard,
+): Promise<readonly Metric[]> => {
+  const placed = await store.dashboards.listMetrics(dashboard.id);
+  const known = placed.filter((item) => isKnownAtMint(grant, item)).map(({ metric }) => metric);
+  const made = await store.guestMetrics.list(dashboard.id, grant);
+  return [...known, ...made].filter((metric) => isMetricOpen(grant, dashboard, metric));
+};
 
 /**
  * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),

@@ -9,7 +9,7 @@ import type { GuestQuery } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, metricsFor, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
 export const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
@@ -68,6 +68,8 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
   const dashboards = await store.metrics.listDashboards(metric.metricId);
   // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
   if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
   return { opened, metric, dashboards };
 };
@@ -81,9 +83,9 @@ export const openMetric = async (
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
   const opened = await openDashboard(store, grant, dashboardId);
-  const metrics = await metricsFor(store, opened.dashboard, grant);
-  const metric = metrics.find((candidate) => candidate.metricId === metricId);
-  if (metric === undefined || !isMetricOpen(grant, opened.dashboard, metric)) throw notOpen('metric-not-on-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  const metric = open.find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 
