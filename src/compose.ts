@@ -21,6 +21,7 @@ import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
+import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
@@ -29,6 +30,7 @@ import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
+import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
@@ -124,10 +126,19 @@ const composeDemo = async (
 
 type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
 
-const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
-  const engine = createEngine({ log });
-  if (bundle === null) return { engine, prepare: async () => {} };
-  return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
+const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
+  const dataDir = resolve(settings.dataDir);
+  const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
+  const { allowedHosts, duckdbFolders } = settings.datasources;
+  const { assertReachable } = createReach({
+    allowedHosts,
+    duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
+    dataDir,
+    files: flights === null ? [] : [flights],
+    databaseUrl: settings.databaseUrl,
+  });
+  const engine = createEngine({ log, assertReachable });
+  return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 
 const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentials): GatewayOptions['issuers'] => {
@@ -203,8 +214,9 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
     cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+  const forms = formsOf(Object.values(bound));
   const app = createApp({
-    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place) },
+    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
     metrics: createMetrics(),
     ready: () => served?.ready() ?? true,

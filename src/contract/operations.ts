@@ -4,9 +4,22 @@
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
+import { deleteDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
+import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  previewGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from './guest-metrics.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -36,9 +49,25 @@ export const bound = {
   revokeGuestTokens,
   createEmbed,
   createDashboardEmbed,
+  deleteEmbed,
+  updateEmbed,
+  renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  deleteDashboard,
   createDataApp,
+  createDatasource,
+  updateDatasource,
+  listDatasources,
+  syncDatasource,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
   updateDataApp,
   deleteDataApp,
   listDataApps,
@@ -59,19 +88,21 @@ export const bound = {
   listGuestUnderlying,
   downloadGuestCsv,
   listGuestFilterOptions,
+  createGuestMetric,
+  updateGuestMetric,
+  deleteGuestMetric,
+  archiveGuestMetric,
+  previewGuestMetric,
+  saveGuestLayout,
+  createGuestView,
+  listGuestViews,
+  deleteGuestView,
+  publishMetric,
 } as const;
 
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  deleteEmbed,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,

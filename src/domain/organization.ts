@@ -14,6 +14,9 @@ export type Datasource = {
   readonly syncedAt: Date | null;
 } & DatasourceConnection;
 
+/** A datasource without what it is reached by. */
+export type DatasourceSummary = Pick<Datasource, 'id' | 'name' | 'syncedAt' | 'datasourceType'>;
+
 /** How it is reached. Which hosts and folders are allowed is the operator's to say. */
 export type DatasourceConnection = DuckDbConnection | ServerConnection;
 export type DatasourceType = DatasourceConnection['datasourceType'];
