@@ -3,11 +3,12 @@
 import { isOpenTo } from '../domain/access.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
-import type { Embed } from '../domain/embed.js';
+import { type Embed, joinModelOf } from '../domain/embed.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import type { Datasource } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
@@ -47,22 +48,32 @@ export const listedMetrics = async (store: Store, dashboard: Dashboard, client: 
   );
 
 /** Where an embed's rows come from. */
-export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };
+export type Source = {
+  readonly datamart: Datamart;
+  readonly datasource: Datasource;
+  readonly joinModel: 'single' | 'multi';
+};
 
-/** The embed's datamart, or its workspace's where the embed names none. */
-export const findSource = async (store: Store, { embed, dashboard }: Opened): Promise<Source | undefined> => {
+/** The embed's datamart, or its workspace's where the embed names none: of several, the one that `scope` means. */
+export const findSource = async (
+  store: Store,
+  { embed, dashboard }: Opened,
+  scope: SourceScope,
+): Promise<Source | undefined> => {
   const name = embed.accessSettings?.datamartName;
   const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
   const datamart =
     name === undefined
-      ? workspace?.datamartId == null
-        ? undefined
-        : await store.datamarts.findById(workspace.datamartId)
+      ? workspace && (await findScopedDatamart(store, workspace, scope))
       : await store.datamarts.findByName(name);
   if (datamart === undefined) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
-  return { datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []), datasource };
+  return {
+    datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []),
+    datasource,
+    joinModel: joinModelOf(embed.accessSettings),
+  };
 };
 
 /** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */

@@ -97,3 +97,42 @@ describe('a credential that is found', () => {
     expect(isSameHash(hash, hash.toUpperCase() as typeof hash)).toBe(false);
   });
 });
+
+describe('a dashboard that is deleted and made anew under its name', () => {
+  const california = { values: { State: 'CA' }, isShowOnUrl: true };
+  const remove = async (): Promise<void> => {
+    const dashboard = await world.store.dashboards.findByExternalId('id-app', 'anew');
+    if (dashboard !== undefined) await world.store.dashboards.delete(dashboard);
+  };
+  const opensAgain = async (params: (metricId: string) => object): Promise<readonly (number | string)[]> => {
+    const metricId = await world.clone('board', 'anew');
+    const guest = await world.mint(params(metricId));
+    const before = await world.count(guest, metricId, 'anew');
+    await remove();
+    const again = await world.clone('board', 'anew');
+    const after = await world.count(guest, again, 'anew').catch((error: { code: string }) => error.code);
+    await remove();
+    return [Number(before), typeof after === 'string' ? after : Number(after)];
+  };
+
+  test.each([
+    ['a filter of the dashboard', () => ({ dashboardAppFilters: [{ dashboardId: 'anew', ...california }] }), 2],
+    ['a filter of its metric', (metricId: string) => ({ appFilters: [{ metricId, values: { shop: 's1' } }] }), 2],
+    ['hidden metrics', () => ({ hideDashboardMetrics: [{ dashboardId: 'anew', metricIds: [] }] }), 5],
+  ])('is not opened by a token with %s: that restriction would not bind it', async (_, params, rows) => {
+    expect(await opensAgain(params)).toEqual([rows, 'UNAUTHORIZED']);
+  });
+
+  test('is opened by a token without restrictions, which opens all of its client', async () => {
+    expect(await opensAgain(() => ({}))).toEqual([5, 5]);
+  });
+
+  test('is opened by a token that restricts its template: what is said of a template holds for its copies', async () => {
+    expect(await opensAgain(() => ({ dashboardAppFilters: [{ dashboardId: 'board', ...california }] }))).toEqual([
+      2, 2,
+    ]);
+    expect(await opensAgain(() => ({ appFilters: [{ metricId: 'board-count', values: { shop: 's1' } }] }))).toEqual([
+      2, 2,
+    ]);
+  });
+});
