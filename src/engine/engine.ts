@@ -56,14 +56,10 @@ const withinReach = (databases: Databases, assertReachable: EngineOptions['asser
 });
 
 const unavailable = (code: Code, { name }: Datasource, cause: unknown): Refusal =>
-  new Refusal(
-    code,
-    `Datasource ${JSON.stringify(name)} could not be opened; its operator finds the cause in the log.`,
-    {
-      reason: 'datasource-unavailable',
-      cause,
-    },
-  );
+  new Refusal(code, `Datasource ${name} could not be opened; its operator finds the cause in the log.`, {
+    reason: 'datasource-unavailable',
+    cause,
+  });
 
 const answer = async (databases: Databases, ask: Ask): Promise<MetricAnswer> => {
   const database = await databases.open(ask.question.datasource);

@@ -5,7 +5,7 @@ import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
 import { type Embed, joinModelOf } from '../domain/embed.js';
 import type { Metric, Owner } from '../domain/metric.js';
-import type { Datasource } from '../domain/organization.js';
+import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
@@ -54,19 +54,22 @@ export type Source = {
   readonly joinModel: 'single' | 'multi';
 };
 
-/** The embed's datamart, or its workspace's where the embed names none: of several, the one that `scope` means. */
+/**
+ * The embed's datamart, or its workspace's where the embed names none: of several, the one that `scope` means. spec-gap: a
+ * workspace may be connected to another source after the embed was made; what it does not reach now is not read, until the embed
+ * or the workspace names it again.
+ */
 export const findSource = async (
   store: Store,
   { embed, dashboard }: Opened,
   scope: SourceScope,
 ): Promise<Source | undefined> => {
+  const workspace = await store.workspaces.findById(dashboard.workspaceId);
+  if (workspace === undefined) return undefined;
   const name = embed.accessSettings?.datamartName;
-  const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
   const datamart =
-    name === undefined
-      ? workspace && (await findScopedDatamart(store, workspace, scope))
-      : await store.datamarts.findByName(name);
-  if (datamart === undefined) return undefined;
+    name === undefined ? await findScopedDatamart(store, workspace, scope) : await store.datamarts.findByName(name);
+  if (datamart === undefined || !reachesDatamart(workspace, datamart)) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
   return {

@@ -15,6 +15,7 @@ import type {
   MetricReply,
 } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
+import type { Workspace } from '../domain/organization.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { metricsFor } from './embed-lookup.js';
@@ -56,6 +57,9 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   };
 };
 
+const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
+  workspace?.themeName === undefined ? null : { name: workspace.themeName };
+
 const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await metricsFor(store, dashboard, grant)).filter((metric) => isMetricOpen(grant, dashboard, metric));
 
@@ -78,7 +82,7 @@ export const getGuestDashboard =
       })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
       accessPermissions: await accessOf(store, grant, { embed, dashboard }),
-      theme: null,
+      theme: themeOf(await store.workspaces.findById(dashboard.workspaceId)),
     };
   };
 

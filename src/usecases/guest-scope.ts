@@ -102,7 +102,7 @@ export const openSource = async (store: Store, grant: GuestGrant, opened: Opened
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'This embed has no datamart; the host application must name one in its access settings, or in the token where its workspace has several.',
+      'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
     );
   }
   return scopeSource(source, grant.clientId);

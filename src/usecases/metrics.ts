@@ -52,7 +52,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'The embed has no datamart: name one in its accessSettings, connect its workspace to one, or give datamartName where its workspace has several.',
+      'The embed has no datamart that its workspace is connected to: name one in its accessSettings, connect the workspace to it, or give datamartName where the workspace has several.',
     );
   }
   if (datamartName !== undefined && datamartName !== source.datamart.name) {

@@ -3,6 +3,7 @@ import type { Datamart } from '../domain/datamart.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
+import { findWorkspaceDatamart } from './embed-source.js';
 
 /** What a token, or a question of the host's backend, is scoped to. */
 export type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId'>;
@@ -21,7 +22,7 @@ export const findScopedDatamart = async (
   switch (workspace.connectionType) {
     case 'DATAMART':
     case 'DATASOURCE':
-      return workspace.datamartId === null ? undefined : store.datamarts.findById(workspace.datamartId);
+      return findWorkspaceDatamart(store, workspace);
     case 'MULTI_DATAMART':
     case 'MULTI_DATASOURCE':
       if (datamartId !== null) return store.datamarts.findById(datamartId);

@@ -10,7 +10,7 @@ import type { Embed } from '../../src/domain/embed.js';
 import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
@@ -86,6 +86,14 @@ const datasource: Datasource = {
   syncedAt: when,
   datasourceType: 'DUCKDB',
   path: '/sources/flights.duckdb',
+};
+
+const workspace: Workspace = {
+  id: 'w',
+  name: 'flights',
+  connectionType: 'MULTI_DATAMART',
+  datasourceId: null,
+  datamartId: null,
 };
 
 const dashboard: Dashboard = {
@@ -224,6 +232,9 @@ export const sampleHandlers: Handlers = {
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  createWorkspace: async () => workspace,
+  updateWorkspace: async () => workspace,
+  listWorkspaces: async () => [workspace],
   listDatamarts: async (_, { expandDetails }) => ({
     items: [{ datamart, datasourceName: 'warehouse' }],
     expandDetails,
