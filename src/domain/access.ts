@@ -13,11 +13,18 @@ export const notOpen = (reason: string): Refusal =>
 export const isOpenTo = (owner: Owner | null, client: Owner): boolean =>
   owner === null || (owner.dataAppId === client.dataAppId && owner.clientId === client.clientId);
 
+/** Whether the token named another dashboard by this one's name. */
+const isAnother = ({ pinnedDashboards = [] }: GuestGrant, { id, externalDashboardId }: Dashboard): boolean => {
+  const pinned = pinnedDashboards.filter((pin) => pin.externalDashboardId === externalDashboardId);
+  return pinned.length > 0 && !pinned.some(({ dashboardId }) => dashboardId === id);
+};
+
 /** Throws UNAUTHORIZED unless the grant opens this embed of this dashboard. */
 export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboard): void => {
   if (embed.dataAppId !== grant.dataAppId) throw notOpen('embed-of-another-data-app');
   if (grant.allowedEmbeds !== null && !grant.allowedEmbeds.includes(embed.embedId)) throw notOpen('embed-not-allowed');
   if (!isOpenTo(dashboard.owner, grant)) throw notOpen('dashboard-of-another-client');
+  if (isAnother(grant, dashboard)) throw notOpen('dashboard-made-anew');
 };
 
 /** Ids of the dashboard's metrics that this token hides. */

@@ -70,6 +70,8 @@ export type MetricQuestion = {
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
   readonly definition: MetricDefinition;
+  /** `single`: the metric reads one worksheet of all the datamart's tables. Left out: it joins what it needs. */
+  readonly joinModel?: 'single' | 'multi' | undefined;
   /** All of them hold, whoever they come from; the definition's own filters are already among them. */
   readonly conditions: readonly Condition[];
   /** IANA name; null: as stored. */

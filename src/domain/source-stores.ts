@@ -24,6 +24,8 @@ export type DatasourceStore = NamedStore<Datasource> & {
 };
 
 export type DatamartStore = NamedStore<Datamart> & {
+  /** The datasource's datamart, where it has exactly one. */
+  readonly findOnlyOf: (datasourceId: string) => Promise<Datamart | undefined>;
   /** As `findByName`, and nobody else changes it until the transaction ends. */
   readonly lockByName: (name: string) => Promise<Datamart | undefined>;
   /** Ordered by name. */

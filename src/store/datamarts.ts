@@ -33,6 +33,16 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
 /** A workspace's reference, the layer and scoped tokens follow a removed datamart by their foreign keys. */
 export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
   ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode: decodeDatamart, encode }),
+  findOnlyOf: async (datasourceId) => {
+    const rows = await db
+      .selectFrom('datamarts')
+      .selectAll()
+      .where('datasource_id', '=', datasourceId)
+      .limit(2)
+      .execute();
+    const [row] = rows;
+    return row === undefined || rows.length > 1 ? undefined : decodeDatamart(row);
+  },
   lockByName: async (name) => {
     const row = await db
       .selectFrom('datamarts')

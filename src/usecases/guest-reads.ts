@@ -3,6 +3,7 @@ import { effectivePermissions, notOpen } from '../domain/access.js';
 import type { GuestCaller } from '../domain/caller.js';
 import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
 import { sameName } from '../domain/dashboard.js';
+import { appliedValue } from '../domain/end-user-filters.js';
 import type { FilterDataType, FilterValue, Scalar } from '../domain/filter.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type {
@@ -20,6 +21,7 @@ import { Refusal } from '../domain/refusal.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { layoutFor } from './guest-layouts.js';
 import {
+  accessOf,
   assertPermitted,
   enforcedQuestion,
   type OpenMetric,
@@ -71,8 +73,12 @@ export const getGuestDashboard =
       name: dashboard.name,
       layout: await layoutFor(store, grant, dashboard, all),
       metrics: metrics.map((metric) => viewMetric(grant, metric)),
-      filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
+      filters: visibleFilters(grant, dashboard).map((filter) => ({
+        ...viewFilter(filter, filter.name),
+        appliedValue: appliedValue(grant, dashboard, filter.name),
+      })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
+      accessPermissions: await accessOf(store, grant, { embed, dashboard }),
       theme: themeOf(await store.workspaces.findById(dashboard.workspaceId)),
     };
   };

@@ -7,6 +7,7 @@ import type { HashedToken } from '../../src/domain/brand.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/caller.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
+import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
@@ -161,6 +162,7 @@ const guestDashboard: GuestDashboard = {
     isShowDashboardName: true,
     isDisableMetricCreation: true,
   },
+  accessPermissions: effectiveAccess({}, null, undefined),
   theme: null,
 };
 
