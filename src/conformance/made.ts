@@ -1,5 +1,5 @@
 /** What a run makes on the server, and how it is taken away again. */
-import { type Answer, isJson, type Wire } from './exchange.js';
+import { type Answer, isJson, type Request, type Wire } from './exchange.js';
 import { rowsOf } from './expect.js';
 
 export type Kind = 'data app' | 'datamart' | 'workspace' | 'embed' | 'dashboard';
@@ -8,7 +8,11 @@ export type Thing = { readonly kind: Kind; readonly name: string; readonly beare
 /** Everything that may exist because of this run, in order of making. */
 export type Made = {
   /** Before the request that makes it: one that is cut short may have made it. */
-  readonly note: (thing: Thing) => void;
+  readonly plan: (thing: Thing) => void;
+  /** It was made for certain. */
+  readonly add: (thing: Thing) => void;
+  /** A request that names planned things goes out; call what it answers with its answer. */
+  readonly sending: (request: Request) => (answer: Answer) => void;
   /** Takes all of it away, the latest first; answers what is left. */
   readonly remove: (wire: Wire) => Promise<readonly Thing[]>;
 };
@@ -55,14 +59,36 @@ const tryRemove = async (wire: Wire, thing: Thing): Promise<boolean> => {
   }
 };
 
+type State = 'planned' | 'sent' | 'made';
+
+const valuesOf = ({ body, form }: Request): ReadonlySet<unknown> =>
+  new Set([...(isJson(body) ? Object.values(body) : []), ...(form === undefined ? [] : form.values())]);
+
 export const createMade = (): Made => {
-  const things = new Map<string, Thing>();
+  const things = new Map<string, { readonly thing: Thing; state: State }>();
+  const enter = (thing: Thing, state: State): void => {
+    const key = `${thing.kind} ${thing.name}`;
+    const known = things.get(key);
+    if (known === undefined || known.state === 'planned') things.set(key, { thing, state });
+  };
+  const sending: Made['sending'] = (request) => {
+    const values = valuesOf(request);
+    const named = [...things.values()].filter(({ thing, state }) => state === 'planned' && values.has(thing.name));
+    for (const entry of named) entry.state = 'sent';
+    return ({ status }) => {
+      for (const entry of named) {
+        if (entry.state === 'sent' && status < 500) entry.state = status < 300 ? 'made' : 'planned';
+      }
+    };
+  };
   return {
-    note: (thing) => things.set(`${thing.kind} ${thing.name}`, thing),
+    plan: (thing) => enter(thing, 'planned'),
+    add: (thing) => enter(thing, 'made'),
+    sending,
     remove: async (wire) => {
       const left: Thing[] = [];
-      for (const thing of [...things.values()].toReversed()) {
-        if (!(await tryRemove(wire, thing))) left.push(thing);
+      for (const { thing, state } of [...things.values()].toReversed()) {
+        if (state !== 'planned' && !(await tryRemove(wire, thing))) left.push(thing);
       }
       return left;
     },

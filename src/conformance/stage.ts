@@ -26,8 +26,8 @@ export type Stage = {
   readonly name: (what: string) => string;
   /** A name for something that is about to be made with this bearer; it is removed at the end. */
   readonly toMake: (kind: Kind, what: string, bearer: string) => string;
-  /** Something that was made under a name of the server's. */
-  readonly wasMade: (kind: Kind, name: string, bearer: string) => Promise<void>;
+  /** An embed that was made, or a dashboard that is about to be; what belongs to the run's own data app goes with it. */
+  readonly keep: (kind: 'embed' | 'dashboard', name: string, bearer: string) => Promise<void>;
   readonly app: () => Promise<App>;
   /** The name of the data app, where it is known. */
   readonly appName: () => Promise<string>;
@@ -97,27 +97,32 @@ export const createStage = (wire: Wire, made: Made, options: Options): Stage => 
   const prefix = `conf${randomBytes(4).toString('hex')}`;
   const name = (what: string): string => `${prefix}${what}`;
   const toMake: Stage['toMake'] = (kind, what, bearer) => {
-    made.note({ kind, name: name(what), bearer });
+    made.plan({ kind, name: name(what), bearer });
     return name(what);
   };
-  const tools: Tools = { send: wire.send, name, toMake, serviceToken, options };
+  const send: Stage['send'] = async (request) => {
+    const settle = made.sending(request);
+    const answer = await wire.send(request);
+    settle(answer);
+    return answer;
+  };
+  const tools: Tools = { send, name, toMake, serviceToken, options };
   const app = once('a data app', () => openApp(tools));
-  // What belongs to the run's own data app goes with it.
-  const wasMade: Stage['wasMade'] = async (kind, id, bearer) => {
-    if (!(await app()).isOwn) made.note({ kind, name: id, bearer });
+  const keep: Stage['keep'] = async (kind, id, bearer) => {
+    if (!(await app()).isOwn) made[kind === 'embed' ? 'add' : 'plan']({ kind, name: id, bearer });
   };
   const source = once('a datamart', () => findSource(tools));
   const workspace = once('a workspace', async () => findWorkspace(tools, (await app()).key));
   const board = once('an embed of a dashboard', async () => {
     const { key } = await app();
     const found = await findBoard(tools, key, await workspace());
-    await wasMade('embed', found.embedId, key);
+    await keep('embed', found.embedId, key);
     return found;
   });
   return {
     ...tools,
     clientId,
-    wasMade,
+    keep,
     app,
     appName: async () => {
       const found = await app();

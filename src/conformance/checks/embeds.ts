@@ -36,7 +36,7 @@ const made = fields({ id: filled, error: nothing });
 const embed = async (stage: Stage, input: Json, at: string = path): Promise<string> => {
   const answer = await sendTo(stage, { ...target, path: at }, input);
   const { id } = expectOk(answer, made);
-  await stage.wasMade('embed', String(id), (await stage.app()).key);
+  await stage.keep('embed', String(id), (await stage.app()).key);
   return String(id);
 };
 

@@ -13,23 +13,10 @@ import {
 } from '../check.js';
 import type { Answer, Json, Method } from '../exchange.js';
 import { isJson } from '../exchange.js';
-import {
-  anyRefusal,
-  boolean,
-  exactly,
-  expectOk,
-  expectRefusal,
-  expectThat,
-  fields,
-  listOf,
-  NotTried,
-  number,
-  orNull,
-  text,
-  timestamp,
-} from '../expect.js';
+import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried } from '../expect.js';
 import type { OperationId } from '../operations.js';
 import type { Stage } from '../stage.js';
+import { layer } from './semantic-shape.js';
 
 const path = '/api/v2/data-app/datamarts/semantic-layer';
 
@@ -66,34 +53,6 @@ const set = async (stage: Stage, parts: Json): Promise<void> => {
   await clear(stage);
   expectOk(await writes(stage, create, parts), await isId(stage));
 };
-
-const layer = fields({
-  data: fields({
-    datamartName: text,
-    tables: listOf(
-      fields({
-        name: text,
-        schemaName: text,
-        description: orNull(text),
-        synonyms: listOf(text),
-        columns: listOf(
-          fields({
-            name: text,
-            datatype: text,
-            description: orNull(text),
-            synonyms: listOf(text),
-            columnType: orNull(text),
-            isIdentifier: boolean,
-            isNotIndexed: boolean,
-          }),
-        ),
-      }),
-    ),
-    feedback: orNull(text),
-    completionScore: number,
-    lastUpdated: orNull(timestamp),
-  }),
-});
 
 const get = async (stage: Stage): Promise<Json> => {
   const { data } = expectOk(await sendTo(stage, read, await named(stage)), layer);

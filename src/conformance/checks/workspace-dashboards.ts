@@ -12,11 +12,11 @@ const makeBoard = async (stage: Stage): Promise<string> => {
   const { workspaceName } = await stage.board();
   const { key } = await stage.app();
   const dashboardId = stage.name('gallery');
-  await stage.wasMade('dashboard', dashboardId, key);
+  await stage.keep('dashboard', dashboardId, key);
   const body = { dashboardId, workspaceName, clientId: stage.clientId, accessSettings: await stage.accessSettings() };
   const answer = await stage.send({ method: 'POST', path: '/api/v2/data-app/dashboard-embeds', body, bearer: key });
   const { id } = expectOk(answer, fields({ id: filled }));
-  await stage.wasMade('embed', String(id), key);
+  await stage.keep('embed', String(id), key);
   return dashboardId;
 };
 
