@@ -2,9 +2,12 @@
  * Every operation that is declared, and those that are bound: only these are routed and documented. A bound operation
  * without a use case does not compile (`Handlers`).
  */
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
@@ -14,10 +17,12 @@ import {
   listGuestUnderlying,
   queryGuestMetric,
 } from './guest-reads.js';
+import { listGuestTokens, revokeGuestTokens } from './guest-token-admin.js';
 import { createGuestToken } from './guest-tokens.js';
 import { queryMetric } from './metrics.js';
 import type { Handler } from './operation.js';
 import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSemanticLayer } from './semantic-layer.js';
+import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
   createWorkspace,
   listDashboards,
@@ -29,11 +34,36 @@ import {
 /** What works, in the order of the reference. */
 export const bound = {
   createGuestToken,
+  listGuestTokens,
+  revokeGuestTokens,
   createEmbed,
   createDashboardEmbed,
   listEmbeds,
   listEmbedMetrics,
   createDataApp,
+  createDatasource,
+  updateDatasource,
+  listDatasources,
+  syncDatasource,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
+  updateDataApp,
+  deleteDataApp,
+  listDataApps,
+  createApiKey,
+  listApiKeys,
+  deleteApiKey,
+  rotateApiKey,
+  createServiceToken,
+  listServiceTokens,
+  deleteServiceToken,
+  rotateServiceToken,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -49,15 +79,6 @@ export const bound = {
 export const operations = {
   ...bound,
   deleteEmbed,
-  updateDataApp,
-  deleteDataApp,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,

@@ -3,6 +3,7 @@ import type { Embed } from '../domain/embed.js';
 import type { EmbedStore } from '../domain/ports.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
+import { removeEmbedsByDatamart } from './embed-removal.js';
 import { inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -52,6 +53,7 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
       (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
+    removeByDatamart: (datamartName) => removeEmbedsByDatamart(db, datamartName),
   };
 };
 

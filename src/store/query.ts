@@ -59,3 +59,7 @@ export const ownedBy =
       eb('data_app_id', 'is not distinct from', owner?.dataAppId ?? null),
       eb('client_id', 'is not distinct from', owner?.clientId ?? null),
     ]);
+
+/** Whether a write failed because another row has the name: PostgreSQL's `unique_violation`. A transaction it was in is lost. */
+export const isNameTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';

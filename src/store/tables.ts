@@ -6,6 +6,9 @@ import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { MetricDefinition } from '../domain/metric.js';
 import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { Epoch } from '../domain/ports.js';
+import type { SemanticTable } from '../domain/semantic-layer.js';
+import type { SourceTable } from '../domain/source-schema.js';
 
 /** The schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
@@ -20,7 +23,7 @@ type NullableJsonb<T> = ColumnType<T | null, JsonText | null, JsonText | null>;
 /** The rows of each table, as the migrations made them. */
 export type Tables = {
   readonly data_apps: { id: string; name: string; created_at: Date; updated_at: Date };
-  readonly api_keys: KeyRow & { data_app_id: string };
+  readonly api_keys: KeyRow & { data_app_id: string; description: string | null };
   readonly service_tokens: KeyRow;
   readonly datasources: {
     id: string;
@@ -31,6 +34,8 @@ export type Tables = {
     /** Of a server: its connection as JSON, encrypted. */
     sealed: string | null;
     synced_at: Date | null;
+    /** As they were then; null: never looked at. */
+    source_tables: NullableJsonb<readonly SourceTable[]>;
   };
   readonly datamarts: {
     id: string;
@@ -41,6 +46,12 @@ export type Tables = {
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     created_at: Date;
+    updated_at: Date;
+  };
+  readonly semantic_layers: {
+    datamart_id: string;
+    tables: Jsonb<readonly SemanticTable[]>;
+    feedback: string | null;
     updated_at: Date;
   };
   readonly workspaces: {
@@ -98,10 +109,27 @@ export type Tables = {
     grants: Jsonb<GrantDocument>;
     created_at: Date;
     expires_at: Date | null;
+    /** What the epochs of its subject came to when its mint began. */
+    epoch: Epoch;
+    last_used_at: ColumnType<Date | null, never, Date | null>;
   };
+  /** Client and user empty: the whole data app. User empty: the whole client. */
+  readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };
 
-type KeyRow = { id: string; name: string; hash: HashedToken; created_at: Date; expires_at: Date | null };
+type KeyRow = {
+  id: string;
+  name: string;
+  hash: HashedToken;
+  key_hint: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: ColumnType<Date | null, never, Date | null>;
+  /** Null: current, or replaced. */
+  revoked_at: ColumnType<Date | null, never, Date | null>;
+  /** When it was rotated; it lives on until it expires. */
+  replaced_at: ColumnType<Date | null, never, Date | null>;
+};
 
 /** Both null: the organization's. */
 type OwnerColumns = { data_app_id: string | null; client_id: string | null };

@@ -15,6 +15,7 @@ import {
   datamartSample,
   datasourceSample,
   embedSample,
+  firstEpoch,
   grantSample,
   insertOrganization,
   keySample,
@@ -137,7 +138,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
   describe('credentials', () => {
     it('finds an API key by its hash, with its data app', async () => {
       const { dataApp } = await insertOrganization(store());
-      const key = { ...keySample({ expiresAt: moment }), dataAppId: dataApp.id };
+      const key = { ...keySample({ expiresAt: moment }), dataAppId: dataApp.id, description: null };
       expect(await store().apiKeys.insert(key)).toBe(true);
       expect(await store().apiKeys.findByHash(key.hash)).toEqual({ ...key, dataAppName: dataApp.name });
       expect(await store().apiKeys.findByHash(hashToken(createToken()))).toBeUndefined();
@@ -163,8 +164,8 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       });
       for (const grant of [wide, narrow]) {
         const hash = hashToken(createToken());
-        await store().guestTokens.insert(hash, grant);
-        expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+        await store().guestTokens.insert(hash, grant, firstEpoch);
+        expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
       }
       expect(await store().guestTokens.findByHash(hashToken(createToken()))).toBeUndefined();
     });
@@ -173,9 +174,10 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       const { dataApp } = await insertOrganization(store());
       const hash = hashToken(createToken());
       const grant = grantSample(dataApp.id);
-      await store().guestTokens.insert(hash, grant);
-      await expect(store().guestTokens.insert(hash, grantSample(dataApp.id, { clientId: 'ATL' }))).rejects.toThrow();
-      expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+      await store().guestTokens.insert(hash, grant, firstEpoch);
+      const second = grantSample(dataApp.id, { clientId: 'ATL' });
+      await expect(store().guestTokens.insert(hash, second, firstEpoch)).rejects.toThrow();
+      expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
     });
 
     it('keeps no token in clear, in any table', async () => {
@@ -184,7 +186,11 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       const marker = `marker-${randomUUID()}`;
       await store().apiKeys.insert({ ...keySample({ hash: hashToken(apiKey), name: marker }), dataAppId: dataApp.id });
       await store().serviceTokens.insert(keySample({ hash: hashToken(serviceToken), name: marker }));
-      await store().guestTokens.insert(hashToken(guestToken), grantSample(dataApp.id, { clientId: marker }));
+      await store().guestTokens.insert(
+        hashToken(guestToken),
+        grantSample(dataApp.id, { clientId: marker }),
+        firstEpoch,
+      );
       const text = await dump(database());
       expect(text.split(marker)).toHaveLength(4);
       for (const token of [apiKey, serviceToken, guestToken]) {
@@ -664,9 +670,9 @@ const textTests = (store: () => Store, database: () => Database): void => {
         rlsSettings: [{ metricId: text, values }],
       });
       const hash = hashToken(createToken());
-      await store().guestTokens.insert(hash, grant);
+      await store().guestTokens.insert(hash, grant, firstEpoch);
       const found = await store().guestTokens.findByHash(hash);
-      expect(found).toEqual(grant);
+      expect(found).toEqual({ ...grant, hash });
       expect(Object.entries(found?.rlsSettings[0]?.values ?? {}).sort()).toEqual(Object.entries(values).sort());
       const board = dashboardSample(workspace.id, {
         name: text,
@@ -718,7 +724,7 @@ const deletionTests = (store: () => Store, database: () => Database): void => {
     await store().apiKeys.insert(key);
     await store().embeds.insert(embedSample(dataApp.id, shared.id));
     const hash = hashToken(createToken());
-    await store().guestTokens.insert(hash, grantSample(dataApp.id));
+    await store().guestTokens.insert(hash, grantSample(dataApp.id), firstEpoch);
     const db = database().connect<Tables>().withSchema('guestlist');
     await db.deleteFrom('data_apps').where('id', '=', dataApp.id).execute();
     expect(await store().apiKeys.findByHash(key.hash)).toBeUndefined();
