@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operations as named } from '../../src/conformance/operations.js';
+import type { operations as named } from '../../src/conformance/operations.js';
 import { bound } from '../../src/contract/operations.js';
 import { get, post } from './guest.js';
 import { openMeddler, type Spoil } from './meddler.js';
@@ -95,16 +95,24 @@ describe('against the built product', () => {
 
 /** Changes one answer into another where the request is this. */
 const onAnswer =
-  (method: string, path: string, status: number, change: (body: Record<string, unknown>) => object, as = status): Spoil =>
+  (
+    method: string,
+    path: string,
+    status: number,
+    change: (body: Record<string, unknown>) => object,
+    as = status,
+  ): Spoil =>
   (reply, request) =>
     request.method === method && request.path === path && reply.status === status
       ? { status: as, body: change(reply.body as Record<string, unknown>) }
       : reply;
 
-const recode = (from: string, to: string): Spoil => (reply) => ({
-  ...reply,
-  body: JSON.parse(JSON.stringify(reply.body).replaceAll(`"${from}"`, `"${to}"`)),
-});
+const recode =
+  (from: string, to: string): Spoil =>
+  (reply) => ({
+    ...reply,
+    body: JSON.parse(JSON.stringify(reply.body).replaceAll(`"${from}"`, `"${to}"`)),
+  });
 
 const dropped =
   (name: string) =>
@@ -184,7 +192,10 @@ describe('a fault is found', () => {
     await meddler.close();
     expect(code).toBe(1);
     const found = failures.find((failure) => sentence.test(failure.sentence));
-    expect(found, output.slice(0, 2000)).toMatchObject({ operation: only, request: expect.stringContaining('/api/v2/') });
+    expect(found, output.slice(0, 2000)).toMatchObject({
+      operation: only,
+      request: expect.stringContaining('/api/v2/'),
+    });
     expect(found?.answer).toMatch(/^\d{3} /);
   });
 });
