@@ -21,6 +21,7 @@ import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
+import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
@@ -213,8 +214,9 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
     cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+  const forms = formsOf(Object.values(bound));
   const app = createApp({
-    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place) },
+    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
     metrics: createMetrics(),
     ready: () => served?.ready() ?? true,

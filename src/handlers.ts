@@ -6,6 +6,7 @@ import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
+import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
 import {
   downloadGuestCsv,
@@ -55,6 +56,10 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
   revokeGuestTokens: revokeGuestTokens(deps),
   createEmbed: createEmbed(deps),
   createDashboardEmbed: createDashboardEmbed(deps),
+  deleteEmbed: deleteEmbed(deps),
+  updateEmbed: updateEmbed(deps),
+  renameEmbed: renameEmbed(deps),
+  deleteDashboard: deleteDashboard(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });

@@ -27,6 +27,8 @@ export const limits = {
   properties: 200,
   /** Characters of custom metadata, as JSON. */
   metadataLength: 65_536,
+  /** Parts of a form. */
+  formParts: 50,
   /** Levels of nesting of a body. */
   depth: 32,
   /** Size of a body. */

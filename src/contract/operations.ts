@@ -4,10 +4,12 @@
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
+import { deleteDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
 import { createDatamart, updateDatamart } from './datamart-writes.js';
 import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
+import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import {
   downloadGuestCsv,
@@ -38,8 +40,12 @@ export const bound = {
   revokeGuestTokens,
   createEmbed,
   createDashboardEmbed,
+  deleteEmbed,
+  updateEmbed,
+  renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  deleteDashboard,
   createDataApp,
   createDatasource,
   updateDatasource,
@@ -78,7 +84,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  deleteEmbed,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,

@@ -62,7 +62,7 @@ const datamartOf = ({ datamart }: Organization, datasourceId: string, id: string
 });
 
 const seedTemplate = async (
-  { store, ids }: Deps,
+  { store, clock, ids }: Deps,
   workspace: Workspace,
   { _meta, data }: DashboardExport,
 ): Promise<void> => {
@@ -89,6 +89,7 @@ const seedTemplate = async (
   await store.dashboards.placeMetrics(
     dashboard.id,
     data.metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
+    clock.now(),
   );
 };
 

@@ -4,7 +4,7 @@ import type { Dashboard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Datamart } from './datamart.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
-import type { Metric } from './metric.js';
+import type { Metric, Owner } from './metric.js';
 import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
 import type { SemanticLayer } from './semantic-layer.js';
 import type { SourceTable } from './source-schema.js';
@@ -144,6 +144,8 @@ export type DashboardStore = {
   readonly findById: (id: string) => Promise<Dashboard | undefined>;
   /** The data app's own dashboard of that external id, otherwise the organization's. */
   readonly findByExternalId: (dataAppId: string, externalDashboardId: string) => Promise<Dashboard | undefined>;
+  /** Every dashboard of that external id, whoever owns it: the organization's first. */
+  readonly listByExternalId: (externalDashboardId: string) => Promise<readonly Dashboard[]>;
   /** The organization's dashboard of that external id, whoever asks: templates. */
   readonly findTemplate: (externalDashboardId: string) => Promise<Dashboard | undefined>;
   /** Ordered by name, then external id. The organization's, and `dataAppId`'s own where one is given. */
@@ -153,11 +155,14 @@ export type DashboardStore = {
     page: Page | null,
   ) => Promise<readonly Dashboard[]>;
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
-  /** Replaces the dashboard's metrics by these, in this order. */
+  /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
   readonly placeMetrics: (
     dashboardId: string,
     metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
+    now: Date,
   ) => Promise<void>;
+  /** With its embeds (tokens as `EmbedStore.delete` says) and those metrics of its owner's that no other dashboard holds. */
+  readonly delete: (dashboard: Dashboard) => Promise<void>;
 };
 
 export type MetricStore = {
@@ -170,6 +175,8 @@ export type MetricStore = {
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Metric[]>;
+  /** The owner's copies of the metric (it is nearest in their lineage) that no dashboard holds, in order of id. */
+  readonly listUnplacedCopies: (metricId: string, owner: Owner) => Promise<readonly Metric[]>;
   /** Every dashboard that holds the metric. */
   readonly listDashboards: (metricId: string) => Promise<readonly Dashboard[]>;
 };
@@ -177,7 +184,13 @@ export type MetricStore = {
 export type EmbedStore = {
   /** False when the data app has an embed of that id already. */
   readonly insert: (embed: Embed) => Promise<boolean>;
+  /** Changes name, description and access settings. */
+  readonly update: (embed: Embed) => Promise<void>;
+  /** False where it is gone already. Takes its id out of all guest tokens; those that named nothing else are deleted. */
+  readonly delete: (dataAppId: string, embedId: string) => Promise<boolean>;
   readonly findById: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
+  /** Whether another data app than this one shows the dashboard, or a metric that is on it. */
+  readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
   /** The data app's metric embeds of that metric, oldest first. */
@@ -211,7 +224,7 @@ export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' 
 export type GuestTokenStore = {
   /** Of the data app, the client and the user together. */
   readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
-  /** `epoch` is what `currentEpoch` answered before anything else was read. False where its data app or datamart is gone. */
+  /** `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it names is gone. */
   readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
   /** Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. */
   readonly findByHash: (hash: HashedToken) => Promise<(GuestGrant & { readonly hash: HashedToken }) | undefined>;

@@ -3,7 +3,7 @@ import type { HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
 import { jsonb } from './document.js';
-import { page } from './query.js';
+import { inTransaction, page } from './query.js';
 import { revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
@@ -44,14 +44,15 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
   const good = db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
   return {
     currentEpoch: async (subject) => currentEpoch(db, subject),
-    insert: async (hash, grant, epoch) => {
-      if (!(await areHeld(db, grant))) return false;
-      await db
-        .insertInto('guest_tokens')
-        .values(encode(hash, grant, epoch))
-        .execute();
-      return true;
-    },
+    insert: (hash, grant, epoch) =>
+      inTransaction(db, async (transaction) => {
+        if (!(await areHeld(transaction, grant))) return false;
+        await transaction
+          .insertInto('guest_tokens')
+          .values(encode(hash, grant, epoch))
+          .execute();
+        return true;
+      }),
     findByHash: async (hash) => {
       const row = await good.selectAll().where('hash', '=', hash).executeTakeFirst();
       return row && decode(row);
@@ -91,13 +92,28 @@ const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<
   return row.epoch;
 };
 
-/** Keeps what the token references from being deleted until the transaction ends: the reference would fail. */
-const areHeld = async (db: Kysely<Tables>, { dataAppId, datamartId }: GuestGrant): Promise<boolean> => {
+/** Keeps what the token names from being deleted until the transaction ends: who deletes it afterwards finds the token, too. */
+const areHeld = async (db: Kysely<Tables>, grant: GuestGrant): Promise<boolean> => {
+  const { dataAppId, datamartId } = grant;
   const dataApp = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forKeyShare();
   if ((await dataApp.executeTakeFirst()) === undefined) return false;
+  if (!(await areEmbedsHeld(db, dataAppId, grant.allowedEmbeds ?? []))) return false;
   if (datamartId === null) return true;
   const datamart = db.selectFrom('datamarts').select('id').where('id', '=', datamartId).forKeyShare();
   return (await datamart.executeTakeFirst()) !== undefined;
+};
+
+const areEmbedsHeld = async (db: Kysely<Tables>, dataAppId: string, embedIds: readonly string[]): Promise<boolean> => {
+  const named = [...new Set(embedIds)];
+  if (named.length === 0) return true;
+  const there = await db
+    .selectFrom('embeds')
+    .select('embed_id')
+    .where('data_app_id', '=', dataAppId)
+    .where('embed_id', 'in', named)
+    .forKeyShare()
+    .execute();
+  return there.length === named.length;
 };
 
 const purge = async (db: Kysely<Tables>, before: Date): Promise<number> => {

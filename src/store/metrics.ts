@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import type { Metric } from '../domain/metric.js';
+import { type Kysely, sql } from 'kysely';
+import type { Metric, Owner } from '../domain/metric.js';
 import type { MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
@@ -33,6 +33,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
       .execute();
     return rows.map(decodeMetric);
   },
+  listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
   listDashboards: async (metricId) => {
     const rows = await db
       .selectFrom('dashboards')
@@ -45,6 +46,18 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+const listUnplacedCopies = async (db: Kysely<Tables>, metricId: string, owner: Owner): Promise<readonly Metric[]> => {
+  const rows = await db
+    .selectFrom('metrics')
+    .selectAll()
+    .where(ownedBy(owner))
+    .where(sql<string>`lineage->>0`, '=', metricId)
+    .where('metric_id', 'not in', db.selectFrom('dashboard_metrics').select('metric_id'))
+    .orderBy('metric_id')
+    .execute();
+  return rows.map(decodeMetric);
+};
 
 const update = async (db: Kysely<Tables>, metric: Metric): Promise<void> => {
   const { metric_id, ...columns } = encodeMetric(metric);

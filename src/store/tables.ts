@@ -85,6 +85,7 @@ export type Tables = {
     metric_id: string;
     placement: MetricPlacement;
     position: number;
+    placed_at: Date;
   };
   /** Embed ids and dashboard ids of a data app share one namespace: each name stands for one dashboard. */
   readonly data_app_names: { data_app_id: string; name: string; dashboard_id: string };

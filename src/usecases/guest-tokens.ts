@@ -120,7 +120,7 @@ const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken):
 const deletedMeanwhile = (): Refusal =>
   new Refusal(
     'INVALID_REQUEST_BODY',
-    'The data app, or a datamart that the request names, was deleted while the token was made; ask again.',
+    'The data app, or a datamart or embed that the request names, was deleted while the token was made; ask again.',
     { reason: 'deleted-meanwhile' },
   );
 

@@ -1,4 +1,5 @@
 /** An app over use cases that answer fixed domain values: what is tested here is the wire, not the business. */
+
 import { Writable } from 'node:stream';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import { bound, type Handlers } from '../../src/contract/operations.js';
@@ -14,6 +15,7 @@ import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
 import { type Authenticate, createDispatch } from '../../src/http/bind.js';
+import { formsOf } from '../../src/http/forms.js';
 import { createLog } from '../../src/platform/log.js';
 import { createMetrics } from '../../src/platform/metrics.js';
 import { datamartSample } from '../suites/store-samples.js';
@@ -206,6 +208,10 @@ export const sampleHandlers: Handlers = {
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
   createDashboardEmbed: async (_, { dashboardId }) => ({ ...embed, name: dashboardId }),
+  deleteEmbed: async () => embed,
+  updateEmbed: async () => embed,
+  renameEmbed: async (_, { name }) => ({ ...embed, name }),
+  deleteDashboard: async () => dashboard,
   listEmbeds: async () => [{ embed, dashboard, metric: null }],
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
@@ -268,7 +274,7 @@ export const createSample = async (
   const metrics = createMetrics();
   const assets = await loadAssets(options.assets ?? {});
   const app = createApp({
-    service: { dispatch, document: () => document },
+    service: { dispatch, document: () => document, forms: formsOf(Object.values(bound)) },
     log,
     metrics,
     ready: options.ready ?? (() => true),

@@ -171,7 +171,7 @@ export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {})
   timezone: 'America/Los_Angeles',
   datamartId: null,
   datasourceId: null,
-  allowedEmbeds: ['embed-1'],
+  allowedEmbeds: [],
   rlsSettings: [{ metricId: 'm', values: { region: 'CA' } }],
   appFilters: [{ metricId: 'm', values: { delay: { min: -0.5, max: 1e21 } } }],
   dashboardAppFilters: [{ dashboardId: 'd', values: { State: ['CA'] }, isShowOnUrl: false }],

@@ -135,7 +135,7 @@ export const createWorld = async () => {
     await store.dashboards.insert(dashboard);
     const metricId = `${id}-count`;
     await store.metrics.insert({ metricId, workspaceId: 'w', name: 'Sales', definition, lineage: [], owner: null });
-    await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }]);
+    await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }], now);
     return dashboard;
   };
   const clone = async (templateDashboardId: string, dashboardId: string, clientId = 'a'): Promise<string> => {
