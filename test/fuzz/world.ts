@@ -30,7 +30,7 @@ const firstNames: Readonly<Record<string, readonly string[]>> = {
   clientId: ['acme', 'globex', 'None', '1'],
   dataAppName: ['shop', 'shop', 'fuzz1'],
   datamartName: ['shop', 'orders', 'open', 'lost'],
-  datasourceName: ['here', 'lost'],
+  datasourceName: ['warehouse', 'lost'],
   workspaceName: ['shop', 'orders', 'all', 'long', 'far', 'empty'],
   dashboardId: ['board', 'defaults', 'derived', 'held', 'notebook'],
   templateDashboardId: ['board', 'defaults'],
