@@ -133,14 +133,15 @@ const encodePath = (path: string): string =>
   path.replaceAll(/\{([^}]*)\}/g, (_, value: string) => encodeURIComponent(Buffer.from(value).toString()) || 'x');
 
 export const createWorld = (house: House): World => {
-  const names = new Map<string, string[]>(Object.entries(firstNames).map(([field, list]) => [field, [...list]]));
+  /** What the run has made. */
+  const learned = new Map<string, string[]>();
   const secrets = [house.apiKey, house.otherKey, house.serviceToken];
   let guestToken = 'none-yet';
 
   const learn = (field: string, value: unknown): void => {
     if (typeof value !== 'string' || value === '') return;
-    const known = names.get(field) ?? [];
-    names.set(field, [...known.slice(-60), value]);
+    const known = learned.get(field) ?? [];
+    learned.set(field, [...known.slice(-20), value]);
   };
 
   const resolve = (value: unknown): unknown => {
@@ -148,8 +149,11 @@ export const createWorld = (house: House): World => {
       const [, field, pick] = /^§(\w+):(\d+)$/.exec(value) ?? [];
       if (field === undefined) return value;
       if (isSecretField(field)) return `pw-${pick}-not-to-be-shown`;
-      const list = names.get(field) ?? ['fuzz7'];
-      return list[Number(pick) % list.length] ?? 'fuzz8';
+      const own = learned.get(field) ?? [];
+      const first = firstNames[field] ?? ['fuzz7'];
+      // What was there from the start goes deepest.
+      const list = Number(pick) % 3 === 0 && own.length > 0 ? own : first;
+      return list[Math.floor(Number(pick) / 3) % list.length] ?? 'fuzz8';
     }
     if (Array.isArray(value)) return value.map(resolve);
     if (!isJson(value)) return value;
