@@ -8,6 +8,14 @@ import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '.
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
+import { saveGuestLayout } from './usecases/guest-layouts.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  updateGuestMetric,
+} from './usecases/guest-metrics.js';
+import { previewGuestMetric } from './usecases/guest-preview.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -18,7 +26,9 @@ import {
 } from './usecases/guest-reads.js';
 import { listGuestTokens, revokeGuestTokens } from './usecases/guest-token-admin.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
+import { createGuestView, deleteGuestView, listGuestViews } from './usecases/guest-views.js';
 import { queryMetric } from './usecases/metrics.js';
+import { publishMetric } from './usecases/publish-metric.js';
 import {
   createSemanticLayer,
   deleteSemanticLayer,
@@ -31,7 +41,13 @@ import {
   listServiceTokens,
   rotateServiceToken,
 } from './usecases/service-tokens.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import {
+  createWorkspace,
+  listDashboards,
+  listMetrics,
+  listWorkspaces,
+  updateWorkspace,
+} from './usecases/workspaces.js';
 
 export type HandlerDeps = {
   readonly store: Store;
@@ -48,6 +64,7 @@ export const createHandlers = (deps: HandlerDeps): Handlers => ({
   ...datamarts(deps),
   ...keys(deps),
   ...guests(deps),
+  ...guestWrites(deps),
 });
 
 const tokensAndEmbeds = (deps: HandlerDeps) => ({
@@ -69,6 +86,9 @@ const organization = (deps: HandlerDeps) => ({
   updateDataApp: updateDataApp(deps),
   deleteDataApp: deleteDataApp(deps),
   listDataApps: listDataApps(deps),
+  createWorkspace: createWorkspace(deps),
+  updateWorkspace: updateWorkspace(deps),
+  listWorkspaces: listWorkspaces(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
   queryMetric: queryMetric(deps),
@@ -110,4 +130,17 @@ const guests = (deps: HandlerDeps) => ({
   listGuestUnderlying: listGuestUnderlying(deps),
   downloadGuestCsv: downloadGuestCsv(deps),
   listGuestFilterOptions: listGuestFilterOptions(deps),
+});
+
+const guestWrites = (deps: HandlerDeps) => ({
+  createGuestMetric: createGuestMetric(deps),
+  updateGuestMetric: updateGuestMetric(deps),
+  deleteGuestMetric: deleteGuestMetric(deps),
+  archiveGuestMetric: archiveGuestMetric(deps),
+  previewGuestMetric: previewGuestMetric(deps),
+  saveGuestLayout: saveGuestLayout(deps),
+  createGuestView: createGuestView(deps),
+  listGuestViews: listGuestViews(deps),
+  deleteGuestView: deleteGuestView(deps),
+  publishMetric: publishMetric(deps),
 });

@@ -11,6 +11,15 @@ import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
 import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  previewGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from './guest-metrics.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -29,6 +38,7 @@ import {
   createWorkspace,
   listDashboards,
   listMetrics,
+  listWorkspaces,
   updateWorkspace,
   updateWorkspaceDashboards,
 } from './workspaces.js';
@@ -70,6 +80,9 @@ export const bound = {
   listServiceTokens,
   deleteServiceToken,
   rotateServiceToken,
+  createWorkspace,
+  updateWorkspace,
+  listWorkspaces,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -79,13 +92,21 @@ export const bound = {
   listGuestUnderlying,
   downloadGuestCsv,
   listGuestFilterOptions,
+  createGuestMetric,
+  updateGuestMetric,
+  deleteGuestMetric,
+  archiveGuestMetric,
+  previewGuestMetric,
+  saveGuestLayout,
+  createGuestView,
+  listGuestViews,
+  deleteGuestView,
+  publishMetric,
 } as const;
 
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  createWorkspace,
-  updateWorkspace,
   updateWorkspaceDashboards,
 } as const;
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DashboardExport } from '../contract/dashboard-export.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Datamart, Relationship } from '../domain/datamart.js';
+import { hostMade } from '../domain/metric.js';
 import { keyHintOf, type Workspace } from '../domain/organization.js';
 import type { Clock, Ids, NamedStore, Store, Tokens } from '../domain/ports.js';
 import type { DemoBundle } from './bundle.js';
@@ -82,7 +83,7 @@ const seedTemplate = async (
   };
   await (there === undefined ? store.dashboards.insert(dashboard) : store.dashboards.update(dashboard));
   for (const { metricId, name, definition } of data.metrics) {
-    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null };
+    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null, ...hostMade };
     if (!(await store.metrics.insert(metric))) await store.metrics.update(metric);
   }
   const shown = new Set(data.layout.map(({ metricId }) => metricId));

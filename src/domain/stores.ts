@@ -1,13 +1,14 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
-import type { Dashboard, MetricPlacement, PlacedMetric } from './dashboard.js';
-import type { Datamart } from './datamart.js';
+import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
-import type { Metric, Owner } from './metric.js';
-import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
-import type { SemanticLayer } from './semantic-layer.js';
-import type { SourceTable } from './source-schema.js';
+import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
+import type { Metric, MetricDefinition, Owner } from './metric.js';
+import type { DataApp } from './organization.js';
+import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
+
+export type * from './source-stores.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
@@ -17,12 +18,15 @@ export type Store = {
   readonly datasources: DatasourceStore;
   readonly datamarts: DatamartStore;
   readonly semanticLayers: SemanticLayerStore;
-  readonly workspaces: NamedStore<Workspace>;
+  readonly workspaces: WorkspaceStore;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
   readonly guestTokens: GuestTokenStore;
   readonly lastUses: LastUseStore;
+  readonly guestMetrics: GuestMetricStore;
+  readonly guestLayouts: GuestLayoutStore;
+  readonly guestViews: GuestViewStore;
   /**
    * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
    * used: on the embedded database's one connection, the outer one would wait for `work` to end.
@@ -36,38 +40,6 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
-};
-
-export type DatasourceStore = NamedStore<Datasource> & {
-  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
-  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
-  /** By name; opens no credentials. */
-  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
-  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
-  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
-  /** What was found when it was last looked at; undefined: it never was. */
-  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
-};
-
-export type DatamartStore = NamedStore<Datamart> & {
-  /** As `findByName`, and nobody else changes it until the transaction ends. */
-  readonly lockByName: (name: string) => Promise<Datamart | undefined>;
-  /** Ordered by name. */
-  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
-  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
-  readonly remove: (id: string) => Promise<void>;
-};
-
-export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
-
-/** One layer for a datamart. */
-export type SemanticLayerStore = {
-  /** False where the datamart has one already. */
-  readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
-  readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
-  readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
-  /** False where there was none. */
-  readonly remove: (datamartId: string) => Promise<boolean>;
 };
 
 export type DataAppStore = NamedStore<DataApp> & {
@@ -154,7 +126,11 @@ export type DashboardStore = {
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Dashboard[]>;
+  /** Those that the host made: a guest's are in `guestMetrics`, and never in a clone, an export or the workspace's listing. */
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
+  /** The dashboard, which no other transaction locks before this one ends. */
+  readonly lock: (id: string) => Promise<Dashboard | undefined>;
+  readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
   /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
   readonly placeMetrics: (
     dashboardId: string,
@@ -169,6 +145,8 @@ export type MetricStore = {
   readonly insert: (metric: Metric) => Promise<boolean>;
   readonly update: (metric: Metric) => Promise<void>;
   readonly findById: (metricId: string) => Promise<Metric | undefined>;
+  /** What a guest of `owner` changes; the lineage stays. False where the owner has no such metric (any more). */
+  readonly change: (metricId: string, owner: Owner, change: MetricChange) => Promise<boolean>;
   /** Ordered by name, then id; the organization's, and `dataAppId`'s own where one is given. */
   readonly listByWorkspace: (
     workspaceId: string,
@@ -179,6 +157,13 @@ export type MetricStore = {
   readonly listUnplacedCopies: (metricId: string, owner: Owner) => Promise<readonly Metric[]>;
   /** Every dashboard that holds the metric. */
   readonly listDashboards: (metricId: string) => Promise<readonly Dashboard[]>;
+};
+
+/** The parts of a metric that a guest may change; a new definition marks the metric as changed by a guest. */
+export type MetricChange = {
+  readonly name?: string | undefined;
+  readonly definition?: MetricDefinition | undefined;
+  readonly isArchived?: boolean | undefined;
 };
 
 export type EmbedStore = {
@@ -193,14 +178,13 @@ export type EmbedStore = {
   readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
+  /** The data app's dashboard embeds of that dashboard, oldest first. */
+  readonly listByDashboard: (dataAppId: string, dashboardId: string) => Promise<readonly Embed[]>;
   /** The data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
-  /**
-   * Removes every data app's embeds whose access settings name the datamart, takes them out of the lists of guest tokens, and
-   * removes the tokens that named no others. An embed made later under the same id is not what those tokens were given.
-   */
+  /** Deletes every data app's embeds whose access settings name the datamart; tokens as `delete` says. */
   readonly removeByDatamart: (datamartName: string) => Promise<void>;
 };
 

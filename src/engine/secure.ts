@@ -6,7 +6,7 @@ import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
 import type { Leaf, Plan, SecuredLeaf, SecuredPlan, TenantPredicate } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { parseSqlType, type SqlType } from './sql-type.js';
+import type { SqlType } from './sql-type.js';
 import { type Bound, bindScalar } from './values.js';
 
 export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
@@ -67,14 +67,13 @@ const tenantPredicate = (
     assertShared(table, source);
     return null;
   }
-  const datatype = columnsOf(source.catalog, table).get(columnName);
-  if (datatype === undefined) {
+  const type = columnsOf(source.catalog, table).get(columnName);
+  if (type === undefined) {
     return refuseQuery(
       `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,
       'client-column-missing',
     );
   }
-  const type = parseSqlType(datatype);
   return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, tenancy.clientColumnType) };
 };
 

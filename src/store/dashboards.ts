@@ -4,6 +4,7 @@ import type { DashboardStore } from '../domain/ports.js';
 import { listMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
+import { jsonb } from './document.js';
 import { assertUpdated, inTransaction, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -17,15 +18,7 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       const row = await rows.where('id', '=', id).executeTakeFirst();
       return row && decodeDashboard(row);
     },
-    findByExternalId: async (dataAppId, externalDashboardId) => {
-      const [own, ...organization] = await rows
-        .where('external_dashboard_id', '=', externalDashboardId)
-        .where(visibleTo(dataAppId))
-        .orderBy('data_app_id', (order) => order.asc().nullsLast())
-        .execute();
-      const row = own ?? organization[0];
-      return row && decodeDashboard(row);
-    },
+    findByExternalId: (dataAppId, externalDashboardId) => findByExternalId(db, dataAppId, externalDashboardId),
     listByExternalId: (externalDashboardId) => listByExternalId(db, externalDashboardId),
     findTemplate: async (externalDashboardId) => {
       const row = await rows
@@ -45,11 +38,36 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
         .execute();
       return found.map(decodeDashboard);
     },
+    lock: async (id) => {
+      const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    setLayout: async (id, layout) => {
+      const set = db.updateTable('dashboards').set({ layout: jsonb(layout) });
+      assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
+    },
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),
     placeMetrics: (dashboardId, metrics, now) =>
       inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
     delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
+};
+
+/** The data app's own comes before the organization's. */
+const findByExternalId = async (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  externalDashboardId: string,
+): Promise<Dashboard | undefined> => {
+  const row = await db
+    .selectFrom('dashboards')
+    .selectAll()
+    .where('external_dashboard_id', '=', externalDashboardId)
+    .where(visibleTo(dataAppId))
+    .orderBy('data_app_id', (order) => order.asc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
+  return row && decodeDashboard(row);
 };
 
 const listByExternalId = async (db: Kysely<Tables>, externalDashboardId: string): Promise<readonly Dashboard[]> => {

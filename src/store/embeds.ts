@@ -1,9 +1,8 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Embed } from '../domain/embed.js';
 import type { EmbedStore } from '../domain/ports.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
-import { removeEmbedsByDatamart } from './embed-removal.js';
 import { assertUpdated, inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -59,11 +58,22 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
         .executeTakeFirst();
       return row && decode(row);
     },
+    listByDashboard: async (dataAppId, dashboardId) =>
+      (
+        await rows
+          .where('data_app_id', '=', dataAppId)
+          .where('dashboard_id', '=', dashboardId)
+          .where('embed_type', '=', 'dashboard')
+          .execute()
+      ).map(decode),
     listByMetric: async (dataAppId, metricId) =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
       (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
-    removeByDatamart: (datamartName) => removeEmbedsByDatamart(db, datamartName),
+    removeByDatamart: async (datamartName) => {
+      const isOver = sql<boolean>`access_settings ->> 'datamartName' = ${datamartName}`;
+      await db.deleteFrom('embeds').where(isOver).execute();
+    },
   };
 };
 

@@ -10,7 +10,10 @@ import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
 import { createEmbedStore } from './embeds.js';
+import { createGuestLayoutStore } from './guest-layouts.js';
+import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
+import { createGuestViewStore } from './guest-views.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
@@ -45,4 +48,7 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
   lastUses: createLastUseStore(db),
+  guestMetrics: createGuestMetricStore(db),
+  guestLayouts: createGuestLayoutStore(db),
+  guestViews: createGuestViewStore(db),
 });

@@ -1,16 +1,17 @@
+/** The schema that holds all tables. Every statement names it. */
 import type { ColumnType } from 'kysely';
 import type { Brand, HashedToken } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard.js';
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
-import type { MetricDefinition } from '../domain/metric.js';
-import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { GuestLayout } from '../domain/guest-stores.js';
+import type { GridCard, MetricDefinition } from '../domain/metric.js';
+import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
 import type { Epoch } from '../domain/ports.js';
+import type { ViewChoices } from '../domain/saved-view.js';
 import type { SemanticTable } from '../domain/semantic-layer.js';
 import type { SourceTable } from '../domain/source-schema.js';
-
-/** The schema that holds all tables. Every statement names it. */
 export const schemaName = 'guestlist';
 
 /** What was checked and written by `jsonb`. */
@@ -60,6 +61,7 @@ export type Tables = {
     connection_type: ConnectionType;
     datasource_id: string | null;
     datamart_id: string | null;
+    settings: Jsonb<WorkspaceSettings>;
   };
   readonly dashboards: OwnerColumns & {
     id: string;
@@ -79,7 +81,24 @@ export type Tables = {
     name: string;
     definition: Jsonb<MetricDefinition>;
     lineage: Jsonb<readonly string[]>;
+    is_archived: boolean;
+    is_changed_by_guest: boolean;
   };
+  readonly guest_metrics: {
+    metric_id: string;
+    dashboard_id: string;
+    data_app_id: string;
+    client_id: string;
+    user_identifier: string | null;
+    name: string;
+    definition: Jsonb<MetricDefinition>;
+    card: NullableJsonb<GridCard>;
+    is_published: boolean;
+    is_archived: boolean;
+    created_at: Date;
+  };
+  readonly guest_layouts: ViewerColumns & { layout: Jsonb<GuestLayout> };
+  readonly guest_views: ViewerColumns & { id: string; name: string; choices: Jsonb<ViewChoices>; created_at: Date };
   readonly dashboard_metrics: {
     dashboard_id: string;
     metric_id: string;
@@ -131,6 +150,9 @@ type KeyRow = {
   /** When it was rotated; it lives on until it expires. */
   replaced_at: ColumnType<Date | null, never, Date | null>;
 };
+
+/** `user_identifier` is '' for tokens that name no user. */
+type ViewerColumns = { dashboard_id: string; data_app_id: string; client_id: string; user_identifier: string };
 
 /** Both null: the organization's. */
 type OwnerColumns = { data_app_id: string | null; client_id: string | null };

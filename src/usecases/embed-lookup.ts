@@ -1,12 +1,14 @@
 /** Finding what an id stands for, the same way for every operation. */
 
+import { isOpenTo } from '../domain/access.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
 import type { Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
-import type { Datasource } from '../domain/organization.js';
+import type { Metric, Owner } from '../domain/metric.js';
+import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import { findWorkspaceDatamart } from './embed-source.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
@@ -23,24 +25,42 @@ export const findEmbed = async (store: Store, dataAppId: string, id: string): Pr
   return embed === undefined ? undefined : { embed, dashboard };
 };
 
-/** The metrics on a dashboard's board and in its gallery. */
+/** The metrics that the host put on a dashboard's board and into its gallery. */
 export const metricsOf = async (store: Store, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
+
+/**
+ * The same, then those that guests of this client made there: all of its users', the private ones too. Whoever shows them to a guest asks
+ * `isMetricOpen` of each.
+ */
+export const metricsFor = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> => [
+  ...(await metricsOf(store, dashboard)),
+  ...(await store.guestMetrics.list(dashboard.id, client)),
+];
+
+/**
+ * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),
+ * the archived ones no more; of what the host made, all.
+ */
+export const listedMetrics = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> =>
+  (await metricsFor(store, dashboard, client)).filter(
+    ({ owner, guest, isArchived }) => isOpenTo(owner, client) && (guest === null || !isArchived),
+  );
 
 /** Where an embed's rows come from. */
 export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };
 
-/** The embed's datamart, or its workspace's where the embed names none. */
+/**
+ * The embed's datamart, or its workspace's where the embed names none. spec-gap: a workspace may be connected to another source
+ * after the embed was made; what it does not reach now is not read, until the embed or the workspace names it again.
+ */
 export const findSource = async (store: Store, { embed, dashboard }: Opened): Promise<Source | undefined> => {
+  const workspace = await store.workspaces.findById(dashboard.workspaceId);
+  if (workspace === undefined) return undefined;
   const name = embed.accessSettings?.datamartName;
-  const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
   const datamart =
-    name === undefined
-      ? workspace?.datamartId == null
-        ? undefined
-        : await store.datamarts.findById(workspace.datamartId)
-      : await store.datamarts.findByName(name);
-  if (datamart === undefined) return undefined;
+    name === undefined ? await findWorkspaceDatamart(store, workspace) : await store.datamarts.findByName(name);
+  if (datamart === undefined || !reachesDatamart(workspace, datamart)) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
   return { datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []), datasource };

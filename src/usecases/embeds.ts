@@ -6,7 +6,7 @@ import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Ids, Page, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, metricsOf } from './embed-lookup.js';
+import { findEmbed, listedMetrics, metricsOf } from './embed-lookup.js';
 import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 import { pageOf } from './workspaces.js';
 
@@ -118,7 +118,7 @@ export const listEmbedMetrics =
         `Embed ${JSON.stringify(embedId)} is not of client ${JSON.stringify(clientId)}.`,
       );
     }
-    const metrics = (await metricsOf(store, opened.dashboard)).filter(({ owner }) => isOpenTo(owner, client));
+    const metrics = await listedMetrics(store, opened.dashboard, client);
     return opened.embed.metricId === null
       ? metrics
       : metrics.filter(({ metricId }) => metricId === opened.embed.metricId);

@@ -8,9 +8,10 @@ import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
-import type { Metric } from '../../src/domain/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import { hostMade, type Metric } from '../../src/domain/metric.js';
+import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
@@ -86,6 +87,14 @@ const datasource: Datasource = {
   path: '/sources/flights.duckdb',
 };
 
+const workspace: Workspace = {
+  id: 'w',
+  name: 'flights',
+  connectionType: 'MULTI_DATAMART',
+  datasourceId: null,
+  datamartId: null,
+};
+
 const dashboard: Dashboard = {
   id: 'd1',
   externalDashboardId: 'delays',
@@ -121,6 +130,7 @@ const metric: Metric = {
   },
   lineage: [],
   owner: null,
+  ...hostMade,
 };
 
 const guestMetric: GuestMetric = {
@@ -197,6 +207,7 @@ const keyHandlers = {
 };
 
 const dataApp = { id: 'a', name: 'flights', createdAt: when, updatedAt: when };
+const view: SavedView = { id: 'v1', name: 'Mine', dashboardFilter: {}, metricFilter: {}, filterNames: {} };
 
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
@@ -219,6 +230,9 @@ export const sampleHandlers: Handlers = {
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  createWorkspace: async () => workspace,
+  updateWorkspace: async () => workspace,
+  listWorkspaces: async () => [workspace],
   listDatamarts: async (_, { expandDetails }) => ({
     items: [{ datamart, datasourceName: 'warehouse' }],
     expandDetails,
@@ -244,6 +258,16 @@ export const sampleHandlers: Handlers = {
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   listGuestUnderlying: async () => reply,
   downloadGuestCsv: async () => reply,
+  createGuestMetric: async () => guestMetric,
+  updateGuestMetric: async () => guestMetric,
+  deleteGuestMetric: async (_, { metricId }) => ({ metricId }),
+  archiveGuestMetric: async (_, { metricId, isArchived }) => ({ metricId, isArchived }),
+  previewGuestMetric: async () => reply,
+  saveGuestLayout: async (_, { layout }) => layout,
+  createGuestView: async (_, { name }) => ({ ...view, name }),
+  listGuestViews: async () => [view],
+  deleteGuestView: async (_, { viewId }) => ({ id: viewId }),
+  publishMetric: async (_, { metricId }) => ({ metricId }),
   listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],
 };
 

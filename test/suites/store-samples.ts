@@ -3,7 +3,7 @@ import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Datamart } from '../../src/domain/datamart.js';
 import type { AccessSettings, Embed } from '../../src/domain/embed.js';
 import type { GuestGrant } from '../../src/domain/guest.js';
-import type { Metric, Owner } from '../../src/domain/metric.js';
+import { hostMade, type Metric, type Owner } from '../../src/domain/metric.js';
 import type { DataApp, Datasource, Workspace } from '../../src/domain/organization.js';
 import type { Epoch, Store, StoredKey } from '../../src/domain/ports.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
@@ -130,6 +130,7 @@ export const metricSample = (workspaceId: string, fields: Partial<Metric> = {}):
   },
   lineage: [],
   owner: null,
+  ...hostMade,
   ...fields,
 });
 

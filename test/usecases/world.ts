@@ -1,7 +1,7 @@
 import type { ApiKeyCaller, GuestCaller } from '../../src/domain/caller.js';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import { hostMade, type MetricDefinition } from '../../src/domain/metric.js';
 import type { Engine, Store } from '../../src/domain/ports.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
@@ -134,7 +134,15 @@ export const createWorld = async () => {
     };
     await store.dashboards.insert(dashboard);
     const metricId = `${id}-count`;
-    await store.metrics.insert({ metricId, workspaceId: 'w', name: 'Sales', definition, lineage: [], owner: null });
+    await store.metrics.insert({
+      metricId,
+      workspaceId: 'w',
+      name: 'Sales',
+      definition,
+      lineage: [],
+      owner: null,
+      ...hostMade,
+    });
     await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }], now);
     return dashboard;
   };
