@@ -67,9 +67,23 @@ const mayImport: Readonly<
   },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
+  // It judges servers, ours too: what it shared with ours would hide a common mistake.
+  conformance: { folders: [], packages: [/^node:/] },
   web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/] },
   cli: {
-    folders: ['root', 'contract', 'domain', 'gateway', 'http', 'platform', 'store', 'usecases', 'engine', 'demo'],
+    folders: [
+      'root',
+      'conformance',
+      'contract',
+      'domain',
+      'gateway',
+      'http',
+      'platform',
+      'store',
+      'usecases',
+      'engine',
+      'demo',
+    ],
     packages: [/^[^.]/],
   },
   root: {
