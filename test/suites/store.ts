@@ -864,6 +864,25 @@ const boardTests = (store: () => Store): void => {
     expect(await isShared()).toBe(true);
   });
 
+  it('locks a dashboard for who changes what it read', async () => {
+    const { workspace } = await insertOrganization(store());
+    const dashboard = dashboardSample(workspace.id, { name: '' });
+    await store().dashboards.insert(dashboard);
+    const extend = (letter: string) =>
+      store().transaction(async (inner) => {
+        const locked = await inner.dashboards.lock(dashboard.id);
+        if (locked !== undefined) await inner.dashboards.update({ ...locked, name: `${locked.name}${letter}` });
+      });
+    await Promise.all(['a', 'b', 'c', 'd'].map(extend));
+    expect([...((await store().dashboards.findById(dashboard.id))?.name ?? '')].toSorted()).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ]);
+    expect(await store().dashboards.lock(randomUUID())).toBeUndefined();
+  });
+
   it('lists who has an external id, and lets two that take it at once see each other', async () => {
     const { workspace, owner } = await insertOrganization(store());
     const externalDashboardId = randomUUID();

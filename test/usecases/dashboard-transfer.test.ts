@@ -138,7 +138,7 @@ describe('export, import elsewhere, export', () => {
           expect(lineage).toEqual([...came, ...(original.metrics[index]?.lineage ?? [])]);
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   }, 60_000);
 
@@ -152,7 +152,7 @@ describe('export, import elsewhere, export', () => {
         const exported = wired(await exportEmbed(world.deps)(world.api('other'), { embedId: dashboardId }));
         expect(withoutIds(exported)).toEqual(withoutIds(original));
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     );
   }, 60_000);
 });
