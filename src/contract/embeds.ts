@@ -117,7 +117,14 @@ const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<t
   embedMetadata: null,
 });
 
-const listQuery = z.strictObject(queryPagination).transform(decodePagination);
+const oneEmbed = {
+  embedId: identifier.optional().describe('Answers this embed alone; an empty list where there is none.'),
+};
+
+const listQuery = z.strictObject({ ...queryPagination, ...oneEmbed }).transform(({ embedId, ...query }, context) => ({
+  ...decodePagination(query, context),
+  ...(embedId === undefined ? {} : { embedId }),
+}));
 
 export const listEmbeds = operation({
   name: 'listEmbeds',
@@ -125,7 +132,7 @@ export const listEmbeds = operation({
   resource: 'Embeds',
   summary: "List the data app's embeds",
   credentials: ['apiKey'],
-  input: z.strictObject(pagination),
+  input: z.strictObject({ ...pagination, ...oneEmbed }),
   output: z.object({ data: z.array(listedEmbed), error: noError }),
   encode: (embeds: readonly ListedEmbed[]) => ({ data: embeds.map(encodeListedEmbed), error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },

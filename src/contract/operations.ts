@@ -2,9 +2,14 @@
  * Every operation that is declared, and those that are bound: only these are routed and documented. A bound operation
  * without a use case does not compile (`Handlers`).
  */
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { deleteDashboard } from './dashboards.js';
+import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
+import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
 import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
 import {
@@ -23,14 +28,17 @@ import {
   listGuestUnderlying,
   queryGuestMetric,
 } from './guest-reads.js';
+import { listGuestTokens, revokeGuestTokens } from './guest-token-admin.js';
 import { createGuestToken } from './guest-tokens.js';
 import { queryMetric } from './metrics.js';
 import type { Handler } from './operation.js';
 import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSemanticLayer } from './semantic-layer.js';
+import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
   createWorkspace,
   listDashboards,
   listMetrics,
+  listWorkspaces,
   updateWorkspace,
   updateWorkspaceDashboards,
 } from './workspaces.js';
@@ -38,11 +46,43 @@ import {
 /** What works, in the order of the reference. */
 export const bound = {
   createGuestToken,
+  listGuestTokens,
+  revokeGuestTokens,
   createEmbed,
   createDashboardEmbed,
+  deleteEmbed,
+  updateEmbed,
+  renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  deleteDashboard,
   createDataApp,
+  createDatasource,
+  updateDatasource,
+  listDatasources,
+  syncDatasource,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
+  updateDataApp,
+  deleteDataApp,
+  listDataApps,
+  createApiKey,
+  listApiKeys,
+  deleteApiKey,
+  rotateApiKey,
+  createServiceToken,
+  listServiceTokens,
+  deleteServiceToken,
+  rotateServiceToken,
+  createWorkspace,
+  updateWorkspace,
+  listWorkspaces,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -67,18 +107,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  deleteEmbed,
-  updateDataApp,
-  deleteDataApp,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
-  createWorkspace,
-  updateWorkspace,
   updateWorkspaceDashboards,
 } as const;
 

@@ -34,7 +34,7 @@ export type DashboardFilter = {
 /** `METRIC`: shown on the board. `GALLERY`: at hand for it. */
 export type MetricPlacement = 'METRIC' | 'GALLERY';
 
-export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement };
+export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement; readonly placedAt: Date };
 
 /** What a dashboard is made of: the `data` of an export, where cards and metrics name each other by ids of their own. */
 export type DashboardContent = {

@@ -33,17 +33,19 @@ const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
       byPath.set(binding.path, [...(byPath.get(binding.path) ?? []), { operation, binding }]);
     }
   }
-  return [...byPath].map(([path, routes]) => ({
+  const patterns = [...byPath].map(([path, routes]) => ({
     segments: path.split('/'),
     // Those with a condition are asked first.
     routes: routes.toSorted((a, b) => Number(a.binding.when === undefined) - Number(b.binding.when === undefined)),
   }));
+  // A path that is spelt out comes before one with a parameter in its place.
+  return patterns.toSorted((a, b) => countParameters(a) - countParameters(b));
 };
 
-/**
- * Finds the binding of a request; for a known path with another method, the methods that it has. A path may fit several patterns
- * (`metrics/preview` and `metrics/{metricId}`): the first that has the method is taken.
- */
+const countParameters = ({ segments }: Pattern): number =>
+  segments.filter((segment) => parameterName(segment) !== undefined).length;
+
+/** Finds the binding of a request; for a known path with another method, the methods that it has. */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
   return (method, path, parts) => {

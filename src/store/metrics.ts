@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely';
+/** `update` does not change the owner: it throws for a metric that has another. */
+import { type Kysely, sql } from 'kysely';
 import type { Metric, Owner } from '../domain/metric.js';
 import type { MetricChange, MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboard-row.js';
@@ -6,8 +7,6 @@ import { jsonb } from './document.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
 import { assertUpdated, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
-
-/** `update` does not change the owner: it throws for a metric that has another. */
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   insert: async (metric) =>
     wasInserted(
@@ -35,6 +34,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
       .execute();
     return rows.map(decodeMetric);
   },
+  listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
   listDashboards: async (metricId) => {
     const rows = await db
       .selectFrom('dashboards')
@@ -47,6 +47,18 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+const listUnplacedCopies = async (db: Kysely<Tables>, metricId: string, owner: Owner): Promise<readonly Metric[]> => {
+  const rows = await db
+    .selectFrom('metrics')
+    .selectAll()
+    .where(ownedBy(owner))
+    .where(sql<string>`lineage->>0`, '=', metricId)
+    .where('metric_id', 'not in', db.selectFrom('dashboard_metrics').select('metric_id'))
+    .orderBy('metric_id')
+    .execute();
+  return rows.map(decodeMetric);
+};
 
 /** Only what is named: two that change other parts at once both do. */
 const changeMetric = async (

@@ -1,3 +1,4 @@
+/** Runs `work` in the transaction that `db` is in, or in one of its own. */
 import type {
   ExpressionBuilder,
   ExpressionWrapper,
@@ -10,8 +11,6 @@ import type {
 import type { Owner, Viewer } from '../domain/metric.js';
 import type { Page } from '../domain/ports.js';
 import type { Tables } from './tables.js';
-
-/** Runs `work` in the transaction that `db` is in, or in one of its own. */
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
@@ -59,6 +58,10 @@ export const ownedBy =
       eb('data_app_id', 'is not distinct from', owner?.dataAppId ?? null),
       eb('client_id', 'is not distinct from', owner?.clientId ?? null),
     ]);
+
+/** Whether a write failed because another row has the name: PostgreSQL's `unique_violation`. A transaction it was in is lost. */
+export const isNameTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';
 
 /** The columns that say whose a layout or view is. */
 export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userIdentifier }: Viewer) => ({

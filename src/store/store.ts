@@ -14,7 +14,9 @@ import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
+import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
+import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { schemaName, type Tables } from './tables.js';
 import { createWorkspaceStore } from './workspaces.js';
@@ -39,11 +41,13 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   serviceTokens: createServiceTokenStore(db),
   datasources: createDatasourceStore(db, sealer),
   datamarts: createDatamartStore(db),
+  semanticLayers: createSemanticLayerStore(db),
   workspaces: createWorkspaceStore(db),
   dashboards: createDashboardStore(db),
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
+  lastUses: createLastUseStore(db),
   guestMetrics: createGuestMetricStore(db),
   guestLayouts: createGuestLayoutStore(db),
   guestViews: createGuestViewStore(db),

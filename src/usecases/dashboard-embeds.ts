@@ -174,6 +174,7 @@ const insertAll = async (store: Store, { dashboard, metrics, embed }: Made): Pro
   await store.dashboards.placeMetrics(
     dashboard.id,
     metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
+    embed.createdAt,
   );
   if (!(await store.embeds.insert(embed))) throw taken(externalDashboardId);
 };

@@ -1,7 +1,7 @@
 /** The workspace and datamart that an embed is made over. */
 import type { Datamart } from '../domain/datamart.js';
 import { type AccessSettings, qualifiedName } from '../domain/embed.js';
-import type { Workspace } from '../domain/organization.js';
+import { reachesDatamart, type Workspace } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 
@@ -21,10 +21,7 @@ export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name
       'INVALID_DATAMART_NAME',
       `accessSettings.datamartName: there is no datamart named ${JSON.stringify(name)}.`,
     );
-  const isReached =
-    (workspace.datamartId === null || workspace.datamartId === datamart.id) &&
-    (workspace.datasourceId === null || workspace.datasourceId === datamart.datasourceId);
-  if (!isReached) {
+  if (!reachesDatamart(workspace, datamart)) {
     throw new Refusal(
       'INVALID_DATAMART_NAME',
       `accessSettings.datamartName: workspace ${JSON.stringify(workspace.name)} is connected to another source than datamart ${JSON.stringify(name)}.`,

@@ -196,6 +196,7 @@ const insertBoard = async (store: Store, { id, workspaceId, filters = [], metric
   await store.dashboards.placeMetrics(
     dashboard.id,
     ids.map((metricId) => ({ metricId, placement: cards.includes(metricId) ? 'METRIC' : 'GALLERY' })),
+    made,
   );
 };
 
