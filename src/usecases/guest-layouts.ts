@@ -7,7 +7,7 @@ import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../dom
 import type { Metric } from '../domain/metric.js';
 import type { GuestLayout, Store } from '../domain/ports.js';
 import { metricsFor } from './embed-lookup.js';
-import { openDashboard } from './guest-scope.js';
+import { lockDashboard, openDashboard } from './guest-scope.js';
 
 /** The user's own arrangement, or the client's, which those tokens save that name no user. */
 export const findLayout = async (
@@ -56,8 +56,7 @@ const saveForAll = async (
 };
 
 const save = async (store: Store, grant: GuestGrant, id: string, layout: readonly LayoutCard[]): Promise<void> => {
-  const dashboard = await store.dashboards.lock(id);
-  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  const dashboard = await lockDashboard(store, grant, id);
   const metrics = await metricsFor(store, dashboard, grant);
   const open = new Set(
     metrics.filter((metric) => isMetricOpen(grant, dashboard, metric)).map(({ metricId }) => metricId),

@@ -76,7 +76,7 @@ const metricTests = (store: () => Store): void => {
     expect(await store().metrics.findById(metric.metricId)).toBeUndefined();
     expect(await store().metrics.listByWorkspace(workspace.id, dataApp.id, null)).toEqual([]);
     expect(await store().dashboards.listMetrics(board.id)).toEqual([]);
-    await store().dashboards.placeMetrics(board.id, []);
+    await store().dashboards.placeMetrics(board.id, [], moment);
     expect(await store().guestMetrics.findById(metric.metricId)).toEqual(metric);
   });
 
