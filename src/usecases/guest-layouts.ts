@@ -7,7 +7,7 @@ import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../dom
 import type { Metric } from '../domain/metric.js';
 import type { GuestLayout, Store } from '../domain/ports.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
-import { openDashboard } from './guest-scope.js';
+import { lockDashboard, openDashboard } from './guest-scope.js';
 
 /** The user's own arrangement, or the client's, which those tokens save that name no user. */
 export const findLayout = async (
@@ -54,8 +54,7 @@ const saveForAll = async (
 };
 
 const save = async (store: Store, grant: GuestGrant, id: string, layout: readonly LayoutCard[]): Promise<void> => {
-  const dashboard = await store.dashboards.lock(id);
-  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  const dashboard = await lockDashboard(store, grant, id);
   const metrics = await metricsFor(store, dashboard, grant);
   const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
   if (layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');

@@ -39,6 +39,16 @@ export const openDashboard = async (store: Store, grant: GuestGrant, id: string)
   return opened;
 };
 
+/**
+ * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, or the data app, is gone by
+ * now. The data app first: so does whoever deletes it.
+ */
+export const lockDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
+  const dashboard = (await store.dataApps.hold(grant.dataAppId)) ? await store.dashboards.lock(id) : undefined;
+  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  return dashboard;
+};
+
 /** A metric as the guest reads it: through one embed, bound by the settings of `dashboards`. */
 export type OpenMetric = {
   readonly opened: Opened;
