@@ -1,13 +1,12 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
-import type { Datamart } from './datamart.js';
+import type { DatamartStore, SemanticLayerStore } from './datamart-stores.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
 import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
 import type { Metric, MetricDefinition, Owner } from './metric.js';
 import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
-import type { SemanticLayer } from './semantic-layer.js';
 import type { SourceTable } from './source-schema.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
@@ -51,27 +50,6 @@ export type DatasourceStore = NamedStore<Datasource> & {
   readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
   /** What was found when it was last looked at; undefined: it never was. */
   readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
-};
-
-export type DatamartStore = NamedStore<Datamart> & {
-  /** As `findByName`, and nobody else changes it until the transaction ends. */
-  readonly lockByName: (name: string) => Promise<Datamart | undefined>;
-  /** Ordered by name. */
-  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
-  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
-  readonly remove: (id: string) => Promise<void>;
-};
-
-export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
-
-/** One layer for a datamart. */
-export type SemanticLayerStore = {
-  /** False where the datamart has one already. */
-  readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
-  readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
-  readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
-  /** False where there was none. */
-  readonly remove: (datamartId: string) => Promise<boolean>;
 };
 
 export type DataAppStore = NamedStore<DataApp> & {
