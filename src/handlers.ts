@@ -41,7 +41,13 @@ import {
   listServiceTokens,
   rotateServiceToken,
 } from './usecases/service-tokens.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import {
+  createWorkspace,
+  listDashboards,
+  listMetrics,
+  listWorkspaces,
+  updateWorkspace,
+} from './usecases/workspaces.js';
 
 export type HandlerDeps = {
   readonly store: Store;
@@ -80,6 +86,9 @@ const organization = (deps: HandlerDeps) => ({
   updateDataApp: updateDataApp(deps),
   deleteDataApp: deleteDataApp(deps),
   listDataApps: listDataApps(deps),
+  createWorkspace: createWorkspace(deps),
+  updateWorkspace: updateWorkspace(deps),
+  listWorkspaces: listWorkspaces(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
   queryMetric: queryMetric(deps),

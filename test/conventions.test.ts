@@ -48,7 +48,10 @@ const mayImport: Readonly<
     packages: [/^express$/, /^helmet$/, /^pino(-http)?$/, /^zod$/, /^node:/],
   },
   store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
-  engine: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^@duckdb\//, /^node:/] },
+  engine: {
+    folders: ['domain', 'platform'],
+    packages: [/^kysely$/, /^@duckdb\//, /^pg$/, /^mysql2\/promise$/, /^node:/],
+  },
   gateway: {
     folders: ['contract', 'domain', 'platform', 'http'],
     packages: [

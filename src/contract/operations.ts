@@ -38,6 +38,7 @@ import {
   createWorkspace,
   listDashboards,
   listMetrics,
+  listWorkspaces,
   updateWorkspace,
   updateWorkspaceDashboards,
 } from './workspaces.js';
@@ -79,6 +80,9 @@ export const bound = {
   listServiceTokens,
   deleteServiceToken,
   rotateServiceToken,
+  createWorkspace,
+  updateWorkspace,
+  listWorkspaces,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -103,8 +107,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  createWorkspace,
-  updateWorkspace,
   updateWorkspaceDashboards,
 } as const;
 

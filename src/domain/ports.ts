@@ -10,7 +10,6 @@ import type { Datasource } from './organization.js';
 import type { SourceTable } from './source-schema.js';
 import type { TenantScope } from './tenant.js';
 
-export * from './datamart-stores.js';
 export * from './guest-stores.js';
 export * from './stores.js';
 

@@ -1,13 +1,14 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
-import type { DatamartStore, SemanticLayerStore } from './datamart-stores.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
 import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
 import type { Metric, MetricDefinition, Owner } from './metric.js';
-import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
-import type { SourceTable } from './source-schema.js';
+import type { DataApp } from './organization.js';
+import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
+
+export type * from './source-stores.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
@@ -17,7 +18,7 @@ export type Store = {
   readonly datasources: DatasourceStore;
   readonly datamarts: DatamartStore;
   readonly semanticLayers: SemanticLayerStore;
-  readonly workspaces: NamedStore<Workspace>;
+  readonly workspaces: WorkspaceStore;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
@@ -39,17 +40,6 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
-};
-
-export type DatasourceStore = NamedStore<Datasource> & {
-  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
-  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
-  /** By name; opens no credentials. */
-  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
-  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
-  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
-  /** What was found when it was last looked at; undefined: it never was. */
-  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
 };
 
 export type DataAppStore = NamedStore<DataApp> & {

@@ -5,9 +5,10 @@ import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
 import type { Embed } from '../domain/embed.js';
 import type { Metric, Owner } from '../domain/metric.js';
-import type { Datasource } from '../domain/organization.js';
+import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import { findWorkspaceDatamart } from './embed-source.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
@@ -49,17 +50,17 @@ export const listedMetrics = async (store: Store, dashboard: Dashboard, client: 
 /** Where an embed's rows come from. */
 export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };
 
-/** The embed's datamart, or its workspace's where the embed names none. */
+/**
+ * The embed's datamart, or its workspace's where the embed names none. spec-gap: a workspace may be connected to another source
+ * after the embed was made; what it does not reach now is not read, until the embed or the workspace names it again.
+ */
 export const findSource = async (store: Store, { embed, dashboard }: Opened): Promise<Source | undefined> => {
+  const workspace = await store.workspaces.findById(dashboard.workspaceId);
+  if (workspace === undefined) return undefined;
   const name = embed.accessSettings?.datamartName;
-  const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
   const datamart =
-    name === undefined
-      ? workspace?.datamartId == null
-        ? undefined
-        : await store.datamarts.findById(workspace.datamartId)
-      : await store.datamarts.findByName(name);
-  if (datamart === undefined) return undefined;
+    name === undefined ? await findWorkspaceDatamart(store, workspace) : await store.datamarts.findByName(name);
+  if (datamart === undefined || !reachesDatamart(workspace, datamart)) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
   return { datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []), datasource };

@@ -14,6 +14,7 @@ import type {
   MetricReply,
 } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
+import type { Workspace } from '../domain/organization.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { metricsFor } from './embed-lookup.js';
@@ -54,6 +55,9 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   };
 };
 
+const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
+  workspace?.themeName === undefined ? null : { name: workspace.themeName };
+
 const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await metricsFor(store, dashboard, grant)).filter((metric) => isMetricOpen(grant, dashboard, metric));
 
@@ -72,7 +76,7 @@ export const getGuestDashboard =
       metrics: metrics.map((metric) => viewMetric(grant, metric)),
       filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
-      theme: null,
+      theme: themeOf(await store.workspaces.findById(dashboard.workspaceId)),
     };
   };
 

@@ -93,7 +93,7 @@ export const openSource = async (store: Store, grant: GuestGrant, opened: Opened
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'This embed has no datamart; the host application must name one in its access settings.',
+      'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings.',
     );
   }
   return scopeSource(source, grant.clientId);

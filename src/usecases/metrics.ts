@@ -43,7 +43,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'The embed has no datamart: name one in its accessSettings, or connect its workspace to one.',
+      'The embed has no datamart that its workspace is connected to: name one in its accessSettings, or connect the workspace to it.',
     );
   }
   const { datamartName, datasourceName } = query;

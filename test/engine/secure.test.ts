@@ -4,6 +4,7 @@ import type { MetricDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
 import { compile } from '../../src/engine/compile.js';
+import { duckDbDialect } from '../../src/engine/dialect-duckdb.js';
 import type { Plan } from '../../src/engine/plan.js';
 import { plan } from '../../src/engine/planning.js';
 import { resolve } from '../../src/engine/resolve.js';
@@ -50,7 +51,7 @@ const planFor = (definition: MetricDefinition, parts: Partial<MetricQuestion> = 
   return plan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
 };
 const compiled = (scope: TenantScope, definition: MetricDefinition, parts: Partial<MetricQuestion> = {}) =>
-  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog })).page;
+  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
 
 describe('every occurrence of every table is a leaf', () => {
   const onItems = condition('items.sku', { kind: 'compare', operator: '=', value: "x' OR 1=1 --" });
@@ -80,12 +81,13 @@ describe('every occurrence of every table is a leaf', () => {
 
   it('with the columns of the datamart alone', () => {
     const wider = new Map(catalog.tables);
-    for (const [key, columns] of catalog.tables) wider.set(key, new Map([...columns, ['secret', 'VARCHAR']]));
+    for (const [key, columns] of catalog.tables)
+      wider.set(key, new Map([...columns, ['secret', { kind: 'text', cast: 'VARCHAR' }]]));
     const secured = secure(planFor(byState), scopeOf(mart, 'acme'), {
       datamart: mart,
       catalog: { ...catalog, tables: wider },
     });
-    expect(compile(secured).page.sql).not.toContain('secret');
+    expect(compile(secured, duckDbDialect).page.sql).not.toContain('secret');
     expect(secured.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
   });
 
@@ -98,7 +100,7 @@ describe('every occurrence of every table is a leaf', () => {
       { kind: 'untenanted' },
       { datamart: odd, catalog: catalogOf(odd) },
     );
-    expect(compile(secured).page.sql).toBe(
+    expect(compile(secured, duckDbDialect).page.sql).toBe(
       'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST LIMIT CAST($1 AS BIGINT)',
     );
   });

@@ -9,7 +9,7 @@ import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
@@ -85,6 +85,14 @@ const datasource: Datasource = {
   syncedAt: when,
   datasourceType: 'DUCKDB',
   path: '/sources/flights.duckdb',
+};
+
+const workspace: Workspace = {
+  id: 'w',
+  name: 'flights',
+  connectionType: 'MULTI_DATAMART',
+  datasourceId: null,
+  datamartId: null,
 };
 
 const dashboard: Dashboard = {
@@ -222,6 +230,9 @@ export const sampleHandlers: Handlers = {
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  createWorkspace: async () => workspace,
+  updateWorkspace: async () => workspace,
+  listWorkspaces: async () => [workspace],
   listDatamarts: async (_, { expandDetails }) => ({
     items: [{ datamart, datasourceName: 'warehouse' }],
     expandDetails,

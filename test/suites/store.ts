@@ -8,6 +8,8 @@ import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { dump } from './dump.js';
+import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
 import { datamartTests } from './store-datamarts.js';
 import {
@@ -24,6 +26,7 @@ import {
   moment,
   workspaceSample,
 } from './store-samples.js';
+import { sourceTests } from './store-sources.js';
 
 type Context = { database: Database; store: Store };
 
@@ -46,6 +49,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     afterAll(async () => context.database?.close());
 
     organizationTests(store);
+    sourceTests(store, database);
     credentialTests(store, database);
     dashboardTests(store);
     metricTests(store);
@@ -56,6 +60,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     deletionTests(store, database);
     datamartTests(store, database);
     embedDeletionTests(store);
+    guestTests(store, database);
   });
 };
 
@@ -208,23 +213,6 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       await expect(store().serviceTokens.insert(keySample({ hash: clear }))).rejects.toThrow();
     });
   });
-};
-
-/** Every row of every table of the schema, as text. */
-const dump = async (database: Database): Promise<string> => {
-  const db = database.connect<Tables>();
-  const tables = await sql<{ table_name: string }>`
-    select table_name from information_schema.tables where table_schema = 'guestlist'`.execute(db);
-  expect(tables.rows.length).toBeGreaterThan(10);
-  const texts = await Promise.all(
-    tables.rows.map(async ({ table_name }) => {
-      const { rows } = await sql<{
-        row: string;
-      }>`select t::text as row from ${sql.id('guestlist', table_name)} t`.execute(db);
-      return rows.map(({ row }) => row).join('\n');
-    }),
-  );
-  return texts.join('\n');
 };
 
 const dashboardTests = (store: () => Store): void => {

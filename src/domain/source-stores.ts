@@ -1,7 +1,25 @@
-/** What the use cases need to keep of datamarts and their semantic layers. */
+/** The part of `stores.ts` that is about where rows come from: datasources, datamarts with their semantic layers, workspaces. */
 import type { Datamart } from './datamart.js';
+import type { Datasource, DatasourceSummary, Workspace } from './organization.js';
 import type { SemanticLayer } from './semantic-layer.js';
+import type { SourceTable } from './source-schema.js';
 import type { NamedStore, Page } from './stores.js';
+
+/** `list` is in order of names. */
+export type WorkspaceStore = NamedStore<Workspace> & {
+  readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
+};
+
+export type DatasourceStore = NamedStore<Datasource> & {
+  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
+  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
+  /** By name; opens no credentials. */
+  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
+  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
+  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
+  /** What was found when it was last looked at; undefined: it never was. */
+  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
+};
 
 export type DatamartStore = NamedStore<Datamart> & {
   /** As `findByName`, and nobody else changes it until the transaction ends. */
