@@ -107,6 +107,12 @@ const assertShared = (table: DatamartTable, { datamart, catalog }: Source): void
   const clientColumns = new Set(
     datamart.tables.flatMap(({ clientColumn }) => (clientColumn === null ? [] : [clientColumn.toLowerCase()])),
   );
+  if (clientColumns.size === 0) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} has no clientColumn, and neither has any other table of the datamart, which separates clients by table. Set the clientColumn of those that hold clients' rows, and list those meant for all clients in sharedTables.`,
+      'client-columns-missing',
+    );
+  }
   const suspect = [...columnsOf(catalog, table).keys()].find((name) => clientColumns.has(name.toLowerCase()));
   if (suspect !== undefined) {
     refuseQuery(

@@ -229,6 +229,13 @@ describe('a table without client column', () => {
     });
   });
 
+  it('is refused where no table of the datamart names one, unless it is listed as shared', async () => {
+    const bare = { tables: [table('orders', { id: 'BIGINT' }), table('notes', { id: 'BIGINT', owner: 'VARCHAR' })] };
+    expect(await refusalOf(() => securedNotes(datamart(bare)))).toMatchObject({ reason: 'client-columns-missing' });
+    const shared = datamart({ ...bare, sharedTables: ['main.notes'] });
+    expect(securedNotes(shared).leaves[0]?.tenant).toBeNull();
+  });
+
   it.each(['main.notes', 'notes'])('is everybody’s when listed as %s', (entry) => {
     expect(securedNotes(forgotten([entry])).leaves[0]?.tenant).toBeNull();
   });
