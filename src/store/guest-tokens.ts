@@ -52,6 +52,7 @@ const insert = async (db: Kysely<Tables>, hash: HashedToken, grant: GuestGrant):
       .select('embed_id')
       .where('data_app_id', '=', grant.dataAppId)
       .where('embed_id', 'in', named)
+      .orderBy('embed_id')
       .forKeyShare()
       .execute();
     if (there.length < named.length) return false;
