@@ -17,7 +17,6 @@ const fromV1 = ({ metrics, layout, ...rest }: z.output<typeof dashboardDataV1>):
   const shown = new Set(layout.map(({ metricId }) => metricId));
   return {
     ...rest,
-    version: exportVersion,
     layout,
     metrics: metrics.map((metric) => ({
       ...metric,
@@ -34,7 +33,10 @@ const readV1 = (value: unknown): Parsed<Newest> => {
 
 const readV2 = (value: unknown): Parsed<Newest> => {
   const parsed = parse(dashboardData, value);
-  return 'issues' in parsed ? parsed : { data: parsed.data };
+  if ('issues' in parsed) return parsed;
+  // What was read has no version any more: it is of this one.
+  const { version: _, ...data } = parsed.data;
+  return { data };
 };
 
 const readers: readonly ((value: unknown) => Parsed<Newest>)[] = [readV1, readV2];
