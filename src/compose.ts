@@ -1,5 +1,5 @@
 /** The composition root: every object is built here once, straight down. What it returns is the whole product. */
-import { createSecretKey, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
@@ -9,7 +9,7 @@ import { createOpenApi } from './contract/openapi.js';
 import { bound } from './contract/operations.js';
 import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
-import { createDemoHost, demoIssuer, demoKey } from './demo/host.js';
+import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
@@ -29,6 +29,7 @@ import { openDatabase } from './platform/database.js';
 import { createToken, hashToken } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
 import { createSealer } from './platform/sealing.js';
+import { createIssuers } from './session-issuers.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
@@ -123,24 +124,6 @@ const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Log
   return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
 };
 
-const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentials): GatewayOptions['issuers'] => {
-  const { issuer, audience, clockToleranceSeconds } = settings.gateway.session;
-  const host = secrets.hostJwtSecret;
-  return [
-    ...(isDemo ? [{ issuer: demoIssuer, secret: demoKey(credentials.demoJwtSecret), clockToleranceSeconds }] : []),
-    ...(host === null
-      ? []
-      : [
-          {
-            issuer,
-            audience: audience ?? undefined,
-            clockToleranceSeconds,
-            secret: createSecretKey(Buffer.from(host, 'utf8')),
-          },
-        ]),
-  ];
-};
-
 type GatewayParts = {
   readonly config: Config;
   readonly credentials: Credentials;
@@ -160,11 +143,12 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 
 const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, credentials, cache, place } = parts;
-  const { session, allowedOrigins, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
   return createGateway({
-    issuers: issuersOf(config, credentials),
+    issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
+    publicOrigin,
     policy: loadPolicyFile(resolve(config.folder, policies)),
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,

@@ -6,9 +6,12 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { type ConfiguredIssuer, issuersSetting, loadIssuers } from './issuers.js';
+import { isOrigin, originMend } from './origin.js';
 import { readSealingKey } from './sealing.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
+const origin = z.string().refine(isOrigin, originMend);
 const section = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
 
 const settings = z.strictObject({
@@ -23,7 +26,8 @@ const settings = z.strictObject({
   demo: z.boolean().default(true),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),
-    allowedOrigins: z.array(z.url()).default([]),
+    allowedOrigins: z.array(origin).default([]),
+    publicOrigin: origin.nullable().default(null),
     session: section({
       cookie: z
         .string()
@@ -32,6 +36,7 @@ const settings = z.strictObject({
       issuer: optionalText,
       audience: optionalText,
       clockToleranceSeconds: z.number().int().min(0).max(300).default(5),
+      issuers: issuersSetting,
     }),
     upstream: section({
       serviceUrl: z.url().nullable().default(null),
@@ -57,6 +62,8 @@ export type Secrets = {
 export type Config = {
   readonly settings: Settings;
   readonly secrets: Secrets;
+  /** Those of `gateway.session.issuers`, their keys read. */
+  readonly issuers: readonly ConfiguredIssuer[];
   /** Folder that relative paths of the file are read from. */
   readonly folder: string;
   readonly isProduction: boolean;
@@ -183,7 +190,7 @@ const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault
     ? [
         missing(
           'GUESTLIST_HOST_JWT_SECRET',
-          'is not set, so no session could be verified: set the secret that the host application signs its sessions with',
+          'is not set, so no session could be verified: set the secret that the host application signs its sessions with, or list its issuers in gateway.session.issuers',
         ),
       ]
     : []),
@@ -204,6 +211,19 @@ const readSecrets = (env: Environment): Secrets => ({
   encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
 });
 
+const sessionOf = (tree: unknown): Record<string, unknown> => {
+  const gateway = isRecord(tree) ? tree.gateway : undefined;
+  const session = isRecord(gateway) ? gateway.session : undefined;
+  return isRecord(session) ? session : {};
+};
+
+/** The issuers, read from the file itself: their faults come along with those of other settings. */
+const readIssuers = (tree: unknown, env: Environment, folder: string, secrets: Secrets) => {
+  const { issuers, issuer } = sessionOf(tree);
+  const simpleIssuer = secrets.hostJwtSecret !== null && typeof issuer === 'string' ? issuer : null;
+  return loadIssuers(issuers, { env, folder, simpleIssuer });
+};
+
 /** The defaults alone, as the shipped file must show them. */
 export const defaultSettings = (): Settings => settings.parse({});
 
@@ -220,15 +240,19 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isProduction = env.NODE_ENV === 'production';
   const isDemo = named === undefined && !isProduction && options.runsService && (checked.data?.demo ?? true);
   const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
+  const issuers = options.runsGateway
+    ? readIssuers(parsed.tree, env, dirname(file), secrets)
+    : { issuers: [], faults: [] };
   const faults = [
     ...parsed.faults,
     ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
+    ...issuers.faults.map((fault) => ({ file, ...fault })),
     ...environmentFaults(secrets, {
-      session: options.runsGateway && !isDemo,
+      session: options.runsGateway && !isDemo && (checked.data?.gateway.session.issuers ?? []).length === 0,
       serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
       apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);
-  return { settings: checked.data, secrets, folder: dirname(file), isProduction, isDemo };
+  return { settings: checked.data, secrets, issuers: issuers.issuers, folder: dirname(file), isProduction, isDemo };
 };
