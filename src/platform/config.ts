@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { type ConfiguredIssuer, issuersSetting, loadIssuers } from './issuers.js';
+import { type ConfiguredIssuer, issuersSetting, listsIssuers, loadIssuers } from './issuers.js';
 import { isOrigin, originMend } from './origin.js';
 import { readSealingKey } from './sealing.js';
 
@@ -211,19 +211,6 @@ const readSecrets = (env: Environment): Secrets => ({
   encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
 });
 
-const sessionOf = (tree: unknown): Record<string, unknown> => {
-  const gateway = isRecord(tree) ? tree.gateway : undefined;
-  const session = isRecord(gateway) ? gateway.session : undefined;
-  return isRecord(session) ? session : {};
-};
-
-/** The issuers, read from the file itself: their faults come along with those of other settings. */
-const readIssuers = (tree: unknown, env: Environment, folder: string, secrets: Secrets) => {
-  const { issuers, issuer } = sessionOf(tree);
-  const simpleIssuer = secrets.hostJwtSecret !== null && typeof issuer === 'string' ? issuer : null;
-  return loadIssuers(issuers, { env, folder, simpleIssuer });
-};
-
 /** The defaults alone, as the shipped file must show them. */
 export const defaultSettings = (): Settings => settings.parse({});
 
@@ -241,14 +228,14 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isDemo = named === undefined && !isProduction && options.runsService && (checked.data?.demo ?? true);
   const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
   const issuers = options.runsGateway
-    ? readIssuers(parsed.tree, env, dirname(file), secrets)
+    ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer: secrets.hostJwtSecret !== null })
     : { issuers: [], faults: [] };
   const faults = [
     ...parsed.faults,
     ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
     ...issuers.faults.map((fault) => ({ file, ...fault })),
     ...environmentFaults(secrets, {
-      session: options.runsGateway && !isDemo && (checked.data?.gateway.session.issuers ?? []).length === 0,
+      session: options.runsGateway && !isDemo && !listsIssuers(parsed.tree),
       serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
       apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
     }),

@@ -51,8 +51,8 @@ export type IssuerSources = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder that relative paths are read from. */
   readonly folder: string;
-  /** The `iss` that the simple settings stand for, where they are used. */
-  readonly simpleIssuer: string | null;
+  /** Whether the simple settings stand for one more issuer. */
+  readonly usesSimpleIssuer: boolean;
 };
 
 const keyFields = ['jwksUrl', 'publicKeyFile', 'publicKey', 'secretVariable'] as const;
@@ -185,16 +185,33 @@ const twiceFault = (all: readonly Readable[], index: number, simpleIssuer: strin
   return [{ field: 'issuer', mend: `is that of ${other} too: which key is meant could not be told; keep one of them` }];
 };
 
-/** Reads the setting as it stands in the file, whether it is well formed or not; what its schema finds is not repeated. */
+/** The settings of sessions as they stand in the file, whether they are well formed or not. */
+const sessionOf = (tree: unknown): Readonly<Record<string, unknown>> => {
+  const gateway = isRecord(tree) ? tree.gateway : undefined;
+  const session = isRecord(gateway) ? gateway.session : undefined;
+  return isRecord(session) ? session : {};
+};
+
+const entriesOf = (tree: unknown): readonly unknown[] => {
+  const { issuers } = sessionOf(tree);
+  return Array.isArray(issuers) ? issuers : [];
+};
+
+/** Whether a configuration file lists any issuer. */
+export const listsIssuers = (tree: unknown): boolean => entriesOf(tree).length > 0;
+
+/** Reads the issuers of a configuration file, whatever else is wrong with it; what the schema finds is not repeated. */
 export const loadIssuers = (
-  raw: unknown,
+  tree: unknown,
   sources: IssuerSources,
 ): { readonly issuers: readonly ConfiguredIssuer[]; readonly faults: readonly IssuerFault[] } => {
-  const trees = (Array.isArray(raw) ? raw : []).map((entry: unknown) => (isRecord(entry) ? entry : {}));
-  const all = trees.map(readable);
+  const { issuer: simple } = sessionOf(tree);
+  const simpleIssuer = sources.usesSimpleIssuer && typeof simple === 'string' ? simple : null;
+  const entries = entriesOf(tree).map((entry) => (isRecord(entry) ? entry : {}));
+  const all = entries.map(readable);
   const read = all.map((given, index) => {
-    const { keys, faults } = readIssuerKeys(trees[index] ?? {}, given, sources);
-    return { given, keys, faults: [...twiceFault(all, index, sources.simpleIssuer), ...faults] };
+    const { keys, faults } = readIssuerKeys(entries[index] ?? {}, given, sources);
+    return { given, keys, faults: [...twiceFault(all, index, simpleIssuer), ...faults] };
   });
   const faults = read.flatMap(({ faults: found }, index) =>
     found.map(({ field, mend }) => ({

@@ -52,14 +52,20 @@ export type AnswerBody = {
   serviceUrl: string;
 };
 
+/** A log whose lines can be read. */
+export const captureLog = () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+};
+
 /** Options that take the place of the usual ones. `identify` takes the place of the issuers. */
 export type Overrides = Partial<GatewayOptions>;
 
 export const startGateway = async (overrides: Overrides = {}) => {
   const clock = createMovableClock();
   const upstream = createScriptedUpstream();
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { log, lines } = captureLog();
   const options = {
     issuers: [
       { issuer: 'guestlist-demo', algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 },
