@@ -11,6 +11,7 @@ import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
+import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createHttpTransport } from './gateway/http-transport.js';
@@ -20,20 +21,24 @@ import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
+import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
-import { createToken, hashToken } from './platform/keys.js';
+import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
+import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
 import { createIssuers } from './session-issuers.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
+import { startUpkeep } from './upkeep.js';
 import { createAuthenticate } from './usecases/authenticate.js';
+import { createLastUses } from './usecases/last-use.js';
 import { assetFiles } from './web-files.js';
 
 /** Which halves this process runs. */
@@ -45,7 +50,7 @@ export type Place = { readonly url: string; readonly version: string; readonly l
 
 const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
-const tokens: Tokens = { create: createToken, hash: hashToken };
+const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
 type Service = {
   readonly dispatch: Dispatch;
@@ -54,15 +59,16 @@ type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** The service token that this installation starts with. */
+/** The service token that this installation starts with; one that was revoked or rotated stays so. */
 const seedServiceToken = async (store: Store, serviceToken: string): Promise<void> => {
   const hash = tokens.hash(serviceToken);
-  if ((await store.serviceTokens.findByHash(hash)) !== undefined) return;
+  if (await store.serviceTokens.isKnown(hash)) return;
   const id = ids.uuid();
   await store.serviceTokens.insert({
     id,
     name: `first ${id.slice(0, 8)}`,
     hash,
+    keyHint: keyHintOf(serviceToken),
     createdAt: clock.now(),
     expiresAt: null,
   });
@@ -81,7 +87,9 @@ const composeService = async (
   await migrate(db);
   const store = createStore(db, sealer);
   await seedServiceToken(store, credentials.serviceToken);
-  const authenticate = createAuthenticate({ store, clock, tokens });
+  const lastUses = createLastUses({ store, clock, log });
+  const upkeep = startUpkeep({ store, clock, lastUses, log });
+  const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
   return {
     store,
     dispatch: createDispatch({
@@ -96,6 +104,7 @@ const composeService = async (
     },
     close: async () => {
       await engine.close();
+      await upkeep.end();
       await database.close();
     },
   };
@@ -118,10 +127,19 @@ const composeDemo = async (
 
 type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
 
-const composeEngine = ({ settings }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
-  const engine = createEngine({ log });
-  if (bundle === null) return { engine, prepare: async () => {} };
-  return prepareFlightsData(engine, join(resolve(settings.dataDir), bundle.organization.datasource.path));
+const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
+  const dataDir = resolve(settings.dataDir);
+  const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
+  const { allowedHosts, duckdbFolders } = settings.datasources;
+  const { assertReachable } = createReach({
+    allowedHosts,
+    duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
+    dataDir,
+    files: flights === null ? [] : [flights],
+    databaseUrl: settings.databaseUrl,
+  });
+  const engine = createEngine({ log, assertReachable });
+  return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 
 type GatewayParts = {
@@ -180,8 +198,9 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
     cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+  const forms = formsOf(Object.values(bound));
   const app = createApp({
-    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place) },
+    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
     metrics: createMetrics(),
     ready: () => served?.ready() ?? true,

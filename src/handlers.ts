@@ -1,9 +1,21 @@
 /** Which use case serves which operation: a bound operation without one does not compile. */
 import type { Handlers } from './contract/operations.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
-import { createDataApp } from './usecases/data-apps.js';
+import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
+import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
+import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
 import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
+import { saveGuestLayout } from './usecases/guest-layouts.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  updateGuestMetric,
+} from './usecases/guest-metrics.js';
+import { previewGuestMetric } from './usecases/guest-preview.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -12,8 +24,23 @@ import {
   listGuestUnderlying,
   queryGuestMetric,
 } from './usecases/guest-reads.js';
+import { listGuestTokens, revokeGuestTokens } from './usecases/guest-token-admin.js';
 import { createGuestToken } from './usecases/guest-tokens.js';
+import { createGuestView, deleteGuestView, listGuestViews } from './usecases/guest-views.js';
 import { queryMetric } from './usecases/metrics.js';
+import { publishMetric } from './usecases/publish-metric.js';
+import {
+  createSemanticLayer,
+  deleteSemanticLayer,
+  getSemanticLayer,
+  updateSemanticLayer,
+} from './usecases/semantic-layer.js';
+import {
+  createServiceToken,
+  deleteServiceToken,
+  listServiceTokens,
+  rotateServiceToken,
+} from './usecases/service-tokens.js';
 import { listDashboards, listMetrics } from './usecases/workspaces.js';
 
 export type HandlerDeps = {
@@ -27,22 +54,64 @@ export type HandlerDeps = {
 export const createHandlers = (deps: HandlerDeps): Handlers => ({
   ...tokensAndEmbeds(deps),
   ...organization(deps),
+  ...datasources(deps),
+  ...datamarts(deps),
+  ...keys(deps),
   ...guests(deps),
+  ...guestWrites(deps),
 });
 
 const tokensAndEmbeds = (deps: HandlerDeps) => ({
   createGuestToken: createGuestToken(deps),
+  listGuestTokens: listGuestTokens(deps),
+  revokeGuestTokens: revokeGuestTokens(deps),
   createEmbed: createEmbed(deps),
   createDashboardEmbed: createDashboardEmbed(deps),
+  deleteEmbed: deleteEmbed(deps),
+  updateEmbed: updateEmbed(deps),
+  renameEmbed: renameEmbed(deps),
+  deleteDashboard: deleteDashboard(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });
 
 const organization = (deps: HandlerDeps) => ({
   createDataApp: createDataApp(deps),
+  updateDataApp: updateDataApp(deps),
+  deleteDataApp: deleteDataApp(deps),
+  listDataApps: listDataApps(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
   queryMetric: queryMetric(deps),
+});
+
+const datasources = (deps: HandlerDeps) => ({
+  createDatasource: createDatasource(deps),
+  updateDatasource: updateDatasource(deps),
+  listDatasources: listDatasources(deps),
+  syncDatasource: syncDatasource(deps),
+});
+
+const datamarts = (deps: HandlerDeps) => ({
+  listDatamarts: listDatamarts(deps),
+  createDatamart: createDatamart(deps),
+  updateDatamart: updateDatamart(deps),
+  deleteDatamart: deleteDatamart(deps),
+  createSemanticLayer: createSemanticLayer(deps),
+  updateSemanticLayer: updateSemanticLayer(deps),
+  getSemanticLayer: getSemanticLayer(deps),
+  deleteSemanticLayer: deleteSemanticLayer(deps),
+});
+
+const keys = (deps: HandlerDeps) => ({
+  createApiKey: createApiKey(deps),
+  listApiKeys: listApiKeys(deps),
+  deleteApiKey: deleteApiKey(deps),
+  rotateApiKey: rotateApiKey(deps),
+  createServiceToken: createServiceToken(deps),
+  listServiceTokens: listServiceTokens(deps),
+  deleteServiceToken: deleteServiceToken(deps),
+  rotateServiceToken: rotateServiceToken(deps),
 });
 
 const guests = (deps: HandlerDeps) => ({
@@ -52,4 +121,17 @@ const guests = (deps: HandlerDeps) => ({
   listGuestUnderlying: listGuestUnderlying(deps),
   downloadGuestCsv: downloadGuestCsv(deps),
   listGuestFilterOptions: listGuestFilterOptions(deps),
+});
+
+const guestWrites = (deps: HandlerDeps) => ({
+  createGuestMetric: createGuestMetric(deps),
+  updateGuestMetric: updateGuestMetric(deps),
+  deleteGuestMetric: deleteGuestMetric(deps),
+  archiveGuestMetric: archiveGuestMetric(deps),
+  previewGuestMetric: previewGuestMetric(deps),
+  saveGuestLayout: saveGuestLayout(deps),
+  createGuestView: createGuestView(deps),
+  listGuestViews: listGuestViews(deps),
+  deleteGuestView: deleteGuestView(deps),
+  publishMetric: publishMetric(deps),
 });

@@ -15,12 +15,15 @@ const importUpload: Multipart = {
     'isImportMetrics',
     'isRenameDashboard',
     'schemaPairs',
+    // spec-gap: not in the specification's list, but no boolean can be sent otherwise.
+    'isAllowPrivateMetricsByDefault',
   ],
   file: {
     part: 'importDashboardDataFile',
     contentType: 'application/json',
     member: 'data',
     field: 'importDashboardData',
+    code: 'INVALID_DASHBOARD_DATA',
   },
 };
 

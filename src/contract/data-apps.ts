@@ -1,7 +1,8 @@
-/** Operations 5, 6 and 7: data apps. */
+/** Operations 5, 6 and 7, and the listing: data apps. */
 import { z } from 'zod';
+import type { Embed } from '../domain/embed.js';
 import type { DataApp } from '../domain/organization.js';
-import { identifier } from './fields.js';
+import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { operation } from './operation.js';
 
 const named = z.object({ name: z.string() });
@@ -35,6 +36,7 @@ export const updateDataApp = operation({
   encode,
   errors: { AUTHENTICATION_ERROR: 401, DATA_APP_NOT_FOUND: 400, DATA_APP_ALREADY_EXISTS: 400 },
   bindings: [{ method: 'PUT', path: '/api/v2/data-app', from: 'body' }],
+  example: { input: { name: 'flights', updateName: 'airline' }, output: { name: 'airline' } },
 });
 
 export const deleteDataApp = operation({
@@ -49,4 +51,69 @@ export const deleteDataApp = operation({
   encode,
   errors: { AUTHENTICATION_ERROR: 401, DATA_APP_NOT_FOUND: 400 },
   bindings: [{ method: 'DELETE', path: '/api/v2/data-app', from: 'query' }],
+  example: { input: { name: 'flights' }, output: { name: 'flights' } },
+});
+
+/** A data app as listed, with its embeds. */
+export type ListedDataApp = { readonly dataApp: DataApp; readonly embeds: readonly Embed[] };
+
+const timestamps = { createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() };
+
+const listedDataApp = z.object({
+  name: z.string(),
+  type: z.literal('embedded'),
+  ...timestamps,
+  embedCount: z.number().int(),
+  embeds: z.array(z.object({ name: z.string(), embedId: z.string(), ...timestamps })),
+});
+
+/** spec-gap: nothing says when an embed was last changed; it is given as the moment that it was made. */
+const encodeListed = ({ dataApp, embeds }: ListedDataApp): z.input<typeof listedDataApp> => ({
+  name: dataApp.name,
+  type: 'embedded',
+  createdAt: dataApp.createdAt.toISOString(),
+  updatedAt: dataApp.updatedAt.toISOString(),
+  embedCount: embeds.length,
+  embeds: embeds.map(({ name, embedId, createdAt }) => ({
+    name,
+    embedId,
+    createdAt: createdAt.toISOString(),
+    updatedAt: createdAt.toISOString(),
+  })),
+});
+
+export const listDataApps = operation({
+  name: 'listDataApps',
+  section: 'facts',
+  resource: 'Data apps',
+  summary: 'List the data apps with their embeds',
+  description: 'By name.',
+  credentials: ['serviceToken'],
+  input: z.strictObject(pagination),
+  output: z.object({ data: z.array(listedDataApp) }),
+  encode: (dataApps: readonly ListedDataApp[]) => ({ data: dataApps.map(encodeListed) }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [
+    {
+      method: 'GET',
+      path: '/api/v2/data-app',
+      from: 'query',
+      input: z.strictObject(queryPagination).transform(decodePagination),
+    },
+  ],
+  example: {
+    input: { isPagination: true, pageNumber: 1 },
+    output: {
+      data: [
+        {
+          name: 'flights',
+          type: 'embedded',
+          createdAt: '2026-01-02T03:04:05.000Z',
+          updatedAt: '2026-01-02T03:04:05.000Z',
+          embedCount: 0,
+          embeds: [],
+        },
+      ],
+    },
+  },
 });

@@ -1,11 +1,11 @@
-/** Operations 8, 9 and 10: datamarts. */
+/** Operations 8 and 10: datamarts, listed and deleted. */
 import { z } from 'zod';
-import type { Datamart } from '../domain/datamart.js';
-import { decodePagination, identifier, limits, list, pagination, queryPagination, text } from './fields.js';
-import { asIs, noError, operation } from './operation.js';
-
-const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
-const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
+import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart.js';
+import { draftRelationships, nameTables } from '../domain/datamart-relationships.js';
+import type { ListedDatamart } from '../domain/ports.js';
+import { cardinality, join } from './datamart-fields.js';
+import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
+import { noError, operation } from './operation.js';
 
 const listedColumn = z.object({
   columnName: z.string(),
@@ -16,6 +16,10 @@ const listedColumn = z.object({
   isCustomColumn: z.boolean(),
   sql: z.string(),
   isApplyTimezone: z.boolean(),
+  isAggregate: z.boolean(),
+  allowAggregate: z.boolean(),
+  defaultAggregation: z.string().nullable(),
+  defaultSort: z.enum(['ASC', 'DESC']).nullable(),
 });
 
 const listedTable = z.object({
@@ -24,6 +28,7 @@ const listedTable = z.object({
   label: z.string(),
   clientColumn: z.string().nullable(),
   isHide: z.boolean(),
+  wildcard: z.string().nullable(),
   datamartTableColumns: z.array(listedColumn),
 });
 
@@ -49,11 +54,65 @@ const listedDatamart = z.object({
       clientColumnType: z.string().nullable(),
       tableClientNameColumn: z.string().nullable(),
       tablePrimaryKeyColumn: z.string().nullable(),
+      primaryDatabase: z.string().nullable(),
     })
-    .nullable(),
-  companyIntegration: z.object({ name: z.string() }),
+    .nullable()
+    .describe('Null: no tenancy is configured.'),
+  companyIntegration: z.object({ name: z.string() }).describe('The datasource.'),
   datamartTables: z.array(listedTable).optional(),
   datamartRelationships: z.array(listedRelationship).optional(),
+  sharedTables: z.array(z.string()).optional(),
+});
+
+const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => ({
+  columnName: column.columnName,
+  datatype: column.datatype,
+  alias: column.alias,
+  label: column.label,
+  isHide: column.isHide,
+  isCustomColumn: column.isCustomColumn ?? false,
+  sql: column.sql ?? '',
+  isApplyTimezone: column.isApplyTimezone,
+  isAggregate: column.isAggregate ?? false,
+  allowAggregate: column.allowAggregate ?? false,
+  defaultAggregation: column.defaultAggregation ?? null,
+  defaultSort: column.defaultSort ?? null,
+});
+
+const encodeTable = ({ columns, wildcard, ...table }: DatamartTable): z.input<typeof listedTable> => ({
+  ...table,
+  wildcard: wildcard ?? null,
+  datamartTableColumns: columns.map(encodeColumn),
+});
+
+const encodeTenancy = (tenancy: Tenancy): z.input<typeof listedDatamart>['datamartOrganization'] => ({
+  tenancyLevel: tenancy.tenancyLevel,
+  schemaName: tenancy.schemaName ?? null,
+  tableName: tenancy.tableName ?? null,
+  clientColumnType: tenancy.clientColumnType ?? null,
+  tableClientNameColumn: tenancy.tableClientNameColumn ?? null,
+  tablePrimaryKeyColumn: tenancy.tablePrimaryKeyColumn ?? null,
+  primaryDatabase: tenancy.tenancyLevel === 'TABLE' ? null : tenancy.primaryDatabase,
+});
+
+const encodeDetails = ({ tables, relationships, sharedTables }: Datamart) => ({
+  datamartTables: tables.map(encodeTable),
+  datamartRelationships: [...draftRelationships(relationships, nameTables(tables))],
+  sharedTables: [...sharedTables],
+});
+
+type Listing = { readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean };
+
+const encodeListing = ({ items, expandDetails }: Listing): z.input<typeof listOutput> => ({
+  data: items.map(({ datamart, datasourceName }) => ({
+    name: datamart.name,
+    createdAt: datamart.createdAt.toISOString(),
+    updatedAt: datamart.updatedAt.toISOString(),
+    datamartOrganization: datamart.tenancy === null ? null : encodeTenancy(datamart.tenancy),
+    companyIntegration: { name: datasourceName },
+    ...(expandDetails ? encodeDetails(datamart) : {}),
+  })),
+  error: null,
 });
 
 const listInput = z.strictObject({
@@ -85,102 +144,28 @@ export const listDatamarts = operation({
   authenticationCode: 'INVALID_DATA_APP_API_KEY',
   input: listInput,
   output: listOutput,
-  encode: asIs<z.input<typeof listOutput>>,
+  encode: encodeListing,
   errors: { INVALID_DATA_APP_API_KEY: 400 },
   bindings: [
     { method: 'GET', path: '/api/v2/data-app/datamarts', from: 'query', input: listQuery },
     { method: 'GET', path: '/api/v2/dataApp/datamarts', from: 'query', input: listQuery, isLegacy: true },
     { method: 'POST', path: '/api/v2/dataApp/datamart/list', from: 'body', isLegacy: true },
   ],
-});
-
-const column = z
-  .strictObject({
-    name: identifier,
-    alias: identifier.optional(),
-    label: text.optional(),
-    isHide: z.boolean().default(false),
-    isCustomColumn: z.boolean().optional().describe('True: `sql` is required.'),
-    sql: z.string().max(limits.sqlLength).optional().describe('An expression over columns of the same table.'),
-    isAggregate: z.boolean().optional(),
-    allowAggregate: z.boolean().optional(),
-    defaultAggregation: identifier.optional().describe('Such as `SUM` or `COUNT_DISTINCT`.'),
-    isApplyTimezone: z.boolean().optional().describe('Convert by the timezone of the guest token.'),
-    defaultSort: z.enum(['ASC', 'DESC', '']).nullish().describe('Empty, null or left out clears it.'),
-  })
-  .refine(({ isCustomColumn, sql }) => isCustomColumn !== true || (sql !== undefined && sql !== ''), {
-    path: ['sql'],
-    message: 'an expression, since isCustomColumn is true',
-  });
-
-const table = z.strictObject({
-  name: identifier,
-  schemaName: identifier.optional(),
-  clientColumn: identifier.optional().describe('The column that holds the client, for TABLE tenancy.'),
-  isHide: z.boolean().optional(),
-  label: text.optional(),
-  wildcard: identifier.optional().describe('Index pattern; OpenSearch only.'),
-  columns: list(column, limits.columns).min(1),
-});
-
-const tableTenancyFields = [
-  'clientColumnType',
-  'schemaName',
-  'tableName',
-  'tableClientNameColumn',
-  'tablePrimaryKeyColumn',
-] as const;
-
-const tenancySettings = z
-  .strictObject({
-    tenancyLevel: z.enum(['TABLE', 'DATABASE', 'MULTI_DATABASE']).optional().describe('Kept if left out.'),
-    clientColumnType: z.enum(['NUMBER', 'STRING']).optional().describe('Required for TABLE, as the next four.'),
-    schemaName: identifier.optional(),
-    tableName: identifier.optional(),
-    tableClientNameColumn: identifier.optional(),
-    tablePrimaryKeyColumn: identifier.optional(),
-    primaryDatabase: identifier.nullish().describe('For DATABASE and MULTI_DATABASE.'),
-  })
-  .superRefine((settings, context) => {
-    if (settings.tenancyLevel !== 'TABLE') return;
-    for (const field of tableTenancyFields) {
-      if (settings[field] === undefined) {
-        context.addIssue({ code: 'custom', path: [field], message: 'a value, since tenancyLevel is TABLE' });
-      }
-    }
-  });
-
-const relationship = z.strictObject({
-  parentTableName: identifier,
-  parentColumnName: identifier,
-  childTableName: identifier,
-  childColumnName: identifier,
-  relationshipName: identifier,
-  cardinality: cardinality.nullish(),
-  join: join.nullish().describe('Left out: LEFT JOIN.'),
-});
-
-export const updateDatamart = operation({
-  name: 'updateDatamart',
-  section: '9',
-  resource: 'Datamarts',
-  summary: 'Update a datamart',
-  description: 'What is left out stays; `tableList` and `relationships` replace all that was there.',
-  credentials: ['serviceToken'],
-  input: z.strictObject({
-    datamartName: identifier.describe('Case-sensitive; cannot be changed.'),
-    tableList: list(table, limits.columns).optional(),
-    tenancySettings: tenancySettings.optional(),
-    relationships: list(relationship).optional(),
-    sharedTables: list(identifier).optional().describe('Tables meant for all tenants.'),
-  }),
-  output: z.object({ id: z.string() }),
-  encode: (datamart: Datamart) => ({ id: datamart.name }),
-  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400 },
-  bindings: [
-    { method: 'PUT', path: '/api/v2/data-app/datamarts', from: 'body' },
-    { method: 'PUT', path: '/api/v2/dataApp/datamarts', from: 'body', isLegacy: true },
-  ],
+  example: {
+    input: { expandDetails: false },
+    output: {
+      data: [
+        {
+          name: 'flights',
+          createdAt: '2026-01-02T03:04:05.000Z',
+          updatedAt: '2026-01-02T03:04:05.000Z',
+          datamartOrganization: null,
+          companyIntegration: { name: 'warehouse' },
+        },
+      ],
+      error: null,
+    },
+  },
 });
 
 export const deleteDatamart = operation({
@@ -188,7 +173,8 @@ export const deleteDatamart = operation({
   section: '10',
   resource: 'Datamarts',
   summary: 'Delete a datamart',
-  description: 'Cannot be undone.',
+  description:
+    'Cannot be undone. Its semantic layer, the embeds over it and the guest tokens that read nothing else go with it; workspaces connected to it stay, without a datamart.',
   credentials: ['serviceToken'],
   input: z.strictObject({ datamartName: identifier }),
   output: z.object({ id: z.string(), error: noError }),
@@ -204,4 +190,5 @@ export const deleteDatamart = operation({
     },
     { method: 'POST', path: '/api/v2/dataApp/datamart/delete', from: 'body', isLegacy: true },
   ],
+  example: { input: { datamartName: 'flights' }, output: { id: 'flights', error: null } },
 });

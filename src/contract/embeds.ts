@@ -117,7 +117,14 @@ const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<t
   embedMetadata: null,
 });
 
-const listQuery = z.strictObject(queryPagination).transform(decodePagination);
+const oneEmbed = {
+  embedId: identifier.optional().describe('Answers this embed alone; an empty list where there is none.'),
+};
+
+const listQuery = z.strictObject({ ...queryPagination, ...oneEmbed }).transform(({ embedId, ...query }, context) => ({
+  ...decodePagination(query, context),
+  ...(embedId === undefined ? {} : { embedId }),
+}));
 
 export const listEmbeds = operation({
   name: 'listEmbeds',
@@ -125,7 +132,7 @@ export const listEmbeds = operation({
   resource: 'Embeds',
   summary: "List the data app's embeds",
   credentials: ['apiKey'],
-  input: z.strictObject(pagination),
+  input: z.strictObject({ ...pagination, ...oneEmbed }),
   output: z.object({ data: z.array(listedEmbed), error: noError }),
   encode: (embeds: readonly ListedEmbed[]) => ({ data: embeds.map(encodeListedEmbed), error: null }),
   errors: { AUTHENTICATION_ERROR: 401 },
@@ -152,6 +159,13 @@ export const listEmbeds = operation({
   },
 });
 
+const isMadeByGuest = { isGuestMade: true } as const;
+const listedMetric = z.object({
+  name: z.string(),
+  metricId: z.string(),
+  isGuestMade: z.literal(true).optional().describe('Of what guests of this client made, private metrics too.'),
+});
+
 export const listEmbedMetrics = operation({
   name: 'listEmbedMetrics',
   section: 'facts',
@@ -159,9 +173,9 @@ export const listEmbedMetrics = operation({
   summary: 'List the metrics that a client reads through an embed',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, clientId: identifier }),
-  output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })), error: noError }),
+  output: z.object({ data: z.array(listedMetric), error: noError }),
   encode: (metrics: readonly Metric[]) => ({
-    data: metrics.map(({ name, metricId }) => ({ name, metricId })),
+    data: metrics.map(({ name, metricId, guest }) => ({ name, metricId, ...(guest === null ? {} : isMadeByGuest) })),
     error: null,
   }),
   errors: { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400, EMBED_PARAM_ERROR: 400 },

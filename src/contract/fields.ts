@@ -21,10 +21,14 @@ export const limits = {
   rows: 10_000,
   offset: 10_000_000,
   pageNumber: 1_000_000,
+  /** Seconds that a rotated credential still works: 30 days. */
+  graceSeconds: 2_592_000,
   /** Properties of one object whose names the caller chooses. */
   properties: 200,
   /** Characters of custom metadata, as JSON. */
   metadataLength: 65_536,
+  /** Parts of a form. */
+  formParts: 50,
   /** Levels of nesting of a body. */
   depth: 32,
   /** Size of a body. */

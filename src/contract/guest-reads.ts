@@ -25,7 +25,7 @@ const chart = z.object({
   isDrillable: z.boolean(),
 });
 
-const metric = z
+export const guestMetric = z
   .object({ metricId: z.string(), name: z.string(), chart, filters: z.array(filter) })
   .meta({ id: 'GuestMetric' });
 
@@ -36,7 +36,7 @@ const dashboard = z
     layout: z
       .array(z.object({ metricId: z.string(), x: z.number(), y: z.number(), w: z.number(), h: z.number() }))
       .describe('Cards on a grid of 12 columns.'),
-    metrics: z.array(metric),
+    metrics: z.array(guestMetric),
     filters: z.array(filter),
     permissions: z.record(guestPermissions.keyof(), z.boolean()),
     theme: z.record(z.string(), z.unknown()).nullable(),
@@ -58,7 +58,8 @@ const encodeFilter = ({ name, dataType, defaultValue }: GuestMetric['filters'][n
   defaultValue: encodeDefault(defaultValue),
 });
 
-const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof metric> => ({
+/** A metric as guests read it. */
+export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof guestMetric> => ({
   metricId,
   name,
   chart: { ...chart, dimensions: [...chart.dimensions], measures: [...chart.measures] },
@@ -84,7 +85,7 @@ const queryErrors = {
   APP_FILTER_PARAM_ERROR: 400,
 } as const;
 
-const exampleMetric = {
+export const exampleGuestMetric = {
   metricId: 'flights-a-day--LAX',
   name: 'Flights a day',
   chart: { type: 'line' as const, dimensions: ['Day'], measures: ['Flights'], isDrillable: false },
@@ -122,7 +123,7 @@ export const getGuestDashboard = operation({
         dashboardId: 'delays--LAX',
         name: 'Delays',
         layout: [{ metricId: 'flights-a-day--LAX', x: 0, y: 0, w: 12, h: 4 }],
-        metrics: [exampleMetric],
+        metrics: [exampleGuestMetric],
         filters: [{ name: 'Destination state', dataType: 'string', defaultValue: null }],
         permissions: { ...noPermissions, isEnableUnderlyingData: true, isShowDashboardName: true },
         theme: null,
@@ -139,11 +140,11 @@ export const getGuestMetric = operation({
   summary: 'Read the metric of a metric embed',
   credentials: ['guestToken'],
   input: z.strictObject({ metricId: identifier.describe('The id of a metric embed, or of its metric.') }),
-  output: z.object({ data: metric, error: noError }),
+  output: z.object({ data: guestMetric, error: noError }),
   encode: (view: GuestMetric) => ({ data: encodeMetric(view), error: null }),
   errors: readErrors,
   bindings: [{ method: 'GET', path: '/api/v2/guest/metrics/{metricId}', from: 'path' }],
-  example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleMetric, error: null } },
+  example: { input: { metricId: 'flights-a-day--LAX' }, output: { data: exampleGuestMetric, error: null } },
 });
 
 const guestQuery = z.strictObject({

@@ -1,43 +1,10 @@
 /** The OpenAPI 3.1 document of a set of operations. The same operations always give the same text. */
-import { z } from 'zod';
-import type { Binding, Credential, Operation, Resource } from './operation.js';
+import { type AnyBinding, writeRequest } from './openapi-request.js';
+import { createSchemas, type Schemas } from './openapi-schemas.js';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-types.js';
+import type { Credential, Operation, Resource } from './operation.js';
 
-export type JsonSchema = { readonly [keyword: string]: unknown };
-type Json = Record<string, unknown>;
-
-export type OpenApiParameter = {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema: JsonSchema;
-  readonly example?: unknown;
-};
-export type OpenApiContent = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
-export type OpenApiOperation = {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly deprecated?: true;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: OpenApiContent }>>;
-  /** The operation's name, which its bindings share. */
-  readonly 'x-operation': string;
-};
-export type OpenApiDocument = {
-  readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, JsonSchema>>;
-    readonly securitySchemes: Readonly<Record<Credential, JsonSchema>>;
-  };
-};
+export type * from './openapi-types.js';
 
 const resources: Readonly<Record<Resource, string>> = {
   'Guest tokens': 'Made by the host’s backend for one end user.',
@@ -63,90 +30,6 @@ const securitySchemes: Readonly<Record<Credential, JsonSchema>> = {
   serviceToken: { type: 'http', scheme: 'bearer', description: 'Service token of the organization.' },
   guestToken: { type: 'http', scheme: 'bearer', description: 'Guest token of one end user.' },
 };
-
-/** Collects the schemas that several operations share. */
-const createSchemas = () => {
-  const shared = new Map<string, JsonSchema>();
-  const repoint = (schema: JsonSchema): JsonSchema =>
-    JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
-  const add = (name: string, schema: JsonSchema) => {
-    const known = shared.get(name);
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw new Error(`Two schemas are called ${name}; give one of them another id.`);
-    }
-    shared.set(name, schema);
-  };
-  const write = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
-    const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' });
-    for (const [name, definition] of Object.entries($defs)) {
-      const { id: __, ...body } = repoint(definition as JsonSchema);
-      add(name, body);
-    }
-    return repoint(rest);
-  };
-  return {
-    write,
-    all: () => Object.fromEntries([...shared].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-  };
-};
-type Schemas = ReturnType<typeof createSchemas>;
-
-const parameterNames = (path: string): readonly string[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-
-const asRecord = (value: unknown): Json => (typeof value === 'object' && value !== null ? { ...value } : {});
-
-const asNames = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
-
-const withoutFields = (schema: JsonSchema, names: readonly string[]): JsonSchema => {
-  const properties = Object.entries(asRecord(schema.properties)).filter(([name]) => !names.includes(name));
-  const required = asNames(schema.required).filter((name) => !names.includes(name));
-  const { required: _, ...rest } = schema;
-  return { ...rest, properties: Object.fromEntries(properties), ...(required.length > 0 ? { required } : {}) };
-};
-
-const toParameter = (schema: JsonSchema, name: string, place: 'path' | 'query', example: unknown): OpenApiParameter => {
-  const { description, ...rest } = asRecord(asRecord(schema.properties)[name]);
-  const value = asRecord(example)[name];
-  return {
-    name,
-    in: place,
-    required: place === 'path' || asNames(schema.required).includes(name),
-    ...(typeof description === 'string' ? { description } : {}),
-    schema: rest,
-    // In a query everything is text.
-    ...(value === undefined ? {} : { example: String(value) }),
-  };
-};
-
-type AnyBinding = Binding<unknown, unknown>;
-
-const writeRequest = (operation: Operation, binding: AnyBinding, schemas: Schemas) => {
-  const schema = schemas.write(binding.input ?? operation.input, 'input');
-  const pathNames = parameterNames(binding.path);
-  const queryNames =
-    binding.from === 'query'
-      ? Object.keys(asRecord(schema.properties)).filter((name) => !pathNames.includes(name))
-      : [];
-  const parameters = [
-    ...pathNames.map((name) => toParameter(schema, name, 'path', operation.example?.input)),
-    ...queryNames.map((name) => toParameter(schema, name, 'query', operation.example?.input)),
-  ];
-  const body = {
-    schema: pathNames.length > 0 ? withoutFields(schema, pathNames) : schema,
-    ...(operation.example ? { example: withoutKeys(operation.example.input, pathNames) } : {}),
-  };
-  return {
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(binding.from === 'body'
-      ? { requestBody: { required: true as const, content: { 'application/json': body } } }
-      : {}),
-  };
-};
-
-const withoutKeys = (value: unknown, names: readonly string[]): Json =>
-  Object.fromEntries(Object.entries(asRecord(value)).filter(([name]) => !names.includes(name)));
-
 const errorSchema = (codes: readonly string[]): JsonSchema => ({
   type: 'object',
   properties: {

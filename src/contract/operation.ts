@@ -32,12 +32,13 @@ export type RequestParts = { readonly query: Readonly<Record<string, unknown>>; 
 /** A form beside JSON: these fields are sent as JSON strings, and the file's content is the value of `file.field`. */
 export type Multipart = {
   readonly jsonFields: readonly string[];
-  /** The file's part, its media type, the member of its JSON that is taken, and the field that it takes precedence over. */
+  /** The file's part, its media type, the object that its JSON must hold, the field that it takes precedence over, and the code where the object is missing. */
   readonly file: {
     readonly part: string;
     readonly contentType: 'application/json';
     readonly member: string;
     readonly field: string;
+    readonly code: Code;
   };
 };
 

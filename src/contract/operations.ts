@@ -2,10 +2,24 @@
  * Every operation that is declared, and those that are bound: only these are routed and documented. A bound operation
  * without a use case does not compile (`Handlers`).
  */
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { createDataApp, deleteDataApp, updateDataApp } from './data-apps.js';
-import { deleteDatamart, listDatamarts, updateDatamart } from './datamarts.js';
+import { deleteDashboard } from './dashboards.js';
+import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
+import { createDatamart, updateDatamart } from './datamart-writes.js';
+import { deleteDatamart, listDatamarts } from './datamarts.js';
+import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
+import { renameEmbed, updateEmbed } from './embed-settings.js';
 import { createEmbed, deleteEmbed, listEmbedMetrics, listEmbeds } from './embeds.js';
+import { createGuestView, deleteGuestView, listGuestViews, saveGuestLayout } from './guest-boards.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  previewGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from './guest-metrics.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
@@ -14,10 +28,12 @@ import {
   listGuestUnderlying,
   queryGuestMetric,
 } from './guest-reads.js';
+import { listGuestTokens, revokeGuestTokens } from './guest-token-admin.js';
 import { createGuestToken } from './guest-tokens.js';
 import { queryMetric } from './metrics.js';
 import type { Handler } from './operation.js';
 import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSemanticLayer } from './semantic-layer.js';
+import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
   createWorkspace,
   listDashboards,
@@ -29,11 +45,40 @@ import {
 /** What works, in the order of the reference. */
 export const bound = {
   createGuestToken,
+  listGuestTokens,
+  revokeGuestTokens,
   createEmbed,
   createDashboardEmbed,
+  deleteEmbed,
+  updateEmbed,
+  renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  deleteDashboard,
   createDataApp,
+  createDatasource,
+  updateDatasource,
+  listDatasources,
+  syncDatasource,
+  listDatamarts,
+  createDatamart,
+  updateDatamart,
+  deleteDatamart,
+  createSemanticLayer,
+  updateSemanticLayer,
+  getSemanticLayer,
+  deleteSemanticLayer,
+  updateDataApp,
+  deleteDataApp,
+  listDataApps,
+  createApiKey,
+  listApiKeys,
+  deleteApiKey,
+  rotateApiKey,
+  createServiceToken,
+  listServiceTokens,
+  deleteServiceToken,
+  rotateServiceToken,
   listDashboards,
   listMetrics,
   queryMetric,
@@ -43,21 +88,21 @@ export const bound = {
   listGuestUnderlying,
   downloadGuestCsv,
   listGuestFilterOptions,
+  createGuestMetric,
+  updateGuestMetric,
+  deleteGuestMetric,
+  archiveGuestMetric,
+  previewGuestMetric,
+  saveGuestLayout,
+  createGuestView,
+  listGuestViews,
+  deleteGuestView,
+  publishMetric,
 } as const;
 
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  deleteEmbed,
-  updateDataApp,
-  deleteDataApp,
-  listDatamarts,
-  updateDatamart,
-  deleteDatamart,
-  createSemanticLayer,
-  updateSemanticLayer,
-  getSemanticLayer,
-  deleteSemanticLayer,
   createWorkspace,
   updateWorkspace,
   updateWorkspaceDashboards,

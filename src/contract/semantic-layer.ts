@@ -1,23 +1,25 @@
 /** Operation 11: the semantic layer of a datamart, four operations on one path. */
 import { z } from 'zod';
+import type { Datamart, DatamartTable } from '../domain/datamart.js';
+import type { SemanticTable } from '../domain/semantic-layer.js';
 import { identifier, limits, list, text } from './fields.js';
-import { asIs, operation } from './operation.js';
+import { operation } from './operation.js';
 
 const path = '/api/v2/data-app/datamarts/semantic-layer';
 const synonyms = list(identifier, limits.synonyms);
 
 const writtenTable = z.strictObject({
-  name: identifier.describe('A table of the datamart.'),
-  description: text.optional(),
+  name: identifier.describe('A table of the datamart: `schema.table`, or the name alone where that means one.'),
+  description: text.nullish().describe('Empty or null clears it.'),
   synonyms: synonyms.optional(),
   columns: list(
     z.strictObject({
       name: identifier.describe('A column of the table.'),
-      description: text.optional(),
+      description: text.nullish(),
       synonyms: synonyms.optional(),
-      columnType: identifier
-        .optional()
-        .describe('Compatible with the datatype, such as `Identifier`, `ENUM`, `Number`.'),
+      columnType: text
+        .nullish()
+        .describe('Compatible with the datatype: String, Number, ENUM, Range, Identifier, Expression or JSON.'),
       isIdentifier: z.boolean().optional(),
     }),
     limits.columns,
@@ -28,7 +30,7 @@ const written = z
   .strictObject({
     datamartName: identifier,
     tables: list(writtenTable, limits.columns).optional(),
-    feedback: text.optional(),
+    feedback: text.nullish(),
   })
   .refine(
     ({ tables, feedback }) => tables !== undefined || feedback !== undefined,
@@ -36,6 +38,8 @@ const written = z
   );
 
 const named = z.strictObject({ datamartName: identifier });
+/** A name that is missing is an unknown datamart, as the specification has it for reading. */
+const asked = z.strictObject({ datamartName: z.union([z.literal(''), identifier]).default('') });
 const id = z.object({ id: z.string() });
 const encodeId = (datamart: { readonly name: string }) => ({ id: datamart.name });
 
@@ -70,6 +74,50 @@ const semanticLayer = z.object({
 
 const readAnswer = z.object({ data: semanticLayer });
 
+type Read = {
+  readonly datamart: Datamart;
+  readonly tables: readonly SemanticTable[];
+  readonly feedback: string | null;
+  readonly completionScore: number;
+  readonly updatedAt: Date | null;
+};
+
+/** Each table of the view stands where the datamart has it. */
+const encodeTable = ({ tableName, schemaName, ...table }: SemanticTable, own: DatamartTable | undefined) => ({
+  name: tableName,
+  schemaName,
+  description: table.description,
+  synonyms: [...table.synonyms],
+  miscellaneousInfo: null,
+  columns: table.columns.map(({ columnName, ...column }, index) => ({
+    name: columnName,
+    datatype: own?.columns[index]?.datatype ?? '',
+    description: column.description,
+    synonyms: [...column.synonyms],
+    miscellaneousInfo: null,
+    columnType: column.columnType,
+    columnTypeConfig: null,
+    isIdentifier: column.isIdentifier,
+    isNotIndexed: false,
+  })),
+});
+
+const encodeRead = ({ datamart, tables, feedback, completionScore, updatedAt }: Read): z.input<typeof readAnswer> => ({
+  data: {
+    datamartName: datamart.name,
+    tables: tables.map((table, index) => encodeTable(table, datamart.tables[index])),
+    feedback,
+    completionScore,
+    lastUpdated: updatedAt?.toISOString() ?? null,
+  },
+});
+
+const exampleInput: z.input<typeof written> = {
+  datamartName: 'flights',
+  tables: [{ name: 'flights', synonyms: ['departures'], columns: [{ name: 'carrier', columnType: 'Identifier' }] }],
+};
+const idExample = { id: 'flights' };
+
 /** spec-gap: 403 for every credential but a good service token. */
 const forbidden = { AUTHENTICATION_ERROR: 403, INVALID_DATAMART: 400 } as const;
 const contentErrors = {
@@ -91,6 +139,7 @@ export const createSemanticLayer = operation({
   encode: encodeId,
   errors: { ...contentErrors, SEMANTIC_LAYER_ALREADY_EXISTS: 400 },
   bindings: [{ method: 'POST', path, from: 'body' }],
+  example: { input: exampleInput, output: idExample },
 });
 
 export const updateSemanticLayer = operation({
@@ -105,6 +154,7 @@ export const updateSemanticLayer = operation({
   encode: encodeId,
   errors: { ...contentErrors, SEMANTIC_LAYER_NOT_FOUND: 400 },
   bindings: [{ method: 'PUT', path, from: 'body' }],
+  example: { input: { datamartName: 'flights', feedback: 'Delays are in minutes.' }, output: idExample },
 });
 
 export const getSemanticLayer = operation({
@@ -115,9 +165,15 @@ export const getSemanticLayer = operation({
   credentials: ['serviceToken'],
   input: named,
   output: readAnswer,
-  encode: asIs<z.input<typeof readAnswer>>,
+  encode: encodeRead,
   errors: forbidden,
-  bindings: [{ method: 'GET', path, from: 'query' }],
+  bindings: [{ method: 'GET', path, from: 'query', input: asked }],
+  example: {
+    input: { datamartName: 'flights' },
+    output: {
+      data: { datamartName: 'flights', tables: [], feedback: null, completionScore: 0, lastUpdated: null },
+    },
+  },
 });
 
 export const deleteSemanticLayer = operation({
@@ -131,4 +187,5 @@ export const deleteSemanticLayer = operation({
   encode: encodeId,
   errors: { ...forbidden, SEMANTIC_LAYER_NOT_FOUND: 400 },
   bindings: [{ method: 'DELETE', path, from: 'query' }],
+  example: { input: { datamartName: 'flights' }, output: idExample },
 });

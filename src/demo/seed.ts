@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { DashboardExport } from '../contract/dashboard-export.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Datamart, Relationship } from '../domain/datamart.js';
-import type { Workspace } from '../domain/organization.js';
+import { hostMade } from '../domain/metric.js';
+import { keyHintOf, type Workspace } from '../domain/organization.js';
 import type { Clock, Ids, NamedStore, Store, Tokens } from '../domain/ports.js';
 import type { DemoBundle } from './bundle.js';
 
@@ -62,7 +63,7 @@ const datamartOf = ({ datamart }: Organization, datasourceId: string, id: string
 });
 
 const seedTemplate = async (
-  { store, ids }: Deps,
+  { store, clock, ids }: Deps,
   workspace: Workspace,
   { _meta, data }: DashboardExport,
 ): Promise<void> => {
@@ -82,24 +83,28 @@ const seedTemplate = async (
   };
   await (there === undefined ? store.dashboards.insert(dashboard) : store.dashboards.update(dashboard));
   for (const { metricId, name, definition } of data.metrics) {
-    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null };
+    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null, ...hostMade };
     if (!(await store.metrics.insert(metric))) await store.metrics.update(metric);
   }
   const shown = new Set(data.layout.map(({ metricId }) => metricId));
   await store.dashboards.placeMetrics(
     dashboard.id,
     data.metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
+    clock.now(),
   );
 };
 
 const seedKey = async ({ store, clock, ids, tokens }: Deps, dataAppId: string, apiKey: string): Promise<void> => {
   const hash = tokens.hash(apiKey);
-  if ((await store.apiKeys.findByHash(hash)) !== undefined) return;
+  // One that was revoked or rotated stays so.
+  if (await store.apiKeys.isKnown(hash)) return;
+  const id = ids.uuid();
   await store.apiKeys.insert({
-    id: ids.uuid(),
+    id,
     dataAppId,
-    name: `demo ${hash.slice(0, 8)}`,
+    name: `demo ${id.slice(0, 8)}`,
     hash,
+    keyHint: keyHintOf(apiKey),
     createdAt: clock.now(),
     expiresAt: null,
   });
@@ -127,7 +132,7 @@ export const seedDemo = (
     const datasource = await upsert(store.datasources, {
       id: id(),
       name,
-      syncedAt: null,
+      syncedAt: (await store.datasources.findSummary(name))?.syncedAt ?? null,
       datasourceType,
       path: join(options.dataDir, path),
     });

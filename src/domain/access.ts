@@ -2,7 +2,7 @@
 import { type Dashboard, isOrCopies } from './dashboard.js';
 import type { AccessSettings, Embed } from './embed.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
-import type { Metric, Owner } from './metric.js';
+import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from './metric.js';
 import { Refusal } from './refusal.js';
 
 /** One answer for "outside the list", "another client's" and "does not exist": which of them it is, is nobody's to know. */
@@ -28,10 +28,84 @@ export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): Readonly
       .flatMap(({ metricIds }) => metricIds),
   );
 
-/** Whether the guest may read this metric on this dashboard. */
-export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
+/** Whether this user may know of the metric: its client's, and not another user's private one. */
+export const isMadeFor = ({ owner, guest }: Metric, viewer: Viewer): boolean => {
+  const isShared = guest === null || guest.userIdentifier === null || guest.isPublished;
+  return isOpenTo(owner, viewer) && (isShared || guest.userIdentifier === viewer.userIdentifier);
+};
+
+/** Whether the token restricts rows metric by metric. */
+const restrictsMetrics = ({ rlsSettings, appFilters }: GuestGrant): boolean =>
+  rlsSettings.length + appFilters.length > 0;
+
+/**
+ * spec-gap: what a guest made or rewrote could show what these restrictions take away, and is out of the sight of a token
+ * that has any, unless one of them names the metric that was rewritten.
+ */
+const isOutOfRestrictions = (grant: GuestGrant, metric: Metric): boolean => {
+  if (!restrictsMetrics(grant) || (metric.guest === null && !metric.isChangedByGuest)) return false;
+  const named = [...grant.rlsSettings, ...grant.appFilters].some(({ metricId }) => isOrDescendsFrom(metric, metricId));
+  return metric.guest !== null || !named;
+};
+
+/** Whether the guest may know of this metric on this dashboard, be it archived or not. */
+export const isMetricKnown = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
   const hidden = hiddenMetrics(grant, dashboard);
-  return isOpenTo(metric.owner, grant) && ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id));
+  return (
+    isMadeFor(metric, grant) &&
+    !isOutOfRestrictions(grant, metric) &&
+    ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id))
+  );
+};
+
+/** Whether the guest may read this metric on this dashboard. */
+export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean =>
+  !metric.isArchived && isMetricKnown(grant, dashboard, metric);
+
+/**
+ * Which permission each write of a guest's needs. spec-gap: the interface names the permissions, not what they permit. Archiving and
+ * deleting are one thing to it (`isAllowMetricDeletion` of the embed is behind `isEnableArchiveMetrics`); to bring back what was archived is to manage
+ * metrics. Views are listed by those who may save them.
+ */
+export const guestWrites = {
+  createGuestMetric: 'isDisableMetricCreation',
+  updateGuestMetric: 'isEnableMetricUpdation',
+  deleteGuestMetric: 'isEnableArchiveMetrics',
+  archiveGuestMetric: 'isEnableArchiveMetrics',
+  restoreGuestMetric: 'isEnableManageMetrics',
+  saveGuestLayout: 'isEnableCustomizeLayout',
+  listGuestViews: 'isEnableCreateDashboardView',
+  createGuestView: 'isEnableCreateDashboardView',
+  deleteGuestView: 'isEnableCreateDashboardView',
+} as const satisfies Readonly<Record<string, GuestPermission>>;
+export type GuestWrite = keyof typeof guestWrites;
+
+/** Whether token and embed both permit this write. */
+export const isPermitted = (grant: GuestGrant, { accessSettings }: Embed, write: GuestWrite): boolean => {
+  const permission = guestWrites[write];
+  const value = effectivePermissions(grant.permissions, accessSettings)[permission];
+  return permission === 'isDisableMetricCreation' ? !value : value;
+};
+
+/** Throws UNAUTHORIZED unless token and embed both permit this write. */
+export const assertWrites = (grant: GuestGrant, embed: Embed, write: GuestWrite): void => {
+  if (isPermitted(grant, embed, write)) return;
+  const permission = guestWrites[write];
+  const message =
+    permission === 'isDisableMetricCreation'
+      ? 'Metric creation is disabled for this token (isDisableMetricCreation, or the embed does not allow it).'
+      : `This token does not carry the permission ${permission}.`;
+  throw new Refusal('UNAUTHORIZED', message, { reason: 'permission-missing' });
+};
+
+/** Throws UNAUTHORIZED for a token that restricts metrics by name: what its guest defines would be unnamed in it. */
+export const assertDefines = (grant: GuestGrant): void => {
+  if (!restrictsMetrics(grant)) return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    'This token carries rlsSettings or appFilters, which name metrics one by one: it cannot create, update or preview metrics that they would not bind.',
+    { reason: 'restricted-token-defines' },
+  );
 };
 
 /** The access setting behind each permission; null: the embed has no say. */

@@ -3,9 +3,11 @@ import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js
 import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from './datamart.js';
 import type { Dimension, Measure, MetricDefinition } from './metric.js';
 
-const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
+/** As a fault names a column. */
+export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
 
-const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
+/** Every column that the definition names. */
+export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
   ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
   ...definition.measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
   ...definition.filters.map(({ column }) => column),
@@ -20,7 +22,8 @@ const repeated = (names: readonly string[]): readonly string[] =>
 const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] =>
   repeated(filters.flatMap(({ name, label }) => (sameName(name, label) ? [name] : [name, label])));
 
-const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
+/** Everything that is wrong with one metric for this datamart. */
+export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
   const { dimensions, measures, sort, from } = definition;
   const names = [...dimensions, ...measures].map(({ name }) => name);
   return [

@@ -1,6 +1,6 @@
 import type { ColumnRef } from './datamart.js';
 import type { FilterDataType, FilterValue } from './filter.js';
-import type { Metric, MetricDefinition, Owner } from './metric.js';
+import type { GridCard, Metric, MetricDefinition, Owner } from './metric.js';
 
 export type Dashboard = {
   /** Internal. `externalDashboardId` is the one that callers know, unique within the data app. */
@@ -20,13 +20,7 @@ export type Dashboard = {
 };
 
 /** A card on a grid of 12 columns; `x`, `y`, `w` and `h` in grid units. */
-export type LayoutCard = {
-  readonly metricId: string;
-  readonly x: number;
-  readonly y: number;
-  readonly w: number;
-  readonly h: number;
-};
+export type LayoutCard = GridCard & { readonly metricId: string };
 
 export type DashboardFilter = {
   /** The label: unique within the dashboard, matched without regard to case. */
@@ -40,7 +34,7 @@ export type DashboardFilter = {
 /** `METRIC`: shown on the board. `GALLERY`: at hand for it. */
 export type MetricPlacement = 'METRIC' | 'GALLERY';
 
-export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement };
+export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement; readonly placedAt: Date };
 
 /** What a dashboard is made of: the `data` of an export, where cards and metrics name each other by ids of their own. */
 export type DashboardContent = {

@@ -23,25 +23,46 @@ export type Tenancy =
       readonly tableClientNameColumn: string;
       readonly tablePrimaryKeyColumn: string;
     }
-  | { readonly tenancyLevel: 'DATABASE' | 'MULTI_DATABASE'; readonly primaryDatabase: string | null };
+  | ({ readonly tenancyLevel: 'DATABASE' | 'MULTI_DATABASE'; readonly primaryDatabase: string | null } & KeptMaster);
+
+/** The master table as settings named it at any level: it has effect under `TABLE` alone. */
+export type KeptMaster = {
+  readonly clientColumnType?: 'NUMBER' | 'STRING' | undefined;
+  readonly schemaName?: string | undefined;
+  readonly tableName?: string | undefined;
+  readonly tableClientNameColumn?: string | undefined;
+  readonly tablePrimaryKeyColumn?: string | undefined;
+};
 
 export type DatamartTable = {
   readonly schemaName: string;
   readonly tableName: string;
   readonly label: string;
   readonly clientColumn: string | null;
+  /** Not among what end users pick from; metrics that read it go on working. */
   readonly isHide: boolean;
+  /** Index pattern, for OpenSearch, which has no engine here. */
+  readonly wildcard?: string | null | undefined;
   readonly columns: readonly DatamartColumn[];
 };
 
+/** What is left out is false or null: rows of the first release have none of the optional members. */
 export type DatamartColumn = {
   readonly columnName: string;
-  /** As the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. */
+  /** As the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. Empty for a custom column. */
   readonly datatype: string;
   readonly alias: string;
   readonly label: string;
   readonly isHide: boolean;
   readonly isApplyTimezone: boolean;
+  /** It is `sql`, an expression over columns of the same table, and no column of the datasource. */
+  readonly isCustomColumn?: boolean | undefined;
+  readonly sql?: string | undefined;
+  readonly isAggregate?: boolean | undefined;
+  readonly allowAggregate?: boolean | undefined;
+  readonly defaultAggregation?: string | null | undefined;
+  /** The order of answers that are grouped by it and have no order of their own. */
+  readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
 };
 
 export type Cardinality = 'ManyToMany' | 'ManyToOne' | 'OneToMany' | 'OneToOne';

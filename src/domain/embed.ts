@@ -37,5 +37,24 @@ export type AccessSettings = {
   readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
 };
 
+/** Some settings of an embed's: what is left out, or undefined, stays as it is. */
+export type SettingsChange = { readonly [Name in keyof AccessSettings]?: AccessSettings[Name] | undefined };
+
+const required = [
+  'isAllowEmailReports',
+  'isAllowManageMetrics',
+  'isAllowCreateDashboardView',
+  'isAllowMetricCreation',
+  'isAllowMetricDeletion',
+  'isAllowMetricLayoutChange',
+  'isAllowMetricUpdate',
+  'isAllowUnderlyingData',
+  'metricCreationMode',
+] as const satisfies readonly (keyof AccessSettings)[];
+
+/** Names of the settings that every embed with settings has and these lack. */
+export const missingSettings = (settings: SettingsChange): readonly string[] =>
+  required.filter((name) => settings[name] === undefined);
+
 /** `schema.table`, as lists of filter columns and shared tables name a table. */
 export const qualifiedName = (table: TableRef): string => `${table.schemaName}.${table.tableName}`;

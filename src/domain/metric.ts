@@ -11,10 +11,39 @@ export type Metric = {
   readonly lineage: readonly string[];
   /** Null: the organization's. A client's metric is read by that client alone. */
   readonly owner: Owner | null;
+  /** Out of every guest's sight, until it is brought back. */
+  readonly isArchived: boolean;
+  /** A guest of the owner's rewrote the definition: it may show more than its author meant the metric to show. */
+  readonly isChangedByGuest: boolean;
+  /** Null: the host made it. */
+  readonly guest: GuestMade | null;
 };
+
+/** What a metric has that a guest made. It lives on one dashboard, and goes with it. */
+export type GuestMade = {
+  /** Internal. */
+  readonly dashboardId: string;
+  /** Private to this user until it is published. Null: every user of the owner sees it. */
+  readonly userIdentifier: string | null;
+  readonly isPublished: boolean;
+  /** Where it stands for those who did not move it; null: in the gallery. */
+  readonly card: GridCard | null;
+  readonly createdAt: Date;
+};
+
+export type GuestMadeMetric = Metric & { readonly owner: Owner; readonly guest: GuestMade };
+
+/** On a grid of 12 columns, in grid units. */
+export type GridCard = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+
+/** A metric that the host makes, before any guest touched it. */
+export const hostMade = { isArchived: false, isChangedByGuest: false, guest: null } as const;
 
 /** The client of a data app that owns a copy. */
 export type Owner = { readonly dataAppId: string; readonly clientId: string };
+
+/** Whose layouts, views and private metrics these are. Null: of the client's tokens that name no user. */
+export type Viewer = Owner & { readonly userIdentifier: string | null };
 
 export type ChartType = 'line' | 'bar' | 'singleValue' | 'table';
 

@@ -14,6 +14,9 @@ export type Datasource = {
   readonly syncedAt: Date | null;
 } & DatasourceConnection;
 
+/** A datasource without what it is reached by. */
+export type DatasourceSummary = Pick<Datasource, 'id' | 'name' | 'syncedAt' | 'datasourceType'>;
+
 /** How it is reached. Which hosts and folders are allowed is the operator's to say. */
 export type DatasourceConnection = DuckDbConnection | ServerConnection;
 export type DatasourceType = DatasourceConnection['datasourceType'];
@@ -44,3 +47,6 @@ export type Workspace = {
   readonly datasourceId: string | null;
   readonly datamartId: string | null;
 };
+
+/** By its last characters an owner tells one credential from another. None of a short one: they would be much of it. */
+export const keyHintOf = (token: string): string | null => (token.length >= 32 ? token.slice(-4) : null);

@@ -10,6 +10,7 @@ import type { Datasource } from './organization.js';
 import type { SourceTable } from './source-schema.js';
 import type { TenantScope } from './tenant.js';
 
+export * from './guest-stores.js';
 export * from './stores.js';
 
 export type Clock = { readonly now: () => Date };
@@ -22,8 +23,15 @@ export type Sealer = {
 };
 /** Random UUIDs (version 4). */
 export type Ids = { readonly uuid: () => string };
-/** `create` makes an unguessable credential (a random UUID, 122 bits); only its `hash` is ever stored. */
-export type Tokens = { readonly create: () => string; readonly hash: (token: string) => HashedToken };
+/**
+ * `create` makes an unguessable credential (a random UUID, 122 bits); only its `hash` is ever stored. `isSame` takes as long for
+ * any two hashes.
+ */
+export type Tokens = {
+  readonly create: () => string;
+  readonly hash: (token: string) => HashedToken;
+  readonly isSame: (a: HashedToken, b: HashedToken) => boolean;
+};
 
 /** Metric -> rows. Nothing here can be asked without a tenant scope. */
 export type Engine = {

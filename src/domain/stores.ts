@@ -1,24 +1,32 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
-import type { HashedToken } from './brand.js';
-import type { Dashboard, MetricPlacement, PlacedMetric } from './dashboard.js';
+import type { Brand, HashedToken } from './brand.js';
+import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Datamart } from './datamart.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
-import type { Metric } from './metric.js';
-import type { DataApp, Datasource, Workspace } from './organization.js';
+import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
+import type { Metric, MetricDefinition, Owner } from './metric.js';
+import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
+import type { SemanticLayer } from './semantic-layer.js';
+import type { SourceTable } from './source-schema.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
   readonly dataApps: DataAppStore;
   readonly apiKeys: ApiKeyStore;
   readonly serviceTokens: ServiceTokenStore;
-  readonly datasources: NamedStore<Datasource>;
-  readonly datamarts: NamedStore<Datamart>;
+  readonly datasources: DatasourceStore;
+  readonly datamarts: DatamartStore;
+  readonly semanticLayers: SemanticLayerStore;
   readonly workspaces: NamedStore<Workspace>;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
   readonly guestTokens: GuestTokenStore;
+  readonly lastUses: LastUseStore;
+  readonly guestMetrics: GuestMetricStore;
+  readonly guestLayouts: GuestLayoutStore;
+  readonly guestViews: GuestViewStore;
   /**
    * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
    * used: on the embedded database's one connection, the outer one would wait for `work` to end.
@@ -34,27 +42,103 @@ export type NamedStore<T> = {
   readonly findById: (id: string) => Promise<T | undefined>;
 };
 
-export type DataAppStore = NamedStore<DataApp>;
+export type DatasourceStore = NamedStore<Datasource> & {
+  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
+  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
+  /** By name; opens no credentials. */
+  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
+  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
+  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
+  /** What was found when it was last looked at; undefined: it never was. */
+  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
+};
+
+export type DatamartStore = NamedStore<Datamart> & {
+  /** As `findByName`, and nobody else changes it until the transaction ends. */
+  readonly lockByName: (name: string) => Promise<Datamart | undefined>;
+  /** Ordered by name. */
+  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
+  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
+  readonly remove: (id: string) => Promise<void>;
+};
+
+export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
+
+/** One layer for a datamart. */
+export type SemanticLayerStore = {
+  /** False where the datamart has one already. */
+  readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
+  readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
+  readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
+  /** False where there was none. */
+  readonly remove: (datamartId: string) => Promise<boolean>;
+};
+
+export type DataAppStore = NamedStore<DataApp> & {
+  /**
+   * `gone`: there is none of that id and name any more. `taken`: of two simultaneous renames to one name, one succeeds. Not for
+   * use in a transaction.
+   */
+  readonly rename: (from: DataApp, to: DataApp) => Promise<'renamed' | 'gone' | 'taken'>;
+  /** With everything that belongs to it; false where it is gone already. */
+  readonly delete: (id: string) => Promise<boolean>;
+  /** Keeps it from being deleted until the transaction ends; false where it is gone. */
+  readonly hold: (id: string) => Promise<boolean>;
+  /** In order of their names. */
+  readonly list: (page: Page | null) => Promise<readonly DataApp[]>;
+};
 
 /** A credential at rest: its hash, a name, and when it ends (null: never). */
 export type StoredKey = {
   readonly id: string;
   readonly name: string;
   readonly hash: HashedToken;
+  /** Its last characters; null: those of earlier releases, and what is too short to tell any. */
+  readonly keyHint: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
 };
+export type StoredApiKey = StoredKey & { readonly dataAppId: string; readonly description: string | null };
 
+type Optional<T, Names extends keyof T> = Omit<T, Names> & Partial<Pick<T, Names>>;
+export type NewKey = Optional<Omit<StoredKey, 'lastUsedAt'>, 'keyHint'>;
+export type NewApiKey = Optional<Omit<StoredApiKey, 'lastUsedAt'>, 'keyHint' | 'description'>;
+
+/**
+ * A credential is current until it is revoked or replaced; names are unique among the current ones. What was revoked, or has
+ * ended, stays as a tombstone: known by its hash, so that no start brings it back.
+ */
 export type ApiKeyStore = {
-  readonly insert: (key: StoredKey & { readonly dataAppId: string }) => Promise<boolean>;
-  readonly findByHash: (
-    hash: HashedToken,
-  ) => Promise<(StoredKey & { readonly dataAppId: string; readonly dataAppName: string }) | undefined>;
+  /** False for a name that a current key of the data app has, and for a hash that was ever there. */
+  readonly insert: (key: NewApiKey) => Promise<boolean>;
+  /** Whether there is or was a key of that hash. */
+  readonly isKnown: (hash: HashedToken) => Promise<boolean>;
+  /** Not what is revoked; what has ended is found: whoever asks compares `expiresAt` with its own clock. */
+  readonly findByHash: (hash: HashedToken) => Promise<(StoredApiKey & { readonly dataAppName: string }) | undefined>;
+  /** The current ones, by name. */
+  readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly StoredApiKey[]>;
+  /** Ends a current key at `expiresAt`, and frees its name for its successor; answers it, or undefined where it is not current. */
+  readonly replace: (
+    key: { readonly dataAppId: string; readonly id: string },
+    when: { readonly now: Date; readonly expiresAt: Date },
+  ) => Promise<StoredApiKey | undefined>;
+  /** Revokes the current key of that name and every earlier one that it replaced; false where there is none. */
+  readonly revoke: (dataAppId: string, name: string, now: Date) => Promise<boolean>;
 };
 
+/** As for API keys, for the organization. */
 export type ServiceTokenStore = {
-  readonly insert: (key: StoredKey) => Promise<boolean>;
+  readonly insert: (key: NewKey) => Promise<boolean>;
+  readonly isKnown: (hash: HashedToken) => Promise<boolean>;
   readonly findByHash: (hash: HashedToken) => Promise<StoredKey | undefined>;
+  readonly list: (page: Page | null) => Promise<readonly StoredKey[]>;
+  readonly replace: (
+    id: string,
+    when: { readonly now: Date; readonly expiresAt: Date },
+  ) => Promise<StoredKey | undefined>;
+  /** `last`: it is the only current one, and stays; however many are revoked at once, one is left. */
+  readonly revoke: (name: string, now: Date) => Promise<'revoked' | 'unknown' | 'last'>;
 };
 
 export type DashboardStore = {
@@ -64,6 +148,8 @@ export type DashboardStore = {
   readonly findById: (id: string) => Promise<Dashboard | undefined>;
   /** The data app's own dashboard of that external id, otherwise the organization's. */
   readonly findByExternalId: (dataAppId: string, externalDashboardId: string) => Promise<Dashboard | undefined>;
+  /** Every dashboard of that external id, whoever owns it: the organization's first. */
+  readonly listByExternalId: (externalDashboardId: string) => Promise<readonly Dashboard[]>;
   /** The organization's dashboard of that external id, whoever asks: templates. */
   readonly findTemplate: (externalDashboardId: string) => Promise<Dashboard | undefined>;
   /** Ordered by name, then external id. The organization's, and `dataAppId`'s own where one is given. */
@@ -72,44 +158,119 @@ export type DashboardStore = {
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Dashboard[]>;
+  /** Those that the host made: a guest's are in `guestMetrics`, and never in a clone, an export or the workspace's listing. */
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
-  /** Replaces the dashboard's metrics by these, in this order. */
+  /** The dashboard, which no other transaction locks before this one ends. */
+  readonly lock: (id: string) => Promise<Dashboard | undefined>;
+  readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
+  /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
   readonly placeMetrics: (
     dashboardId: string,
     metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
+    now: Date,
   ) => Promise<void>;
+  /** With its embeds (tokens as `EmbedStore.delete` says) and those metrics of its owner's that no other dashboard holds. */
+  readonly delete: (dashboard: Dashboard) => Promise<void>;
 };
 
 export type MetricStore = {
   readonly insert: (metric: Metric) => Promise<boolean>;
   readonly update: (metric: Metric) => Promise<void>;
   readonly findById: (metricId: string) => Promise<Metric | undefined>;
+  /** What a guest of `owner` changes; the lineage stays. False where the owner has no such metric (any more). */
+  readonly change: (metricId: string, owner: Owner, change: MetricChange) => Promise<boolean>;
   /** Ordered by name, then id; the organization's, and `dataAppId`'s own where one is given. */
   readonly listByWorkspace: (
     workspaceId: string,
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Metric[]>;
+  /** The owner's copies of the metric (it is nearest in their lineage) that no dashboard holds, in order of id. */
+  readonly listUnplacedCopies: (metricId: string, owner: Owner) => Promise<readonly Metric[]>;
   /** Every dashboard that holds the metric. */
   readonly listDashboards: (metricId: string) => Promise<readonly Dashboard[]>;
+};
+
+/** The parts of a metric that a guest may change; a new definition marks the metric as changed by a guest. */
+export type MetricChange = {
+  readonly name?: string | undefined;
+  readonly definition?: MetricDefinition | undefined;
+  readonly isArchived?: boolean | undefined;
 };
 
 export type EmbedStore = {
   /** False when the data app has an embed of that id already. */
   readonly insert: (embed: Embed) => Promise<boolean>;
+  /** Changes name, description and access settings. */
+  readonly update: (embed: Embed) => Promise<void>;
+  /** False where it is gone already. Takes its id out of all guest tokens; those that named nothing else are deleted. */
+  readonly delete: (dataAppId: string, embedId: string) => Promise<boolean>;
   readonly findById: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
+  /** Whether another data app than this one shows the dashboard, or a metric that is on it. */
+  readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
+  /** The data app's dashboard embeds of that dashboard, oldest first. */
+  readonly listByDashboard: (dataAppId: string, dashboardId: string) => Promise<readonly Embed[]>;
   /** The data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
+  /**
+   * Removes every data app's embeds whose access settings name the datamart, takes them out of the lists of guest tokens, and
+   * removes the tokens that named no others. An embed made later under the same id is not what those tokens were given.
+   */
+  readonly removeByDatamart: (datamartName: string) => Promise<void>;
+};
+
+/** Whom a guest token is for, as revocations name it. */
+export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
+
+/** How often the tokens of a subject have been revoked: a token is good only while this is what it was when its mint began. */
+export type Epoch = Brand<string, 'Epoch'>;
+
+/** What a revocation ends, within one data app. `userIdentifier` null: every user of the client. */
+export type Revocation =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'token'; readonly hash: HashedToken }
+  | { readonly kind: 'client'; readonly clientId: string; readonly userIdentifier: string | null }
+  | { readonly kind: 'all' };
+
+export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' | 'expiresAt'> & {
+  readonly lastUsedAt: Date | null;
 };
 
 export type GuestTokenStore = {
-  readonly insert: (hash: HashedToken, grant: GuestGrant) => Promise<void>;
-  readonly findByHash: (hash: HashedToken) => Promise<GuestGrant | undefined>;
+  /** Of the data app, the client and the user together. */
+  readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
+  /** `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it names is gone. */
+  readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
+  /** Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. */
+  readonly findByHash: (hash: HashedToken) => Promise<(GuestGrant & { readonly hash: HashedToken }) | undefined>;
+  /** Those that are good at `now`, oldest first. */
+  readonly listLive: (
+    wanted: {
+      readonly dataAppId: string;
+      readonly clientId?: string | undefined;
+      readonly userIdentifier?: string | undefined;
+      readonly now: Date;
+    },
+    page: Page | null,
+  ) => Promise<readonly ListedGuestToken[]>;
+  /** Ends them, mints under way included; answers how many were good at `now`. */
+  readonly revoke: (dataAppId: string, which: Revocation, now: Date) => Promise<number>;
+  /** Removes what expired before `before`, ten thousand at most; answers how many. */
+  readonly purge: (before: Date) => Promise<number>;
 };
+
+/** That a credential was used, and when. */
+export type LastUse = {
+  readonly kind: 'apiKey' | 'serviceToken' | 'guestToken';
+  readonly id: string;
+  readonly at: Date;
+};
+/** Writes them in one statement; a later time that is there stays. A row that is being written at the moment is passed over. */
+export type LastUseStore = { readonly write: (uses: readonly LastUse[]) => Promise<void> };
 
 /** `number` is 1-based; a page has `size` items. */
 export type Page = { readonly number: number; readonly size: number };

@@ -3,7 +3,9 @@
  * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
+import type { Datasource } from '../domain/organization.js';
 import type { Engine, MetricAnswer } from '../domain/ports.js';
+import { type Code, Refusal } from '../domain/refusal.js';
 import { compile } from './compile.js';
 import { createDuckDb, type Databases, type Log } from './duckdb.js';
 import { type Ask, plan } from './planning.js';
@@ -12,9 +14,16 @@ import { run } from './run.js';
 import { secure } from './secure.js';
 import { shape } from './shape.js';
 
-/** Opens each datasource's file at the first question about it. `log` gets what callers must not see. */
-export const createEngine = ({ log }: { readonly log: Log }): Engine => {
-  const databases = createDuckDb(log);
+export type EngineOptions = {
+  /** Gets what callers must not see. */
+  readonly log: Log;
+  /** Throws DATASOURCE_CONNECTION_ERROR for what the operator did not allow; asked before anything is opened. */
+  readonly assertReachable: (datasource: Datasource) => Promise<void>;
+};
+
+/** Opens each datasource's file at the first question about it. */
+export const createEngine = ({ log, assertReachable }: EngineOptions): Engine => {
+  const databases = withinReach(createDuckDb(log), assertReachable, log);
   return {
     query: (question) => answer(databases, { kind: 'answer', question }),
     underlying: (question) => answer(databases, { kind: 'underlying', question }),
@@ -27,6 +36,34 @@ export const createEngine = ({ log }: { readonly log: Log }): Engine => {
     close: databases.close,
   };
 };
+
+/** Who asks a question learns that it failed, who looks at a datasource learns why it may not be looked at. */
+const withinReach = (databases: Databases, assertReachable: EngineOptions['assertReachable'], log: Log): Databases => ({
+  ...databases,
+  open: async (datasource) => {
+    await assertReachable(datasource).catch((cause: unknown) => {
+      log.error({ err: cause, datasource: datasource.name }, 'datasource may not be opened');
+      throw unavailable('METRIC_QUERY_ERROR', datasource, cause);
+    });
+    return databases.open(datasource);
+  },
+  introspect: async (datasource) => {
+    await assertReachable(datasource);
+    return databases.introspect(datasource).catch((cause: unknown) => {
+      throw unavailable('DATASOURCE_CONNECTION_ERROR', datasource, cause);
+    });
+  },
+});
+
+const unavailable = (code: Code, { name }: Datasource, cause: unknown): Refusal =>
+  new Refusal(
+    code,
+    `Datasource ${JSON.stringify(name)} could not be opened; its operator finds the cause in the log.`,
+    {
+      reason: 'datasource-unavailable',
+      cause,
+    },
+  );
 
 const answer = async (databases: Databases, ask: Ask): Promise<MetricAnswer> => {
   const database = await databases.open(ask.question.datasource);

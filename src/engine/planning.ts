@@ -1,4 +1,4 @@
-import type { ColumnRef, TableRef } from '../domain/datamart.js';
+import { type ColumnRef, findColumn, type TableRef } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Aggregate, Sort } from '../domain/metric.js';
 import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
@@ -51,9 +51,19 @@ const planAnswer = (resolved: Resolved, question: MetricQuestion): Plan => {
       measures.some(({ column }) => column === null),
     ),
     output: { kind: 'group', columns, search: null },
-    order: orderBy(question.sort ?? question.definition.sort, columns, dimensions.length),
+    order: orderBy(sortOf(resolved, question), columns, dimensions.length),
     page: { ...resolved.page, limit: resolved.page.limit ?? answerLimit },
   };
+};
+
+/** The question's own sort, then the metric's; where both say nothing, what the datamart says of the dimensions' columns. */
+const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: MetricQuestion): readonly Sort[] => {
+  const chosen = sort ?? definition.sort;
+  if (chosen.length > 0) return chosen;
+  return dimensions.flatMap(({ name, column }) => {
+    const direction = findColumn(datamart, column.ref)?.defaultSort;
+    return direction == null ? [] : [{ name, direction }];
+  });
 };
 
 /** Every column decides the order, so that the same page holds the same rows each time. */

@@ -92,6 +92,12 @@ const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zon
       'column-not-in-datamart',
     );
   }
+  if (column.isCustomColumn === true) {
+    return refuseQuery(
+      `Column ${columnName(ref)} is a custom column, and this version does not compute those yet; use a column of the datasource.`,
+      'custom-column',
+    );
+  }
   const datatype = datatypeOf(catalog, ref);
   if (datatype === undefined) {
     return refuseQuery(

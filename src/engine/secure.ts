@@ -31,7 +31,8 @@ export const secure = (plan: Plan, tenant: TenantScope, source: Source): Secured
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
+  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>

@@ -6,7 +6,7 @@ import { createSingleFlight } from '../platform/single-flight.js';
 
 export type ListedMetric = { readonly metricId: string; readonly name: string };
 
-/** The metrics that a client reads on a dashboard, at most `maxAgeMs` old. Throws what the upstream throws. */
+/** The host's metrics that a client reads on a dashboard, at most `maxAgeMs` old. Throws what the upstream throws. */
 export type ListMetrics = (dashboardId: string, clientId: string) => Promise<readonly ListedMetric[]>;
 
 export type MetricListsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
@@ -24,8 +24,10 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
     if (known !== undefined && nowMs - known.listedAtMs < maxAgeMs) return known.metrics;
     return flight(key, async () => {
       const { data } = await upstream(listEmbedMetrics, { embedId: dashboardId, clientId });
-      held.set(key, { metrics: data, listedAtMs: nowMs });
-      return data;
+      // spec-gap: what a guest made binds nothing, and a token that restricts metrics does not see it.
+      const metrics = data.filter(({ isGuestMade }) => isGuestMade !== true);
+      held.set(key, { metrics, listedAtMs: nowMs });
+      return metrics;
     });
   };
 };

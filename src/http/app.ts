@@ -11,6 +11,7 @@ import { type Assets, serveAssets } from './assets.js';
 import type { Dispatch } from './bind.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
+import { type Forms, formBody } from './forms.js';
 import {
   answerError,
   answerNotFound,
@@ -25,7 +26,11 @@ import {
 
 export type AppDeps = {
   /** Null: this process runs the gateway alone. */
-  readonly service: { readonly dispatch: Dispatch; readonly document: () => OpenApiDocument } | null;
+  readonly service: {
+    readonly dispatch: Dispatch;
+    readonly document: () => OpenApiDocument;
+    readonly forms: Forms;
+  } | null;
   readonly log: Log;
   readonly metrics?: Metrics;
   /** Whether requests can be served; rejecting counts as no. */
@@ -68,9 +73,9 @@ const exposition =
   };
 
 /** The interface and its reference. */
-const mountService = (app: Express, { dispatch, document }: NonNullable<AppDeps['service']>): void => {
+const mountService = (app: Express, { dispatch, document, forms }: NonNullable<AppDeps['service']>): void => {
   app.use('/api/v2/guest', openToAnyOrigin, ...jsonBody(limits.guestBodyBytes));
-  app.use('/api/v2', ...jsonBody(limits.bodyBytes), serve(dispatch));
+  app.use('/api/v2', formBody(forms), ...jsonBody(limits.bodyBytes), serve(dispatch));
   app.get(
     '/openapi.json',
     text('application/json; charset=utf-8', () => JSON.stringify(document())),

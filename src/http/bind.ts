@@ -18,6 +18,8 @@ export type DispatchRequest = {
   readonly query: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
   readonly body: unknown;
+  /** What reading the body found wrong: answered once it is known who asks. */
+  readonly bodyFault?: Refusal | undefined;
   /** Under which failures are logged; made here if left out. */
   readonly requestId?: string;
 };
@@ -80,6 +82,7 @@ const refuse = (faults: readonly string[]): never => {
 };
 
 const decode = ({ operation, binding, params }: Match, request: DispatchRequest): unknown => {
+  if (request.bodyFault !== undefined) throw request.bodyFault;
   const root = binding.from;
   const names = Object.keys(params);
   const given = { body: request.body, query: { ...request.query }, path: {} }[root];

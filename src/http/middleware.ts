@@ -4,6 +4,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
 import { limits } from '../contract/fields.js';
+import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { Dispatch } from './bind.js';
@@ -95,7 +96,7 @@ const hasBody: (req: express.Request) => boolean = ({ headers }) =>
 
 /** spec-gap: a body of another type is an invalid request, not a 415, which the interface does not know. */
 const refuseOtherTypes: RequestHandler = (req, res, next) => {
-  if (!hasBody(req) || req.is('application/json') !== false) {
+  if (!hasBody(req) || req.body !== undefined || req.is('application/json') !== false) {
     next();
     return;
   }
@@ -119,6 +120,7 @@ export const serve =
       query: req.query,
       authorization: req.headers.authorization,
       body: req.body,
+      bodyFault: res.locals.bodyFault instanceof Refusal ? res.locals.bodyFault : undefined,
       requestId: String(res.locals.requestId),
     });
     if (answer === undefined) {

@@ -33,26 +33,32 @@ const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
       byPath.set(binding.path, [...(byPath.get(binding.path) ?? []), { operation, binding }]);
     }
   }
-  return [...byPath].map(([path, routes]) => ({
+  const patterns = [...byPath].map(([path, routes]) => ({
     segments: path.split('/'),
     // Those with a condition are asked first.
     routes: routes.toSorted((a, b) => Number(a.binding.when === undefined) - Number(b.binding.when === undefined)),
   }));
+  // A path that is spelt out comes before one with a parameter in its place.
+  return patterns.toSorted((a, b) => countParameters(a) - countParameters(b));
 };
+
+const countParameters = ({ segments }: Pattern): number =>
+  segments.filter((segment) => parameterName(segment) !== undefined).length;
 
 /** Finds the binding of a request; for a known path with another method, the methods that it has. */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
   return (method, path, parts) => {
     const given = path.split('/');
+    const allowed = new Set<string>();
     for (const { segments, routes } of patterns) {
       const params = segments.length === given.length ? match(segments, given) : undefined;
       if (params === undefined) continue;
       const route = routes.find(({ binding }) => binding.method === method && (binding.when?.(parts) ?? true));
       if (route !== undefined) return { ...route, params };
-      return { allowed: [...new Set(routes.map(({ binding }) => binding.method))] };
+      for (const { binding } of routes) allowed.add(binding.method);
     }
-    return undefined;
+    return allowed.size === 0 ? undefined : { allowed: [...allowed] };
   };
 };
 

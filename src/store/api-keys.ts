@@ -1,19 +1,31 @@
-import type { Kysely } from 'kysely';
-import type { ApiKeyStore } from '../domain/ports.js';
-import { wasInserted } from './query.js';
-import { decodeKey, encodeKey } from './service-tokens.js';
+import type { Kysely, Selectable } from 'kysely';
+import type { ApiKeyStore, StoredApiKey } from '../domain/ports.js';
+import { decodeKey, earlier, encodeKey } from './key-rows.js';
+import { inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
-/** `insert` answers false for an id or a hash that is there already. */
+const decode = (row: Selectable<Tables['api_keys']>): StoredApiKey => ({
+  ...decodeKey(row),
+  dataAppId: row.data_app_id,
+  description: row.description,
+});
+
+/** What changes which key of a data app is current happens one after the other: a revocation must see the successor. */
+const takeTurn = async (db: Kysely<Tables>, dataAppId: string): Promise<void> => {
+  await db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
+};
+
 export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
   insert: async (key) =>
     wasInserted(
       await db
         .insertInto('api_keys')
-        .values({ ...encodeKey(key), data_app_id: key.dataAppId })
+        .values({ ...encodeKey(key), data_app_id: key.dataAppId, description: key.description ?? null })
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
+  isKnown: async (hash) =>
+    (await db.selectFrom('api_keys').select('id').where('hash', '=', hash).executeTakeFirst()) !== undefined,
   findByHash: async (hash) => {
     const row = await db
       .selectFrom('api_keys')
@@ -21,7 +33,51 @@ export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
       .selectAll('api_keys')
       .select('data_apps.name as data_app_name')
       .where('api_keys.hash', '=', hash)
+      .where('api_keys.revoked_at', 'is', null)
       .executeTakeFirst();
-    return row && { ...decodeKey(row), dataAppId: row.data_app_id, dataAppName: row.data_app_name };
+    return row && { ...decode(row), dataAppName: row.data_app_name };
   },
+  listByDataApp: async (dataAppId, wanted) => {
+    const rows = await current(db, dataAppId).selectAll().orderBy('name').$call(page(wanted)).execute();
+    return rows.map(decode);
+  },
+  replace: (key, when) => inTransaction(db, (transaction) => replace(transaction, key, when)),
+  revoke: (dataAppId, name, now) => inTransaction(db, (transaction) => revoke(transaction, dataAppId, name, now)),
 });
+
+const current = (db: Kysely<Tables>, dataAppId: string) =>
+  db
+    .selectFrom('api_keys')
+    .where('data_app_id', '=', dataAppId)
+    .where('revoked_at', 'is', null)
+    .where('replaced_at', 'is', null);
+
+const replace = async (
+  db: Kysely<Tables>,
+  { dataAppId, id }: Parameters<ApiKeyStore['replace']>[0],
+  { now, expiresAt }: Parameters<ApiKeyStore['replace']>[1],
+): Promise<StoredApiKey | undefined> => {
+  await takeTurn(db, dataAppId);
+  const row = await current(db, dataAppId).selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  await db
+    .updateTable('api_keys')
+    .set({ replaced_at: now, expires_at: earlier(row.expires_at, expiresAt) })
+    .where('id', '=', id)
+    .execute();
+  return decode(row);
+};
+
+const revoke = async (db: Kysely<Tables>, dataAppId: string, name: string, now: Date): Promise<boolean> => {
+  await takeTurn(db, dataAppId);
+  const row = await current(db, dataAppId).select('id').where('name', '=', name).executeTakeFirst();
+  if (row === undefined) return false;
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('data_app_id', '=', dataAppId)
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return true;
+};

@@ -9,11 +9,11 @@ export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Prom
     .selectFrom('dashboard_metrics')
     .innerJoin('metrics', 'metrics.metric_id', 'dashboard_metrics.metric_id')
     .selectAll('metrics')
-    .select('dashboard_metrics.placement')
+    .select(['dashboard_metrics.placement', 'dashboard_metrics.placed_at'])
     .where('dashboard_metrics.dashboard_id', '=', dashboardId)
     .orderBy('dashboard_metrics.position')
     .execute();
-  return rows.map((row) => ({ metric: decodeMetric(row), placement: row.placement }));
+  return rows.map((row) => ({ metric: decodeMetric(row), placement: row.placement, placedAt: row.placed_at }));
 };
 
 /** Runs in a transaction. Two that place at once take turns; the dashboard holds what the later one placed. */
@@ -21,6 +21,7 @@ export const placeMetrics = async (
   db: Kysely<Tables>,
   dashboardId: string,
   metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
+  now: Date,
 ): Promise<void> => {
   const dashboard = await db
     .selectFrom('dashboards')
@@ -29,13 +30,19 @@ export const placeMetrics = async (
     .forUpdate()
     .executeTakeFirst();
   if (dashboard === undefined) throw new Error('The dashboard to place metrics on does not exist (any more).');
-  await db.deleteFrom('dashboard_metrics').where('dashboard_id', '=', dashboardId).execute();
+  const removed = await db
+    .deleteFrom('dashboard_metrics')
+    .where('dashboard_id', '=', dashboardId)
+    .returning(['metric_id', 'placed_at'])
+    .execute();
+  const since = new Map(removed.map(({ metric_id, placed_at }) => [metric_id, placed_at]));
   if (metrics.length === 0) return;
   const rows = metrics.map(({ metricId, placement }, position) => ({
     dashboard_id: dashboardId,
     metric_id: metricId,
     placement,
     position,
+    placed_at: since.get(metricId) ?? now,
   }));
   await db.insertInto('dashboard_metrics').values(rows).execute();
 };

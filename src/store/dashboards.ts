@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { DashboardStore } from '../domain/ports.js';
 import { listMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
+import { jsonb } from './document.js';
 import { assertUpdated, inTransaction, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -17,15 +18,8 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       const row = await rows.where('id', '=', id).executeTakeFirst();
       return row && decodeDashboard(row);
     },
-    findByExternalId: async (dataAppId, externalDashboardId) => {
-      const [own, ...organization] = await rows
-        .where('external_dashboard_id', '=', externalDashboardId)
-        .where(visibleTo(dataAppId))
-        .orderBy('data_app_id', (order) => order.asc().nullsLast())
-        .execute();
-      const row = own ?? organization[0];
-      return row && decodeDashboard(row);
-    },
+    findByExternalId: (dataAppId, externalDashboardId) => findByExternalId(db, dataAppId, externalDashboardId),
+    listByExternalId: (externalDashboardId) => listByExternalId(db, externalDashboardId),
     findTemplate: async (externalDashboardId) => {
       const row = await rows
         .where('external_dashboard_id', '=', externalDashboardId)
@@ -44,14 +38,52 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
         .execute();
       return found.map(decodeDashboard);
     },
+    lock: async (id) => {
+      const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+      return row && decodeDashboard(row);
+    },
+    setLayout: async (id, layout) => {
+      const set = db.updateTable('dashboards').set({ layout: jsonb(layout) });
+      assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
+    },
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),
-    placeMetrics: (dashboardId, metrics) =>
-      inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics)),
+    placeMetrics: (dashboardId, metrics, now) =>
+      inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
+    delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
+};
+
+/** The data app's own comes before the organization's. */
+const findByExternalId = async (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  externalDashboardId: string,
+): Promise<Dashboard | undefined> => {
+  const row = await db
+    .selectFrom('dashboards')
+    .selectAll()
+    .where('external_dashboard_id', '=', externalDashboardId)
+    .where(visibleTo(dataAppId))
+    .orderBy('data_app_id', (order) => order.asc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
+  return row && decodeDashboard(row);
+};
+
+const listByExternalId = async (db: Kysely<Tables>, externalDashboardId: string): Promise<readonly Dashboard[]> => {
+  const found = await db
+    .selectFrom('dashboards')
+    .selectAll()
+    .where('external_dashboard_id', '=', externalDashboardId)
+    .orderBy('data_app_id', (order) => order.asc().nullsFirst())
+    .execute();
+  return found.map(decodeDashboard);
 };
 
 const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean> => {
   const { id, owner, externalDashboardId } = dashboard;
+  // Two that take one id at once, one for a client and one for the organization, take turns: the later one sees the other.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${externalDashboardId}, 0))`.execute(db);
   const result = await db
     .insertInto('dashboards')
     .values(encodeDashboard(dashboard))
@@ -62,6 +94,20 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
   // Taken by an embed of another dashboard. Undone here: the caller's transaction goes on.
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
   return false;
+};
+
+/** The row's lock comes first, so that nobody places metrics on it meanwhile. */
+const remove = async (db: Kysely<Tables>, { id, owner }: Dashboard): Promise<void> => {
+  await db.selectFrom('dashboards').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
+  const held = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '=', id);
+  const heldElsewhere = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '<>', id);
+  await db
+    .deleteFrom('metrics')
+    .where('metric_id', 'in', held)
+    .where('metric_id', 'not in', heldElsewhere)
+    .where(ownedBy(owner))
+    .execute();
+  await db.deleteFrom('dashboards').where('id', '=', id).execute();
 };
 
 const update = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<void> => {

@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { DataApp } from '../domain/organization.js';
 import type { DataAppStore } from '../domain/ports.js';
 import { createNamedStore } from './named.js';
+import { isNameTaken, page } from './query.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['data_apps']>;
@@ -20,5 +21,33 @@ const encode = (dataApp: DataApp): Row => ({
   updated_at: dataApp.updatedAt,
 });
 
-export const createDataAppStore = (db: Kysely<Tables>): DataAppStore =>
-  createNamedStore(db, { table: 'data_apps', what: 'The data app', decode, encode });
+/** A data app's keys, embeds, guest tokens, dashboards and metrics reference it and go with it, in the one statement. */
+export const createDataAppStore = (db: Kysely<Tables>): DataAppStore => {
+  const named = createNamedStore(db, { table: 'data_apps', what: 'The data app', decode, encode });
+  return {
+    ...named,
+    rename: (from, to) => rename(db, from, to),
+    delete: async (id) =>
+      (await db.deleteFrom('data_apps').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n,
+    hold: async (id) =>
+      (await db.selectFrom('data_apps').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !==
+      undefined,
+    list: async (wanted) =>
+      (await db.selectFrom('data_apps').selectAll().orderBy('name').$call(page(wanted)).execute()).map(decode),
+  };
+};
+
+const rename = async (db: Kysely<Tables>, from: DataApp, to: DataApp): Promise<'renamed' | 'gone' | 'taken'> => {
+  try {
+    const { numUpdatedRows } = await db
+      .updateTable('data_apps')
+      .set({ name: to.name, updated_at: to.updatedAt })
+      .where('id', '=', from.id)
+      .where('name', '=', from.name)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n ? 'renamed' : 'gone';
+  } catch (error) {
+    if (isNameTaken(error)) return 'taken';
+    throw error;
+  }
+};

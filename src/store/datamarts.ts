@@ -1,8 +1,9 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart } from '../domain/datamart.js';
-import type { NamedStore } from '../domain/ports.js';
+import type { DatamartStore } from '../domain/ports.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { createNamedStore } from './named.js';
+import { page } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['datamarts']>): Datamart => ({
@@ -29,5 +30,30 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   updated_at: datamart.updatedAt,
 });
 
-export const createDatamartStore = (db: Kysely<Tables>): NamedStore<Datamart> =>
-  createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode, encode });
+/** A workspace's reference, the layer and scoped tokens follow a removed datamart by their foreign keys. */
+export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
+  ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode, encode }),
+  lockByName: async (name) => {
+    const row = await db
+      .selectFrom('datamarts')
+      .selectAll()
+      .where('name', '=', name)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    return row && decode(row);
+  },
+  list: async (wanted) => {
+    const rows = await db
+      .selectFrom('datamarts')
+      .innerJoin('datasources', 'datasources.id', 'datamarts.datasource_id')
+      .selectAll('datamarts')
+      .select('datasources.name as datasource_name')
+      .orderBy('datamarts.name')
+      .$call(page(wanted))
+      .execute();
+    return rows.map(({ datasource_name: datasourceName, ...row }) => ({ datamart: decode(row), datasourceName }));
+  },
+  remove: async (id) => {
+    await db.deleteFrom('datamarts').where('id', '=', id).execute();
+  },
+});

@@ -1,7 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Datasource, ServerConnection } from '../domain/organization.js';
-import type { NamedStore, Sealer } from '../domain/ports.js';
+import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
+import type { DatasourceStore, Sealer } from '../domain/ports.js';
+import { jsonb } from './document.js';
 import { createNamedStore } from './named.js';
+import { page } from './query.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['datasources']>;
@@ -14,7 +16,7 @@ const decodeConnection = (row: Row, sealer: Sealer) => {
   return JSON.parse(sealer.open(row.sealed, row.id)) as ServerConnection;
 };
 
-const encode = (datasource: Datasource, sealer: Sealer): Row => {
+const encode = (datasource: Datasource, sealer: Sealer): Omit<Row, 'source_tables'> => {
   const { id, name, syncedAt, ...connection } = datasource;
   const isFile = connection.datasourceType === 'DUCKDB';
   return {
@@ -27,16 +29,48 @@ const encode = (datasource: Datasource, sealer: Sealer): Row => {
   };
 };
 
+const decodeSummary = (row: Pick<Row, 'id' | 'name' | 'datasource_type' | 'synced_at'>): DatasourceSummary => ({
+  id: row.id,
+  name: row.name,
+  datasourceType: row.datasource_type,
+  syncedAt: row.synced_at,
+});
+
 /** Servers' credentials are sealed, and each seal is bound to its datasource's id. */
-export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): NamedStore<Datasource> =>
-  createNamedStore(db, {
-    table: 'datasources',
-    what: 'The datasource',
-    decode: (row: Row): Datasource => ({
-      id: row.id,
-      name: row.name,
-      syncedAt: row.synced_at,
-      ...decodeConnection(row, sealer),
+export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): DatasourceStore => {
+  const summaries = db.selectFrom('datasources').select(['id', 'name', 'datasource_type', 'synced_at']);
+  return {
+    ...createNamedStore(db, {
+      table: 'datasources',
+      what: 'The datasource',
+      decode: (row: Row): Datasource => ({
+        id: row.id,
+        name: row.name,
+        syncedAt: row.synced_at,
+        ...decodeConnection(row, sealer),
+      }),
+      encode: (datasource) => encode(datasource, sealer),
     }),
-    encode: (datasource) => encode(datasource, sealer),
-  });
+    list: async (wanted) => (await summaries.orderBy('name').$call(page(wanted)).execute()).map(decodeSummary),
+    findSummary: async (name) => {
+      const row = await summaries.where('name', '=', name).executeTakeFirst();
+      return row && decodeSummary(row);
+    },
+    saveTables: async (datasourceId, tables, syncedAt) => {
+      await db
+        .updateTable('datasources')
+        .set({ source_tables: jsonb(tables), synced_at: syncedAt })
+        .where('id', '=', datasourceId)
+        .where((eb) => eb.or([eb('synced_at', 'is', null), eb('synced_at', '<=', syncedAt)]))
+        .execute();
+    },
+    findTables: async (datasourceId) => {
+      const row = await db
+        .selectFrom('datasources')
+        .select('source_tables')
+        .where('id', '=', datasourceId)
+        .executeTakeFirst();
+      return row?.source_tables ?? undefined;
+    },
+  };
+};

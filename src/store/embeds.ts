@@ -3,7 +3,8 @@ import type { Embed } from '../domain/embed.js';
 import type { EmbedStore } from '../domain/ports.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
-import { inTransaction, page, wasInserted } from './query.js';
+import { removeEmbedsByDatamart } from './embed-removal.js';
+import { assertUpdated, inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['embeds']>): Embed => ({
@@ -35,6 +36,16 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
   const rows = db.selectFrom('embeds').selectAll().orderBy('created_at').orderBy('embed_id');
   return {
     insert: (embed) => inTransaction(db, (transaction) => insert(transaction, embed)),
+    update: (embed) => update(db, embed),
+    delete: async (dataAppId, embedId) => {
+      const deleted = await db
+        .deleteFrom('embeds')
+        .where('data_app_id', '=', dataAppId)
+        .where('embed_id', '=', embedId)
+        .executeTakeFirst();
+      return deleted.numDeletedRows === 1n;
+    },
+    isSharedBeyond: (dataAppId, dashboardId) => isSharedBeyond(db, dataAppId, dashboardId),
     findById: async (dataAppId, embedId) => {
       const row = await rows.where('data_app_id', '=', dataAppId).where('embed_id', '=', embedId).executeTakeFirst();
       return row && decode(row);
@@ -48,11 +59,43 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
         .executeTakeFirst();
       return row && decode(row);
     },
+    listByDashboard: async (dataAppId, dashboardId) =>
+      (
+        await rows
+          .where('data_app_id', '=', dataAppId)
+          .where('dashboard_id', '=', dashboardId)
+          .where('embed_type', '=', 'dashboard')
+          .execute()
+      ).map(decode),
     listByMetric: async (dataAppId, metricId) =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
       (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
+    removeByDatamart: (datamartName) => removeEmbedsByDatamart(db, datamartName),
   };
+};
+
+const update = async (db: Kysely<Tables>, embed: Embed): Promise<void> => {
+  const { name, description, access_settings } = encode(embed);
+  const result = await db
+    .updateTable('embeds')
+    .set({ name, description, access_settings })
+    .where('data_app_id', '=', embed.dataAppId)
+    .where('embed_id', '=', embed.embedId)
+    .executeTakeFirst();
+  assertUpdated(result, 'The embed');
+};
+
+const isSharedBeyond = async (db: Kysely<Tables>, dataAppId: string, dashboardId: string): Promise<boolean> => {
+  const held = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '=', dashboardId);
+  const row = await db
+    .selectFrom('embeds')
+    .select('embed_id')
+    .where('data_app_id', '<>', dataAppId)
+    .where((eb) => eb.or([eb('dashboard_id', '=', dashboardId), eb('metric_id', 'in', held)]))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 };
 
 const insert = async (db: Kysely<Tables>, embed: Embed): Promise<boolean> => {

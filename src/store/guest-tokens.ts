@@ -1,12 +1,15 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest.js';
-import type { GuestTokenStore } from '../domain/ports.js';
+import type { Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
 import { jsonb } from './document.js';
+import { inTransaction, page } from './query.js';
+import { revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
-const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant => ({
+const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant & { readonly hash: HashedToken } => ({
   ...row.grants,
+  hash: row.hash,
   id: row.id,
   dataAppId: row.data_app_id,
   clientId: row.client_id,
@@ -18,7 +21,7 @@ const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant => ({
   expiresAt: row.expires_at,
 });
 
-const encode = (hash: HashedToken, grant: GuestGrant): Insertable<Tables['guest_tokens']> => {
+const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<Tables['guest_tokens']> => {
   const { id, dataAppId, clientId, userIdentifier, datamartId, createdAt, expiresAt, ...rest } = grant;
   return {
     id,
@@ -30,16 +33,98 @@ const encode = (hash: HashedToken, grant: GuestGrant): Insertable<Tables['guest_
     grants: jsonb(rest satisfies GrantDocument),
     created_at: createdAt,
     expires_at: expiresAt,
+    epoch,
   };
 };
 
-/** Expired tokens are found too: whoever asks compares `expiresAt` with its own clock. */
-export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => ({
-  insert: async (hash, grant) => {
-    await db.insertInto('guest_tokens').values(encode(hash, grant)).execute();
-  },
-  findByHash: async (hash) => {
-    const row = await db.selectFrom('guest_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
-    return row && decode(row);
-  },
-});
+const purgeSize = 10_000;
+
+/** Whether a token is good is decided in the statement that finds it: nothing is revoked between the two. */
+export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
+  const good = db.selectFrom('guest_tokens').where('epoch', '=', sumOfEpochs());
+  return {
+    currentEpoch: async (subject) => currentEpoch(db, subject),
+    insert: (hash, grant, epoch) =>
+      inTransaction(db, async (transaction) => {
+        if (!(await areHeld(transaction, grant))) return false;
+        await transaction
+          .insertInto('guest_tokens')
+          .values(encode(hash, grant, epoch))
+          .execute();
+        return true;
+      }),
+    findByHash: async (hash) => {
+      const row = await good.selectAll().where('hash', '=', hash).executeTakeFirst();
+      return row && decode(row);
+    },
+    listLive: async ({ dataAppId, clientId, userIdentifier, now }, wanted) => {
+      const rows = await good
+        .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
+        .where('data_app_id', '=', dataAppId)
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+        .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
+        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
+        .orderBy('created_at')
+        .orderBy('id')
+        .$call(page(wanted))
+        .execute();
+      return rows.map((row) => ({
+        id: row.id,
+        clientId: row.client_id,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+        lastUsedAt: row.last_used_at,
+      }));
+    },
+    revoke: (dataAppId, which, now) => revokeGuestTokens(db, dataAppId, which, now),
+    purge: (before) => purge(db, before),
+  };
+};
+
+const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<Epoch> => {
+  const { rows } = await sql<{ epoch: Epoch }>`
+    select coalesce(sum(epoch), 0)::bigint::text as epoch from guestlist.revocation_epochs
+    where data_app_id = ${subject.dataAppId} and client_id in ('', ${subject.clientId})
+      and user_identifier in ('', ${subject.userIdentifier ?? ''})
+      and (client_id <> '' or user_identifier = '')`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error('a sum has no row');
+  return row.epoch;
+};
+
+/** Keeps what the token names from being deleted until the transaction ends: who deletes it afterwards finds the token, too. */
+const areHeld = async (db: Kysely<Tables>, grant: GuestGrant): Promise<boolean> => {
+  const { dataAppId, datamartId } = grant;
+  const dataApp = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forKeyShare();
+  if ((await dataApp.executeTakeFirst()) === undefined) return false;
+  if (!(await areEmbedsHeld(db, dataAppId, grant.allowedEmbeds ?? []))) return false;
+  if (datamartId === null) return true;
+  const datamart = db.selectFrom('datamarts').select('id').where('id', '=', datamartId).forKeyShare();
+  return (await datamart.executeTakeFirst()) !== undefined;
+};
+
+const areEmbedsHeld = async (db: Kysely<Tables>, dataAppId: string, embedIds: readonly string[]): Promise<boolean> => {
+  const named = [...new Set(embedIds)];
+  if (named.length === 0) return true;
+  const there = await db
+    .selectFrom('embeds')
+    .select('embed_id')
+    .where('data_app_id', '=', dataAppId)
+    .where('embed_id', 'in', named)
+    .forKeyShare()
+    .execute();
+  return there.length === named.length;
+};
+
+const purge = async (db: Kysely<Tables>, before: Date): Promise<number> => {
+  const expired = db
+    .selectFrom('guest_tokens')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+    .limit(purgeSize)
+    .forUpdate()
+    .skipLocked();
+  const { numDeletedRows } = await db.deleteFrom('guest_tokens').where('id', 'in', expired).executeTakeFirst();
+  return Number(numDeletedRows);
+};

@@ -11,6 +11,9 @@ export const decodeMetric = (row: Selectable<Tables['metrics']>): Metric => ({
   definition: row.definition,
   lineage: row.lineage,
   owner: decodeOwner(row),
+  isArchived: row.is_archived,
+  isChangedByGuest: row.is_changed_by_guest,
+  guest: null,
 });
 
 export const encodeMetric = (metric: Metric): Insertable<Tables['metrics']> => ({
@@ -20,4 +23,6 @@ export const encodeMetric = (metric: Metric): Insertable<Tables['metrics']> => (
   definition: jsonb(metric.definition),
   lineage: jsonb(metric.lineage),
   ...encodeOwner(metric.owner),
+  is_archived: metric.isArchived,
+  is_changed_by_guest: metric.isChangedByGuest,
 });

@@ -1,12 +1,12 @@
-import type { Kysely } from 'kysely';
-import type { Metric } from '../domain/metric.js';
-import type { MetricStore } from '../domain/ports.js';
+/** `update` does not change the owner: it throws for a metric that has another. */
+import { type Kysely, sql } from 'kysely';
+import type { Metric, Owner } from '../domain/metric.js';
+import type { MetricChange, MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboard-row.js';
+import { jsonb } from './document.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
 import { assertUpdated, ownedBy, page, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
-
-/** `update` does not change the owner: it throws for a metric that has another. */
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   insert: async (metric) =>
     wasInserted(
@@ -21,6 +21,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     const row = await db.selectFrom('metrics').selectAll().where('metric_id', '=', metricId).executeTakeFirst();
     return row && decodeMetric(row);
   },
+  change: (metricId, owner, change) => changeMetric(db, metricId, owner, change),
   listByWorkspace: async (workspaceId, dataAppId, wanted) => {
     const rows = await db
       .selectFrom('metrics')
@@ -33,6 +34,7 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
       .execute();
     return rows.map(decodeMetric);
   },
+  listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
   listDashboards: async (metricId) => {
     const rows = await db
       .selectFrom('dashboards')
@@ -45,6 +47,39 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+const listUnplacedCopies = async (db: Kysely<Tables>, metricId: string, owner: Owner): Promise<readonly Metric[]> => {
+  const rows = await db
+    .selectFrom('metrics')
+    .selectAll()
+    .where(ownedBy(owner))
+    .where(sql<string>`lineage->>0`, '=', metricId)
+    .where('metric_id', 'not in', db.selectFrom('dashboard_metrics').select('metric_id'))
+    .orderBy('metric_id')
+    .execute();
+  return rows.map(decodeMetric);
+};
+
+/** Only what is named: two that change other parts at once both do. */
+const changeMetric = async (
+  db: Kysely<Tables>,
+  metricId: string,
+  owner: Owner,
+  { name, definition, isArchived }: MetricChange,
+): Promise<boolean> => {
+  const result = await db
+    .updateTable('metrics')
+    .set({
+      metric_id: metricId,
+      ...(name === undefined ? {} : { name }),
+      ...(definition === undefined ? {} : { definition: jsonb(definition), is_changed_by_guest: true }),
+      ...(isArchived === undefined ? {} : { is_archived: isArchived }),
+    })
+    .where('metric_id', '=', metricId)
+    .where(ownedBy(owner))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+};
 
 const update = async (db: Kysely<Tables>, metric: Metric): Promise<void> => {
   const { metric_id, ...columns } = encodeMetric(metric);

@@ -1,3 +1,4 @@
+/** Runs `work` in the transaction that `db` is in, or in one of its own. */
 import type {
   ExpressionBuilder,
   ExpressionWrapper,
@@ -7,11 +8,9 @@ import type {
   SqlBool,
   UpdateResult,
 } from 'kysely';
-import type { Owner } from '../domain/metric.js';
+import type { Owner, Viewer } from '../domain/metric.js';
 import type { Page } from '../domain/ports.js';
 import type { Tables } from './tables.js';
-
-/** Runs `work` in the transaction that `db` is in, or in one of its own. */
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
@@ -59,3 +58,30 @@ export const ownedBy =
       eb('data_app_id', 'is not distinct from', owner?.dataAppId ?? null),
       eb('client_id', 'is not distinct from', owner?.clientId ?? null),
     ]);
+
+/** Whether a write failed because another row has the name: PostgreSQL's `unique_violation`. A transaction it was in is lost. */
+export const isNameTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';
+
+/** The columns that say whose a layout or view is. */
+export const viewerColumns = (dashboardId: string, { dataAppId, clientId, userIdentifier }: Viewer) => ({
+  dashboard_id: dashboardId,
+  data_app_id: dataAppId,
+  client_id: clientId,
+  user_identifier: userIdentifier ?? '',
+});
+
+/** The row is of this viewer on this dashboard. For `where`. */
+export const viewerIs =
+  (dashboardId: string, viewer: Viewer) =>
+  (
+    eb: ExpressionBuilder<Tables, 'guest_layouts' | 'guest_views'>,
+  ): ExpressionWrapper<Tables, 'guest_layouts' | 'guest_views', SqlBool> => {
+    const columns = viewerColumns(dashboardId, viewer);
+    return eb.and([
+      eb('dashboard_id', '=', columns.dashboard_id),
+      eb('data_app_id', '=', columns.data_app_id),
+      eb('client_id', '=', columns.client_id),
+      eb('user_identifier', '=', columns.user_identifier),
+    ]);
+  };

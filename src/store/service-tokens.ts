@@ -1,28 +1,14 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ServiceTokenStore, StoredKey } from '../domain/ports.js';
-import { wasInserted } from './query.js';
+import { decodeKey, earlier, encodeKey } from './key-rows.js';
+import { inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
-type Row = Selectable<Tables['service_tokens']>;
+/** What changes which tokens are current happens one after the other; whoever reads or uses one is not kept waiting. */
+const takeTurn = async (db: Kysely<Tables>): Promise<void> => {
+  await sql`lock table ${sql.table('guestlist.service_tokens')} in share row exclusive mode`.execute(db);
+};
 
-/** API keys are at rest as service tokens are. */
-export const decodeKey = (row: Row): StoredKey => ({
-  id: row.id,
-  name: row.name,
-  hash: row.hash,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-});
-
-export const encodeKey = (key: StoredKey): Row => ({
-  id: key.id,
-  name: key.name,
-  hash: key.hash,
-  created_at: key.createdAt,
-  expires_at: key.expiresAt,
-});
-
-/** `insert` answers false for an id or a hash that is there already. */
 export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore => ({
   insert: async (key) =>
     wasInserted(
@@ -32,8 +18,56 @@ export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore =
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
+  isKnown: async (hash) =>
+    (await db.selectFrom('service_tokens').select('id').where('hash', '=', hash).executeTakeFirst()) !== undefined,
   findByHash: async (hash) => {
-    const row = await db.selectFrom('service_tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
+    const row = await db
+      .selectFrom('service_tokens')
+      .selectAll()
+      .where('hash', '=', hash)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
     return row && decodeKey(row);
   },
+  list: async (wanted) => (await current(db).selectAll().orderBy('name').$call(page(wanted)).execute()).map(decodeKey),
+  replace: (id, when) => inTransaction(db, (transaction) => replace(transaction, id, when)),
+  revoke: (name, now) => inTransaction(db, (transaction) => revoke(transaction, name, now)),
 });
+
+const current = (db: Kysely<Tables>) =>
+  db.selectFrom('service_tokens').where('revoked_at', 'is', null).where('replaced_at', 'is', null);
+
+const replace = async (
+  db: Kysely<Tables>,
+  id: string,
+  { now, expiresAt }: Parameters<ServiceTokenStore['replace']>[1],
+): Promise<StoredKey | undefined> => {
+  await takeTurn(db);
+  const row = await current(db).selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return undefined;
+  await db
+    .updateTable('service_tokens')
+    .set({ replaced_at: now, expires_at: earlier(row.expires_at, expiresAt) })
+    .where('id', '=', id)
+    .execute();
+  return decodeKey(row);
+};
+
+const revoke: (db: Kysely<Tables>, name: string, now: Date) => ReturnType<ServiceTokenStore['revoke']> = async (
+  db,
+  name,
+  now,
+) => {
+  await takeTurn(db);
+  const rows = await current(db).select(['name', 'expires_at']).execute();
+  if (!rows.some((row) => row.name === name)) return 'unknown';
+  const isLeft = rows.some((row) => row.name !== name && (row.expires_at === null || row.expires_at > now));
+  if (!isLeft) return 'last';
+  await db
+    .updateTable('service_tokens')
+    .set({ revoked_at: now })
+    .where('name', '=', name)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return 'revoked';
+};

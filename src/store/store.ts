@@ -10,8 +10,13 @@ import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
 import { createDatasourceStore } from './datasources.js';
 import { createEmbedStore } from './embeds.js';
+import { createGuestLayoutStore } from './guest-layouts.js';
+import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
+import { createGuestViewStore } from './guest-views.js';
+import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
+import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { schemaName, type Tables } from './tables.js';
 import { createWorkspaceStore } from './workspaces.js';
@@ -36,9 +41,14 @@ const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transact
   serviceTokens: createServiceTokenStore(db),
   datasources: createDatasourceStore(db, sealer),
   datamarts: createDatamartStore(db),
+  semanticLayers: createSemanticLayerStore(db),
   workspaces: createWorkspaceStore(db),
   dashboards: createDashboardStore(db),
   metrics: createMetricStore(db),
   embeds: createEmbedStore(db),
   guestTokens: createGuestTokenStore(db),
+  lastUses: createLastUseStore(db),
+  guestMetrics: createGuestMetricStore(db),
+  guestLayouts: createGuestLayoutStore(db),
+  guestViews: createGuestViewStore(db),
 });

@@ -1,13 +1,17 @@
+/** The schema that holds all tables. Every statement names it. */
 import type { ColumnType } from 'kysely';
 import type { Brand, HashedToken } from '../domain/brand.js';
 import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard.js';
 import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
-import type { MetricDefinition } from '../domain/metric.js';
+import type { GuestLayout } from '../domain/guest-stores.js';
+import type { GridCard, MetricDefinition } from '../domain/metric.js';
 import type { ConnectionType, DatasourceType } from '../domain/organization.js';
-
-/** The schema that holds all tables. Every statement names it. */
+import type { Epoch } from '../domain/ports.js';
+import type { ViewChoices } from '../domain/saved-view.js';
+import type { SemanticTable } from '../domain/semantic-layer.js';
+import type { SourceTable } from '../domain/source-schema.js';
 export const schemaName = 'guestlist';
 
 /** What was checked and written by `jsonb`. */
@@ -20,7 +24,7 @@ type NullableJsonb<T> = ColumnType<T | null, JsonText | null, JsonText | null>;
 /** The rows of each table, as the migrations made them. */
 export type Tables = {
   readonly data_apps: { id: string; name: string; created_at: Date; updated_at: Date };
-  readonly api_keys: KeyRow & { data_app_id: string };
+  readonly api_keys: KeyRow & { data_app_id: string; description: string | null };
   readonly service_tokens: KeyRow;
   readonly datasources: {
     id: string;
@@ -31,6 +35,8 @@ export type Tables = {
     /** Of a server: its connection as JSON, encrypted. */
     sealed: string | null;
     synced_at: Date | null;
+    /** As they were then; null: never looked at. */
+    source_tables: NullableJsonb<readonly SourceTable[]>;
   };
   readonly datamarts: {
     id: string;
@@ -41,6 +47,12 @@ export type Tables = {
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
     created_at: Date;
+    updated_at: Date;
+  };
+  readonly semantic_layers: {
+    datamart_id: string;
+    tables: Jsonb<readonly SemanticTable[]>;
+    feedback: string | null;
     updated_at: Date;
   };
   readonly workspaces: {
@@ -68,12 +80,30 @@ export type Tables = {
     name: string;
     definition: Jsonb<MetricDefinition>;
     lineage: Jsonb<readonly string[]>;
+    is_archived: boolean;
+    is_changed_by_guest: boolean;
   };
+  readonly guest_metrics: {
+    metric_id: string;
+    dashboard_id: string;
+    data_app_id: string;
+    client_id: string;
+    user_identifier: string | null;
+    name: string;
+    definition: Jsonb<MetricDefinition>;
+    card: NullableJsonb<GridCard>;
+    is_published: boolean;
+    is_archived: boolean;
+    created_at: Date;
+  };
+  readonly guest_layouts: ViewerColumns & { layout: Jsonb<GuestLayout> };
+  readonly guest_views: ViewerColumns & { id: string; name: string; choices: Jsonb<ViewChoices>; created_at: Date };
   readonly dashboard_metrics: {
     dashboard_id: string;
     metric_id: string;
     placement: MetricPlacement;
     position: number;
+    placed_at: Date;
   };
   /** Embed ids and dashboard ids of a data app share one namespace: each name stands for one dashboard. */
   readonly data_app_names: { data_app_id: string; name: string; dashboard_id: string };
@@ -98,10 +128,30 @@ export type Tables = {
     grants: Jsonb<GrantDocument>;
     created_at: Date;
     expires_at: Date | null;
+    /** What the epochs of its subject came to when its mint began. */
+    epoch: Epoch;
+    last_used_at: ColumnType<Date | null, never, Date | null>;
   };
+  /** Client and user empty: the whole data app. User empty: the whole client. */
+  readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };
 
-type KeyRow = { id: string; name: string; hash: HashedToken; created_at: Date; expires_at: Date | null };
+type KeyRow = {
+  id: string;
+  name: string;
+  hash: HashedToken;
+  key_hint: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: ColumnType<Date | null, never, Date | null>;
+  /** Null: current, or replaced. */
+  revoked_at: ColumnType<Date | null, never, Date | null>;
+  /** When it was rotated; it lives on until it expires. */
+  replaced_at: ColumnType<Date | null, never, Date | null>;
+};
+
+/** `user_identifier` is '' for tokens that name no user. */
+type ViewerColumns = { dashboard_id: string; data_app_id: string; client_id: string; user_identifier: string };
 
 /** Both null: the organization's. */
 type OwnerColumns = { data_app_id: string | null; client_id: string | null };

@@ -1,10 +1,11 @@
 /** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
+import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
 import { contentFaults, overTemplate, relabelLayout, replaceSchemas, type SchemaPair } from '../domain/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
+import { hostMade, type Metric } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -39,8 +40,13 @@ type Blueprint = {
 
 const emptyContent: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
 
-const readTemplate = async (store: Store, workspace: Workspace, command: CreateDashboardEmbed): Promise<Blueprint> => {
-  const { templateDashboardId: id, importDashboardData } = command;
+const readTemplate = async (
+  store: Store,
+  { dataAppId }: ApiKeyCaller,
+  workspace: Workspace,
+  command: CreateDashboardEmbed,
+): Promise<Blueprint> => {
+  const { templateDashboardId: id, importDashboardData, clientId } = command;
   if (id === undefined) return { content: emptyContent, templateId: null, lineageOf: () => [] };
   // Only the organization's dashboards are templates: a client's copy may hold what that client wrote into it.
   const template = await store.dashboards.findTemplate(id);
@@ -51,7 +57,11 @@ const readTemplate = async (store: Store, workspace: Workspace, command: CreateD
     );
   }
   const isImported = command.isImportMetrics && importDashboardData === undefined;
-  const metrics = isImported ? (await store.dashboards.listMetrics(template.id)).map(({ metric }) => metric) : [];
+  const placed = isImported ? await store.dashboards.listMetrics(template.id) : [];
+  // On a dashboard of the organization's there may be metrics of another client: they are that client's alone.
+  const metrics = placed
+    .map(({ metric }) => metric)
+    .filter(({ owner, isArchived }) => !isArchived && isOpenTo(owner, { dataAppId, clientId }));
   const { filters, gridMargin } = template;
   // A card without its metric shows nothing.
   const layout = template.layout.filter((card) => metrics.some(({ metricId }) => metricId === card.metricId));
@@ -77,12 +87,13 @@ const assertFits = (
 
 const readBlueprint = async (
   store: Store,
+  caller: ApiKeyCaller,
   workspace: Workspace,
   datamart: Datamart,
   command: CreateDashboardEmbed,
 ): Promise<Blueprint> => {
   const { importDashboardData, schemaPairs = [] } = command;
-  const template = await readTemplate(store, workspace, command);
+  const template = await readTemplate(store, caller, workspace, command);
   const cloned = replaceSchemas(template.content, schemaPairs);
   assertFits('TEMPLATE_DASHBOARD_ERROR', cloned, datamart);
   if (importDashboardData === undefined) return { ...template, content: cloned };
@@ -110,6 +121,7 @@ const make = (
     definition,
     lineage: blueprint.lineageOf(metricId),
     owner,
+    ...hostMade,
   }));
   const isShown = (command.metricImportMode ?? 'METRIC') === 'METRIC' || command.importDashboardData !== undefined;
   const dashboard: Dashboard = {
@@ -162,6 +174,7 @@ const insertAll = async (store: Store, { dashboard, metrics, embed }: Made): Pro
   await store.dashboards.placeMetrics(
     dashboard.id,
     metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
+    embed.createdAt,
   );
   if (!(await store.embeds.insert(embed))) throw taken(externalDashboardId);
 };
@@ -172,7 +185,7 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     tenantScope(datamart, command.clientId);
-    const blueprint = await readBlueprint(store, workspace, datamart, command);
+    const blueprint = await readBlueprint(store, caller, workspace, datamart, command);
     const made = make(deps, caller, workspace, command, blueprint);
     await insertAll(store, made);
     return made.embed;

@@ -1,9 +1,31 @@
+/** Operations 5, 6 and 7, and the listing of data apps. */
 import type { ServiceCaller } from '../domain/caller.js';
+import type { Embed } from '../domain/embed.js';
 import type { DataApp } from '../domain/organization.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { pageOf } from './workspaces.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+
+const alreadyExists = (name: string): Refusal =>
+  new Refusal(
+    'DATA_APP_ALREADY_EXISTS',
+    `A data app named ${JSON.stringify(name)} exists already; choose another name.`,
+  );
+
+const notFound = (name: string): Refusal =>
+  new Refusal(
+    'DATA_APP_NOT_FOUND',
+    `There is no data app named ${JSON.stringify(name)}; list them by GET /api/v2/data-app.`,
+  );
+
+/** The data app of that name; `held`: it can't be deleted until the transaction of `store` ends. Throws DATA_APP_NOT_FOUND. */
+export const loadDataApp = async (store: Store, name: string, how?: 'held'): Promise<DataApp> => {
+  const dataApp = await store.dataApps.findByName(name);
+  if (dataApp === undefined || (how === 'held' && !(await store.dataApps.hold(dataApp.id)))) throw notFound(name);
+  return dataApp;
+};
 
 /** Operation 5. Throws DATA_APP_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
 export const createDataApp =
@@ -11,11 +33,45 @@ export const createDataApp =
   async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DataApp> => {
     const now = clock.now();
     const dataApp: DataApp = { id: ids.uuid(), name, createdAt: now, updatedAt: now };
-    if (!(await store.dataApps.insert(dataApp))) {
-      throw new Refusal(
-        'DATA_APP_ALREADY_EXISTS',
-        `A data app named ${JSON.stringify(name)} exists already; choose another name.`,
-      );
-    }
+    if (!(await store.dataApps.insert(dataApp))) throw alreadyExists(name);
     return dataApp;
+  };
+
+/** Operation 6. Its keys and tokens stay what they are. Throws DATA_APP_NOT_FOUND or DATA_APP_ALREADY_EXISTS. */
+export const updateDataApp =
+  ({ store, clock }: Pick<Deps, 'store' | 'clock'>) =>
+  async (
+    _caller: ServiceCaller,
+    { name, updateName }: { readonly name: string; readonly updateName: string },
+  ): Promise<DataApp> => {
+    const there = await loadDataApp(store, name);
+    const dataApp: DataApp = { ...there, name: updateName, updatedAt: clock.now() };
+    const outcome = await store.dataApps.rename(there, dataApp);
+    if (outcome === 'gone') throw notFound(name);
+    if (outcome === 'taken') throw alreadyExists(updateName);
+    return dataApp;
+  };
+
+/** Operation 7. Everything that belongs to it goes with it, in one statement. Throws DATA_APP_NOT_FOUND. */
+export const deleteDataApp =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DataApp> => {
+    const dataApp = await loadDataApp(store, name);
+    if (!(await store.dataApps.delete(dataApp.id))) throw notFound(name);
+    return dataApp;
+  };
+
+export type ListedDataApp = { readonly dataApp: DataApp; readonly embeds: readonly Embed[] };
+
+/** By name, each with its embeds. */
+export const listDataApps =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    _caller: ServiceCaller,
+    paging: { readonly isPagination: boolean; readonly pageNumber: number },
+  ): Promise<readonly ListedDataApp[]> => {
+    const dataApps = await store.dataApps.list(pageOf(paging));
+    return Promise.all(
+      dataApps.map(async (dataApp) => ({ dataApp, embeds: await store.embeds.listByDataApp(dataApp.id, null) })),
+    );
   };

@@ -1,9 +1,10 @@
 /** Finding what an id stands for, the same way for every operation. */
 
+import { isOpenTo } from '../domain/access.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
 import type { Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
+import type { Metric, Owner } from '../domain/metric.js';
 import type { Datasource } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
@@ -23,9 +24,27 @@ export const findEmbed = async (store: Store, dataAppId: string, id: string): Pr
   return embed === undefined ? undefined : { embed, dashboard };
 };
 
-/** The metrics on a dashboard's board and in its gallery. */
+/** The metrics that the host put on a dashboard's board and into its gallery. */
 export const metricsOf = async (store: Store, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
+
+/**
+ * The same, then those that guests of this client made there: all of its users', the private ones too. Whoever shows them to a guest asks
+ * `isMetricOpen` of each.
+ */
+export const metricsFor = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> => [
+  ...(await metricsOf(store, dashboard)),
+  ...(await store.guestMetrics.list(dashboard.id, client)),
+];
+
+/**
+ * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),
+ * the archived ones no more; of what the host made, all.
+ */
+export const listedMetrics = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> =>
+  (await metricsFor(store, dashboard, client)).filter(
+    ({ owner, guest, isArchived }) => isOpenTo(owner, client) && (guest === null || !isArchived),
+  );
 
 /** Where an embed's rows come from. */
 export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };

@@ -13,6 +13,11 @@ export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Wo
   return workspace;
 };
 
+/** A workspace of one source that has none (its datamart was deleted) reaches nothing, and not everything. */
+const reaches = ({ connectionType, datamartId, datasourceId }: Workspace, datamart: Datamart): boolean =>
+  (datamartId === null ? connectionType !== 'DATAMART' : datamartId === datamart.id) &&
+  (datasourceId === null ? connectionType !== 'DATASOURCE' : datasourceId === datamart.datasourceId);
+
 /** Throws INVALID_DATAMART_NAME for an unknown datamart, or one that the workspace's connection does not reach. */
 export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name: string): Promise<Datamart> => {
   const datamart = await store.datamarts.findByName(name);
@@ -21,9 +26,7 @@ export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name
       'INVALID_DATAMART_NAME',
       `accessSettings.datamartName: there is no datamart named ${JSON.stringify(name)}.`,
     );
-  const isReached =
-    (workspace.datamartId === null || workspace.datamartId === datamart.id) &&
-    (workspace.datasourceId === null || workspace.datasourceId === datamart.datasourceId);
+  const isReached = reaches(workspace, datamart);
   if (!isReached) {
     throw new Refusal(
       'INVALID_DATAMART_NAME',

@@ -4,9 +4,9 @@ import type { ApiKeyCaller } from '../domain/caller.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+import type { Clock, Ids, Page, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, metricsOf } from './embed-lookup.js';
+import { findEmbed, listedMetrics, metricsOf } from './embed-lookup.js';
 import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 import { pageOf } from './workspaces.js';
 
@@ -72,14 +72,25 @@ export const createEmbed =
 
 type Listed = { readonly embed: Embed; readonly dashboard: Dashboard; readonly metric: Metric | null };
 
+const selectEmbeds = async (
+  store: Store,
+  dataAppId: string,
+  embedId: string | undefined,
+  page: Page | null,
+): Promise<readonly Embed[]> => {
+  if (embedId === undefined) return store.embeds.listByDataApp(dataAppId, page);
+  const embed = await store.embeds.findById(dataAppId, embedId);
+  return embed === undefined || (page?.number ?? 1) > 1 ? [] : [embed];
+};
+
 /** The data app's own embeds, and nobody else's. */
 export const listEmbeds =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
     caller: ApiKeyCaller,
-    command: { readonly isPagination: boolean; readonly pageNumber: number },
+    command: { readonly isPagination: boolean; readonly pageNumber: number; readonly embedId?: string | undefined },
   ): Promise<readonly Listed[]> => {
-    const embeds = await store.embeds.listByDataApp(caller.dataAppId, pageOf(command));
+    const embeds = await selectEmbeds(store, caller.dataAppId, command.embedId, pageOf(command));
     return Promise.all(
       embeds.map(async (embed) => {
         const dashboard = await store.dashboards.findById(embed.dashboardId);
@@ -107,7 +118,7 @@ export const listEmbedMetrics =
         `Embed ${JSON.stringify(embedId)} is not of client ${JSON.stringify(clientId)}.`,
       );
     }
-    const metrics = (await metricsOf(store, opened.dashboard)).filter(({ owner }) => isOpenTo(owner, client));
+    const metrics = await listedMetrics(store, opened.dashboard, client);
     return opened.embed.metricId === null
       ? metrics
       : metrics.filter(({ metricId }) => metricId === opened.embed.metricId);

@@ -3,7 +3,7 @@ import { effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js
 import type { GuestCaller } from '../domain/caller.js';
 import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
 import { type Dashboard, sameName } from '../domain/dashboard.js';
-import type { FilterDataType, FilterValue } from '../domain/filter.js';
+import type { FilterDataType, FilterValue, Scalar } from '../domain/filter.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type {
   GuestDashboard,
@@ -16,7 +16,8 @@ import type {
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { metricsOf } from './embed-lookup.js';
+import { metricsFor } from './embed-lookup.js';
+import { layoutFor } from './guest-layouts.js';
 import {
   assertPermitted,
   enforcedQuestion,
@@ -37,7 +38,8 @@ const viewFilter = (
   defaultValue: filter.defaultValue ?? null,
 });
 
-const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
+/** A metric as this guest reads it. */
+export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   const { metricId, name, definition } = metric;
   return {
     metricId,
@@ -53,7 +55,7 @@ const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 };
 
 const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
-  (await metricsOf(store, dashboard)).filter((metric) => isMetricOpen(grant, dashboard, metric));
+  (await metricsFor(store, dashboard, grant)).filter((metric) => isMetricOpen(grant, dashboard, metric));
 
 /** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
 export const getGuestDashboard =
@@ -61,12 +63,12 @@ export const getGuestDashboard =
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
     const { grant } = caller;
     const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
-    const metrics = await openMetricsOf(store, caller, dashboard);
-    const shown = new Set(metrics.map(({ metricId }) => metricId));
+    const all = await metricsFor(store, dashboard, grant);
+    const metrics = all.filter((metric) => isMetricOpen(grant, dashboard, metric));
     return {
       dashboardId,
       name: dashboard.name,
-      layout: dashboard.layout.filter(({ metricId }) => shown.has(metricId)),
+      layout: await layoutFor(store, grant, dashboard, all),
       metrics: metrics.map((metric) => viewMetric(grant, metric)),
       filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
@@ -136,6 +138,13 @@ type OptionsQuery = { readonly dashboardId: string; readonly filter: string; rea
 /** How many options one answer holds; a search narrows them. */
 const optionLimit = 100;
 
+/** What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. */
+const skipUnanswerable = (error: unknown, { guest, isChangedByGuest }: Metric): readonly Scalar[] => {
+  const isGuests = guest !== null || isChangedByGuest;
+  if (isGuests && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
+  throw error;
+};
+
 /** The values that occur in rows this guest may see: asked of each metric of the dashboard, under that metric's restrictions. */
 export const listGuestFilterOptions =
   ({ store, engine, clock }: Deps) =>
@@ -151,7 +160,8 @@ export const listGuestFilterOptions =
         columnsFor(filter, metric.definition).map(async (column) => {
           const target = { opened, metric, dashboards: [opened.dashboard] };
           const question = await enforcedQuestion(store, grant, target, now);
-          return engine.options({ ...question, column, search: search ?? null, limit: optionLimit });
+          const options = engine.options({ ...question, column, search: search ?? null, limit: optionLimit });
+          return options.catch((error: unknown) => skipUnanswerable(error, metric));
         }),
       ),
     );

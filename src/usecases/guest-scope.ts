@@ -9,10 +9,10 @@ import type { GuestQuery } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import { findEmbed, findSource, metricsFor, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
-const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
+export const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
   const { datamartId, datasourceId } = grant;
   if (datamartId === null && datasourceId === null) return;
   const source = await findSource(store, opened);
@@ -48,7 +48,8 @@ const metricEmbeds = async (store: Store, grant: GuestGrant, id: string): Promis
   );
 };
 
-const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
+/** Whether the grant opens this embed, as `assertOpens` has it. */
+export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
   try {
     assertOpens(grant, embed, dashboard);
     return true;
@@ -80,7 +81,8 @@ export const openMetric = async (
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
   const opened = await openDashboard(store, grant, dashboardId);
-  const metric = (await metricsOf(store, opened.dashboard)).find((candidate) => candidate.metricId === metricId);
+  const metrics = await metricsFor(store, opened.dashboard, grant);
+  const metric = metrics.find((candidate) => candidate.metricId === metricId);
   if (metric === undefined || !isMetricOpen(grant, opened.dashboard, metric)) throw notOpen('metric-not-on-dashboard');
   return { opened, metric, dashboards: [opened.dashboard] };
 };

@@ -117,20 +117,32 @@ const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken):
   };
 };
 
-/** Makes a token and stores its hash and grant. The token itself is in the answer and nowhere else. */
+const deletedMeanwhile = (): Refusal =>
+  new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The data app, or a datamart or embed that the request names, was deleted while the token was made; ask again.',
+    { reason: 'deleted-meanwhile' },
+  );
+
+/**
+ * Makes a token and stores its hash and grant. The token itself is in the answer and nowhere else. The epoch is read before
+ * anything else, and what is named is resolved and stored in one transaction: a revocation that comes in between makes this a
+ * token that was never good.
+ */
 export const createGuestToken =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, command: CreateGuestToken): Promise<{ readonly token: string }> => {
     assertDataApp(caller, command);
     assertTimezone(command.params?.timezone);
-    const scope = await openScope(
-      deps.store,
-      caller.dataAppId,
-      command.clientId,
-      command.params?.allowedEmbeds ?? null,
-    );
-    const grant = await grantOf(deps, scope, command);
+    const { dataAppId } = caller;
+    const { clientId, params } = command;
+    const subject = { dataAppId, clientId, userIdentifier: params?.userIdentifier ?? null };
+    const epoch = await deps.store.guestTokens.currentEpoch(subject);
     const token = deps.tokens.create();
-    await deps.store.guestTokens.insert(deps.tokens.hash(token), grant);
+    await deps.store.transaction(async (store) => {
+      const scope = await openScope(store, dataAppId, clientId, params?.allowedEmbeds ?? null);
+      const grant = await grantOf({ ...deps, store }, scope, command);
+      if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch))) throw deletedMeanwhile();
+    });
     return { token };
   };

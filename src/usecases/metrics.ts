@@ -6,7 +6,7 @@ import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, metricsOf, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
 
@@ -26,7 +26,8 @@ const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientI
 /** On a dashboard of the organization's, a client's own metric is that client's alone. */
 const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: BackendQuery): Promise<Metric> => {
   const { metricId, clientId } = query;
-  const metric = (await metricsOf(store, dashboard)).find((candidate) => candidate.metricId === metricId);
+  const metrics = await listedMetrics(store, dashboard, { dataAppId: embed.dataAppId, clientId });
+  const metric = metrics.find((candidate) => candidate.metricId === metricId);
   const isRead = metric !== undefined && isOpenTo(metric.owner, { dataAppId: embed.dataAppId, clientId });
   if (!isRead || (embed.metricId !== null && embed.metricId !== metricId)) {
     throw new Refusal(

@@ -52,6 +52,12 @@ export const findOpenMetric = async (
   return metric !== undefined && isOpenTo(metric.owner, client) ? metric : undefined;
 };
 
+/** Whether a guest of this client made the metric. Naming it in a setting restricts nothing: a token with such settings does not see it. */
+export const isGuestMade = async ({ store, ...client }: MintScope, metricId: string): Promise<boolean> => {
+  const metric = await store.guestMetrics.findById(metricId);
+  return metric !== undefined && isOpenTo(metric.owner, client);
+};
+
 /** The dashboard behind an embed's or dashboard's id, where it is open to this client. */
 export const findOpenDashboard = async (
   { store, ...client }: MintScope,

@@ -6,7 +6,8 @@ import { readFilterValue } from '../domain/filter-value.js';
 import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.js';
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/metric.js';
 import { Refusal } from '../domain/refusal.js';
-import { findOpenDashboard, findOpenMetric, type MintScope } from './mint-scope.js';
+import { metricsFor } from './embed-lookup.js';
+import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope } from './mint-scope.js';
 
 const quote = (name: string): string => JSON.stringify(name);
 
@@ -44,6 +45,7 @@ export const checkAppFilters = async (
 ): Promise<void> => {
   for (const setting of settings) {
     const metric = await findOpenMetric(scope, setting.metricId);
+    if (metric === undefined && (await isGuestMade(scope, setting.metricId))) continue;
     if (metric === undefined) {
       throw new Refusal('APP_FILTER_PARAM_ERROR', `Invalid metric Id: ${setting.metricId} in appFilters`);
     }
@@ -90,6 +92,7 @@ const checkComplete = (metric: Metric, settings: readonly MetricValues[]): void 
 export const checkRlsSettings = async (scope: MintScope, settings: readonly MetricValues[]): Promise<void> => {
   for (const setting of settings) {
     const metric = await findOpenMetric(scope, setting.metricId);
+    if (metric === undefined && (await isGuestMade(scope, setting.metricId))) continue;
     if (metric === undefined) {
       throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `Invalid metric Id: ${setting.metricId} in rlsSettings`);
     }
@@ -144,7 +147,7 @@ const resolveHidden = async (
       `params.hideDashboardMetrics: there is no dashboard ${quote(dashboardId)} for this client.`,
     );
   }
-  const placed = (await scope.store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
+  const placed = await metricsFor(scope.store, dashboard, scope);
   const absent = metricIds.filter(
     (id) => !placed.some((metric) => metric.metricId === id || metric.lineage.includes(id)),
   );

@@ -7,7 +7,7 @@ import {
   visibleFilters,
 } from '../../src/domain/conditions.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
-import type { Metric, MetricDefinition } from '../../src/domain/metric.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/metric.js';
 import { Refusal } from '../../src/domain/refusal.js';
 
 const moment = { now: new Date('2024-02-29T12:00:00Z'), timezone: null };
@@ -43,6 +43,7 @@ const metric: Metric = {
   definition,
   lineage: ['origin'],
   owner: null,
+  ...hostMade,
 };
 
 const dashboard: Dashboard = {

@@ -176,7 +176,8 @@ export const createLoggedEngine = (): { readonly engine: Engine; readonly lines:
     (details: object, message: string): void => {
       lines.push({ level, details, message });
     };
-  return { engine: createEngine({ log: { warn: keep('warn'), error: keep('error') } }), lines };
+  const log = { warn: keep('warn'), error: keep('error') };
+  return { engine: createEngine({ log, assertReachable: async () => undefined }), lines };
 };
 
 /** SQL text of a value in test data. */

@@ -1,18 +1,25 @@
 /** An app over use cases that answer fixed domain values: what is tested here is the wire, not the business. */
+
 import { Writable } from 'node:stream';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import { bound, type Handlers } from '../../src/contract/operations.js';
+import type { HashedToken } from '../../src/domain/brand.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/caller.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
-import type { Metric } from '../../src/domain/metric.js';
+import { hostMade, type Metric } from '../../src/domain/metric.js';
+import type { Datasource } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { SavedView } from '../../src/domain/saved-view.js';
+import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
 import { type Authenticate, createDispatch } from '../../src/http/bind.js';
+import { formsOf } from '../../src/http/forms.js';
 import { createLog } from '../../src/platform/log.js';
 import { createMetrics } from '../../src/platform/metrics.js';
+import { datamartSample } from '../suites/store-samples.js';
 
 export const apiKey = 'key-of-the-flights-app';
 export const serviceToken = 'service-token-of-the-organization';
@@ -72,6 +79,14 @@ const embed: Embed = {
   createdAt: when,
 };
 
+const datasource: Datasource = {
+  id: 's',
+  name: 'flights',
+  syncedAt: when,
+  datasourceType: 'DUCKDB',
+  path: '/sources/flights.duckdb',
+};
+
 const dashboard: Dashboard = {
   id: 'd1',
   externalDashboardId: 'delays',
@@ -85,6 +100,8 @@ const dashboard: Dashboard = {
   metadata: { team: 'ops' },
   isAllowPrivateMetricsByDefault: false,
 };
+
+const datamart = datamartSample('w', { name: 'flights' });
 
 const metric: Metric = {
   metricId: 'm1',
@@ -105,6 +122,7 @@ const metric: Metric = {
   },
   lineage: [],
   owner: null,
+  ...hostMade,
 };
 
 const guestMetric: GuestMetric = {
@@ -156,13 +174,71 @@ export const reply: MetricReply = {
   },
 };
 
+const key = {
+  id: 'k',
+  dataAppId: 'a',
+  name: 'backend',
+  description: null,
+  hash: '' as HashedToken,
+  keyHint: null,
+  createdAt: when,
+  expiresAt: null,
+  lastUsedAt: when,
+};
+const madeKey = async () => ({ key: 'a new key' });
+
+const keyHandlers = {
+  createApiKey: madeKey,
+  listApiKeys: async () => [key],
+  deleteApiKey: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
+  rotateApiKey: madeKey,
+  createServiceToken: madeKey,
+  listServiceTokens: async () => [key],
+  deleteServiceToken: async (_: ServiceCaller, { name }: { readonly name: string }) => ({ name }),
+  rotateServiceToken: madeKey,
+};
+
+const dataApp = { id: 'a', name: 'flights', createdAt: when, updatedAt: when };
+const view: SavedView = { id: 'v1', name: 'Mine', dashboardFilter: {}, metricFilter: {}, filterNames: {} };
+
 export const sampleHandlers: Handlers = {
+  ...keyHandlers,
+  listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
+  revokeGuestTokens: async () => ({ revoked: 1 }),
+  updateDataApp: async (_, { updateName }) => ({ ...dataApp, name: updateName }),
+  deleteDataApp: async (_, { name }) => ({ ...dataApp, name }),
+  listDataApps: async () => [{ dataApp, embeds: [embed] }],
   createGuestToken: async (_, { clientId }) => ({ token: `token-of-${clientId}` }),
   createEmbed: async () => embed,
   createDashboardEmbed: async (_, { dashboardId }) => ({ ...embed, name: dashboardId }),
+  deleteEmbed: async () => embed,
+  updateEmbed: async () => embed,
+  renameEmbed: async (_, { name }) => ({ ...embed, name }),
+  deleteDashboard: async () => dashboard,
   listEmbeds: async () => [{ embed, dashboard, metric: null }],
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
+  createDatasource: async () => datasource,
+  updateDatasource: async () => datasource,
+  listDatasources: async () => [datasource],
+  syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  listDatamarts: async (_, { expandDetails }) => ({
+    items: [{ datamart, datasourceName: 'warehouse' }],
+    expandDetails,
+  }),
+  createDatamart: async (_, { name }) => ({ ...datamart, name }),
+  updateDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  deleteDatamart: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  createSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  updateSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
+  getSemanticLayer: async (_, { datamartName }) => ({
+    datamart: { ...datamart, name: datamartName },
+    tables: viewSemanticTables(datamart, undefined),
+    feedback: null,
+    completionScore: 0,
+    updatedAt: null,
+  }),
+  deleteSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   listDashboards: async () => [dashboard],
   listMetrics: async () => [metric],
   queryMetric: async () => reply,
@@ -171,6 +247,16 @@ export const sampleHandlers: Handlers = {
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   listGuestUnderlying: async () => reply,
   downloadGuestCsv: async () => reply,
+  createGuestMetric: async () => guestMetric,
+  updateGuestMetric: async () => guestMetric,
+  deleteGuestMetric: async (_, { metricId }) => ({ metricId }),
+  archiveGuestMetric: async (_, { metricId, isArchived }) => ({ metricId, isArchived }),
+  previewGuestMetric: async () => reply,
+  saveGuestLayout: async (_, { layout }) => layout,
+  createGuestView: async (_, { name }) => ({ ...view, name }),
+  listGuestViews: async () => [view],
+  deleteGuestView: async (_, { viewId }) => ({ id: viewId }),
+  publishMetric: async (_, { metricId }) => ({ metricId }),
   listGuestFilterOptions: async (_, { filter, search }) => [{ label: `${filter}/${search ?? ''}`, value: 'CA' }],
 };
 
@@ -201,7 +287,7 @@ export const createSample = async (
   const metrics = createMetrics();
   const assets = await loadAssets(options.assets ?? {});
   const app = createApp({
-    service: { dispatch, document: () => document },
+    service: { dispatch, document: () => document, forms: formsOf(Object.values(bound)) },
     log,
     metrics,
     ready: options.ready ?? (() => true),

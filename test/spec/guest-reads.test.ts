@@ -480,11 +480,8 @@ describe('what every read refuses', () => {
 
 describe('what is not there yet', () => {
   test.each([
-    ['POST', 'dashboards/acme-board/metrics'],
     ['DELETE', 'dashboards/acme-board/metrics/x'],
     ['POST', 'metrics/preview/again'],
-    ['PUT', 'dashboards/acme-board/layout'],
-    ['GET', 'dashboards/acme-board/views'],
   ])('%s %s answers 404', async (method, path) => {
     const answer = await request(`${house.url()}/api/v2/guest/${path}`, {
       method,

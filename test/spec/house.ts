@@ -1,6 +1,6 @@
 /** The built product in this process, over HTTP, on an organization of its own and with a clock that the tests move. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,8 @@ export const setNow = (now: Date): void => {
 export type House = Keys & {
   readonly url: () => string;
   readonly serviceToken: string;
+  /** The folder of its DuckDB files; the organization's is `warehouse.duckdb`. */
+  readonly sources: string;
   /** Stops the product, works on what it stored, and starts it again. */
   readonly stored: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   readonly close: () => Promise<void>;
@@ -51,14 +53,19 @@ const withStore = async <T>(folder: string, work: (store: Store) => Promise<T>):
   }
 };
 
-/** Starts it without gateway and demo. `close` ends it and removes its folder. */
-export const openHouse = async (): Promise<House> => {
+/** Starts it without gateway and demo. `settings` is the text of its configuration file. `close` ends it and removes its folder. */
+export const openHouse = async (settings: string | null = null): Promise<House> => {
   setNow(noon);
   const folder = await mkdtemp(join(tmpdir(), 'guestlist-spec-'));
   const keys: Keys = { apiKey: randomUUID(), otherKey: randomUUID(), endedKey: randomUUID() };
   const serviceToken = randomUUID();
-  await withStore(folder, (store) => insertOrganization(store, join(folder, 'warehouse.duckdb'), keys));
+  const sources = join(folder, 'sources');
+  await mkdir(sources);
+  await withStore(folder, (store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
+  const file = join(folder, 'guestlist.yaml');
+  if (settings !== null) await writeFile(file, settings);
   const env = {
+    ...(settings === null ? {} : { GUESTLIST_CONFIG: file }),
     GUESTLIST_DATA_DIR: folder,
     GUESTLIST_DEMO: '0',
     GUESTLIST_LOG_LEVEL: 'silent',
@@ -72,6 +79,7 @@ export const openHouse = async (): Promise<House> => {
   return {
     ...keys,
     serviceToken,
+    sources,
     url: () => running.url,
     stored: async (work) => {
       await running.close();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { Datamart, Tenancy } from '../../src/domain/datamart.js';
-import type { Metric, MetricDefinition } from '../../src/domain/metric.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/metric.js';
 import type { Store } from '../../src/domain/ports.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
@@ -172,7 +172,7 @@ type Board = {
 const toMetric = (metricId: string, workspaceId: string, given: MetricDefinition | Metric): Metric =>
   'metricId' in given
     ? { ...given, workspaceId }
-    : { metricId, workspaceId, name: `Metric ${metricId}`, definition: given, lineage: [], owner: null };
+    : { metricId, workspaceId, name: `Metric ${metricId}`, definition: given, lineage: [], owner: null, ...hostMade };
 
 const insertBoard = async (store: Store, { id, workspaceId, filters = [], metrics, gallery = [] }: Board) => {
   const ids = Object.keys(metrics);
@@ -196,6 +196,7 @@ const insertBoard = async (store: Store, { id, workspaceId, filters = [], metric
   await store.dashboards.placeMetrics(
     dashboard.id,
     ids.map((metricId) => ({ metricId, placement: cards.includes(metricId) ? 'METRIC' : 'GALLERY' })),
+    made,
   );
 };
 

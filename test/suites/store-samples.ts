@@ -3,9 +3,9 @@ import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Datamart } from '../../src/domain/datamart.js';
 import type { AccessSettings, Embed } from '../../src/domain/embed.js';
 import type { GuestGrant } from '../../src/domain/guest.js';
-import type { Metric, Owner } from '../../src/domain/metric.js';
+import { hostMade, type Metric, type Owner } from '../../src/domain/metric.js';
 import type { DataApp, Datasource, Workspace } from '../../src/domain/organization.js';
-import type { Store, StoredKey } from '../../src/domain/ports.js';
+import type { Epoch, Store, StoredKey } from '../../src/domain/ports.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 
 /** A moment whose milliseconds must survive. */
@@ -21,10 +21,12 @@ export const dataAppSample = (fields: Partial<DataApp> = {}): DataApp => ({
 
 export const keySample = (fields: Partial<StoredKey> = {}): StoredKey => ({
   id: randomUUID(),
-  name: 'default',
+  name: `key-${randomUUID()}`,
   hash: hashToken(createToken()),
+  keyHint: null,
   createdAt: moment,
   expiresAt: null,
+  lastUsedAt: null,
   ...fields,
 });
 
@@ -128,6 +130,7 @@ export const metricSample = (workspaceId: string, fields: Partial<Metric> = {}):
   },
   lineage: [],
   owner: null,
+  ...hostMade,
   ...fields,
 });
 
@@ -158,6 +161,9 @@ export const embedSample = (dataAppId: string, dashboardId: string, fields: Part
   ...fields,
 });
 
+/** Of a subject that nothing was ever revoked of. */
+export const firstEpoch = '0' as Epoch;
+
 export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {}): GuestGrant => ({
   id: randomUUID(),
   dataAppId,
@@ -166,7 +172,7 @@ export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {})
   timezone: 'America/Los_Angeles',
   datamartId: null,
   datasourceId: null,
-  allowedEmbeds: ['embed-1'],
+  allowedEmbeds: [],
   rlsSettings: [{ metricId: 'm', values: { region: 'CA' } }],
   appFilters: [{ metricId: 'm', values: { delay: { min: -0.5, max: 1e21 } } }],
   dashboardAppFilters: [{ dashboardId: 'd', values: { State: ['CA'] }, isShowOnUrl: false }],

@@ -15,6 +15,7 @@ import {
   datamartSample,
   datasourceSample,
   embedSample,
+  firstEpoch,
   grantSample,
   insertOrganization,
   keySample,
@@ -52,6 +53,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     transactionTests(store, database);
     textTests(store, database);
     deletionTests(store, database);
+    embedDeletionTests(store);
   });
 };
 
@@ -137,7 +139,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
   describe('credentials', () => {
     it('finds an API key by its hash, with its data app', async () => {
       const { dataApp } = await insertOrganization(store());
-      const key = { ...keySample({ expiresAt: moment }), dataAppId: dataApp.id };
+      const key = { ...keySample({ expiresAt: moment }), dataAppId: dataApp.id, description: null };
       expect(await store().apiKeys.insert(key)).toBe(true);
       expect(await store().apiKeys.findByHash(key.hash)).toEqual({ ...key, dataAppName: dataApp.name });
       expect(await store().apiKeys.findByHash(hashToken(createToken()))).toBeUndefined();
@@ -163,8 +165,8 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       });
       for (const grant of [wide, narrow]) {
         const hash = hashToken(createToken());
-        await store().guestTokens.insert(hash, grant);
-        expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+        await store().guestTokens.insert(hash, grant, firstEpoch);
+        expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
       }
       expect(await store().guestTokens.findByHash(hashToken(createToken()))).toBeUndefined();
     });
@@ -173,9 +175,10 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       const { dataApp } = await insertOrganization(store());
       const hash = hashToken(createToken());
       const grant = grantSample(dataApp.id);
-      await store().guestTokens.insert(hash, grant);
-      await expect(store().guestTokens.insert(hash, grantSample(dataApp.id, { clientId: 'ATL' }))).rejects.toThrow();
-      expect(await store().guestTokens.findByHash(hash)).toEqual(grant);
+      await store().guestTokens.insert(hash, grant, firstEpoch);
+      const second = grantSample(dataApp.id, { clientId: 'ATL' });
+      await expect(store().guestTokens.insert(hash, second, firstEpoch)).rejects.toThrow();
+      expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
     });
 
     it('keeps no token in clear, in any table', async () => {
@@ -184,7 +187,11 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       const marker = `marker-${randomUUID()}`;
       await store().apiKeys.insert({ ...keySample({ hash: hashToken(apiKey), name: marker }), dataAppId: dataApp.id });
       await store().serviceTokens.insert(keySample({ hash: hashToken(serviceToken), name: marker }));
-      await store().guestTokens.insert(hashToken(guestToken), grantSample(dataApp.id, { clientId: marker }));
+      await store().guestTokens.insert(
+        hashToken(guestToken),
+        grantSample(dataApp.id, { clientId: marker }),
+        firstEpoch,
+      );
       const text = await dump(database());
       expect(text.split(marker)).toHaveLength(4);
       for (const token of [apiKey, serviceToken, guestToken]) {
@@ -311,18 +318,26 @@ const dashboardTests = (store: () => Store): void => {
       const metrics = ['z', 'a', 'm'].map((name) => metricSample(workspace.id, { name }));
       await store().dashboards.insert(dashboard);
       for (const metric of metrics) await store().metrics.insert(metric);
-      const place = (order: readonly number[]) =>
+      const later = new Date(moment.getTime() + 1);
+      const place = (order: readonly number[], now = moment) =>
         store().dashboards.placeMetrics(
           dashboard.id,
           order.flatMap((index) => metrics[index] ?? []).map(({ metricId }) => ({ metricId, placement: 'METRIC' })),
+          now,
         );
       await place([0, 1]);
       const placed = await store().dashboards.listMetrics(dashboard.id);
       expect(placed).toEqual([
-        { metric: metrics[0], placement: 'METRIC' },
-        { metric: metrics[1], placement: 'METRIC' },
+        { metric: metrics[0], placement: 'METRIC', placedAt: moment },
+        { metric: metrics[1], placement: 'METRIC', placedAt: moment },
       ]);
-      await place([2, 1, 0]);
+      await place([2, 1, 0], later);
+      // What was there keeps its time: it is not new to a token that was minted in between.
+      expect((await store().dashboards.listMetrics(dashboard.id)).map(({ placedAt }) => placedAt)).toEqual([
+        later,
+        moment,
+        moment,
+      ]);
       expect((await store().dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric.name)).toEqual([
         'm',
         'a',
@@ -338,12 +353,14 @@ const dashboardTests = (store: () => Store): void => {
       await store().dashboards.insert(dashboard);
       await store().metrics.insert(metric);
       const kept = [{ metricId: metric.metricId, placement: 'GALLERY' as const }];
-      await store().dashboards.placeMetrics(dashboard.id, kept);
+      await store().dashboards.placeMetrics(dashboard.id, kept, moment);
       const broken = [{ metricId: randomUUID(), placement: 'METRIC' as const }];
-      await expect(store().dashboards.placeMetrics(dashboard.id, broken)).rejects.toThrow();
-      await expect(store().dashboards.placeMetrics(dashboard.id, [...kept, ...kept])).rejects.toThrow();
-      await expect(store().dashboards.placeMetrics(randomUUID(), kept)).rejects.toThrow(/does not exist/);
-      expect(await store().dashboards.listMetrics(dashboard.id)).toEqual([{ metric, placement: 'GALLERY' }]);
+      await expect(store().dashboards.placeMetrics(dashboard.id, broken, moment)).rejects.toThrow();
+      await expect(store().dashboards.placeMetrics(dashboard.id, [...kept, ...kept], moment)).rejects.toThrow();
+      await expect(store().dashboards.placeMetrics(randomUUID(), kept, moment)).rejects.toThrow(/does not exist/);
+      expect(await store().dashboards.listMetrics(dashboard.id)).toEqual([
+        { metric, placement: 'GALLERY', placedAt: moment },
+      ]);
     });
   });
 };
@@ -392,7 +409,7 @@ const metricTests = (store: () => Store): void => {
       );
       for (const board of [...boards, dashboardSample(workspace.id)]) await store().dashboards.insert(board);
       for (const { id } of boards) {
-        await store().dashboards.placeMetrics(id, [{ metricId: metric.metricId, placement: 'GALLERY' }]);
+        await store().dashboards.placeMetrics(id, [{ metricId: metric.metricId, placement: 'GALLERY' }], moment);
       }
       expect(await store().metrics.listDashboards(metric.metricId)).toEqual(boards);
       expect(await store().metrics.listDashboards(randomUUID())).toEqual([]);
@@ -542,6 +559,7 @@ const raceTests = (store: () => Store): void => {
           store().dashboards.placeMetrics(
             dashboard.id,
             order.map((metricId) => ({ metricId, placement: 'METRIC' })),
+            moment,
           ),
         ),
       );
@@ -664,9 +682,9 @@ const textTests = (store: () => Store, database: () => Database): void => {
         rlsSettings: [{ metricId: text, values }],
       });
       const hash = hashToken(createToken());
-      await store().guestTokens.insert(hash, grant);
+      await store().guestTokens.insert(hash, grant, firstEpoch);
       const found = await store().guestTokens.findByHash(hash);
-      expect(found).toEqual(grant);
+      expect(found).toEqual({ ...grant, hash });
       expect(Object.entries(found?.rlsSettings[0]?.values ?? {}).sort()).toEqual(Object.entries(values).sort());
       const board = dashboardSample(workspace.id, {
         name: text,
@@ -703,6 +721,97 @@ const textTests = (store: () => Store, database: () => Database): void => {
   });
 };
 
+const embedDeletionTests = (store: () => Store): void => {
+  const setUp = async () => {
+    const made = await insertOrganization(store());
+    const { dataApp, otherOwner, owner, workspace } = made;
+    const [own, shared] = [dashboardSample(workspace.id, { owner }), dashboardSample(workspace.id)];
+    for (const board of [own, shared]) await store().dashboards.insert(board);
+    const [first, second] = [embedSample(dataApp.id, own.id), embedSample(dataApp.id, shared.id)];
+    const twin = { ...embedSample(otherOwner.dataAppId, shared.id), embedId: first.embedId };
+    for (const embed of [first, second, twin]) expect(await store().embeds.insert(embed)).toBe(true);
+    const tokenFor = async (allowedEmbeds: readonly string[] | null, dataAppId = dataApp.id) => {
+      const hash = hashToken(createToken());
+      expect(await store().guestTokens.insert(hash, grantSample(dataAppId, { allowedEmbeds }), firstEpoch)).toBe(true);
+      return async () => (await store().guestTokens.findByHash(hash))?.allowedEmbeds;
+    };
+    return { ...made, own, shared, first, second, twin, tokenFor };
+  };
+
+  it('a deleted embed leaves guest tokens: those that name nothing else go, others lose its id, no other data app is touched', async () => {
+    const { dataApp, otherOwner, first, second, twin, tokenFor } = await setUp();
+    const named = await tokenFor([first.embedId]);
+    const both = await tokenFor([second.embedId, first.embedId]);
+    const [all, none] = [await tokenFor(null), await tokenFor([])];
+    const foreign = await tokenFor([twin.embedId], otherOwner.dataAppId);
+    expect(await store().embeds.delete(dataApp.id, first.embedId)).toBe(true);
+    expect(await store().embeds.delete(dataApp.id, first.embedId)).toBe(false);
+    expect(await Promise.all([named(), both(), all(), none(), foreign()])).toEqual([
+      undefined,
+      [second.embedId],
+      null,
+      [],
+      [first.embedId],
+    ]);
+    expect(await store().embeds.findById(otherOwner.dataAppId, twin.embedId)).toEqual(twin);
+  });
+
+  it('a grant that names an embed that is gone is not written', async () => {
+    const { dataApp, first, second } = await setUp();
+    await store().embeds.delete(dataApp.id, first.embedId);
+    const hash = hashToken(createToken());
+    const allowedEmbeds = [second.embedId, first.embedId];
+    expect(await store().guestTokens.insert(hash, grantSample(dataApp.id, { allowedEmbeds }), firstEpoch)).toBe(false);
+    expect(await store().guestTokens.findByHash(hash)).toBeUndefined();
+  });
+
+  it('a token that is minted while its embed is deleted does not outlive it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { dataApp, first } = await setUp();
+      const hash = hashToken(createToken());
+      await Promise.all([
+        store().guestTokens.insert(hash, grantSample(dataApp.id, { allowedEmbeds: [first.embedId] }), firstEpoch),
+        store().embeds.delete(dataApp.id, first.embedId),
+      ]);
+      expect(await store().guestTokens.findByHash(hash)).toBeUndefined();
+    }
+  });
+
+  it('the id of a deleted embed is free again, that of its dashboard is not', async () => {
+    const { dataApp, own, shared, first } = await setUp();
+    await store().embeds.delete(dataApp.id, first.embedId);
+    expect(await store().embeds.insert({ ...embedSample(dataApp.id, shared.id), embedId: first.embedId })).toBe(true);
+    const named = { ...embedSample(dataApp.id, own.id), embedId: own.externalDashboardId };
+    expect(await store().embeds.insert(named)).toBe(true);
+    await store().embeds.delete(dataApp.id, named.embedId);
+    expect(await store().embeds.insert({ ...named, dashboardId: shared.id })).toBe(false);
+  });
+
+  it('a deleted dashboard takes its embeds, its tokens and the metrics that only it holds', async () => {
+    const { own, shared, owner, otherOwner, workspace, first, second, dataApp, tokenFor } = await setUp();
+    const [only, both, organizations, foreign] = [owner, owner, null, otherOwner].map((whose) =>
+      metricSample(workspace.id, { owner: whose }),
+    );
+    const all = [only, both, organizations, foreign].flatMap((metric) => metric ?? []);
+    for (const metric of all) await store().metrics.insert(metric);
+    const placed = (metrics: typeof all) => metrics.map(({ metricId }) => ({ metricId, placement: 'METRIC' as const }));
+    await store().dashboards.placeMetrics(own.id, placed(all), moment);
+    await store().dashboards.placeMetrics(shared.id, placed(all.slice(1, 2)), moment);
+    const token = await tokenFor([first.embedId]);
+    await store().dashboards.delete(own);
+    expect(await Promise.all(all.map(({ metricId }) => store().metrics.findById(metricId)))).toEqual([
+      undefined,
+      both,
+      organizations,
+      foreign,
+    ]);
+    expect(await store().embeds.listByDataApp(dataApp.id, null)).toEqual([second]);
+    expect(await token()).toBeUndefined();
+    expect(await store().dashboards.findById(own.id)).toBeUndefined();
+    expect(await store().dashboards.insert(own)).toBe(true);
+  });
+};
+
 const deletionTests = (store: () => Store, database: () => Database): void => {
   it('a deleted data app takes along what belongs to it, and nothing else', async () => {
     const { dataApp, otherOwner, owner, workspace, datamart } = await insertOrganization(store());
@@ -713,12 +822,12 @@ const deletionTests = (store: () => Store, database: () => Database): void => {
     ];
     for (const board of [own, shared, foreign]) await store().dashboards.insert(board);
     await store().metrics.insert(metric);
-    await store().dashboards.placeMetrics(own.id, [{ metricId: metric.metricId, placement: 'METRIC' }]);
+    await store().dashboards.placeMetrics(own.id, [{ metricId: metric.metricId, placement: 'METRIC' }], moment);
     const key = { ...keySample(), dataAppId: dataApp.id };
     await store().apiKeys.insert(key);
     await store().embeds.insert(embedSample(dataApp.id, shared.id));
     const hash = hashToken(createToken());
-    await store().guestTokens.insert(hash, grantSample(dataApp.id));
+    await store().guestTokens.insert(hash, grantSample(dataApp.id), firstEpoch);
     const db = database().connect<Tables>().withSchema('guestlist');
     await db.deleteFrom('data_apps').where('id', '=', dataApp.id).execute();
     expect(await store().apiKeys.findByHash(key.hash)).toBeUndefined();

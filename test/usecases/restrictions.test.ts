@@ -31,7 +31,11 @@ describe('a filter of one dashboard', () => {
   test('holds in metric embeds, by the ids of metric and embed, on each dashboard that holds the metric', async () => {
     await world.template('held');
     const other = await world.template('holder');
-    await world.store.dashboards.placeMetrics(other.id, [{ metricId: 'held-count', placement: 'GALLERY' }]);
+    await world.store.dashboards.placeMetrics(
+      other.id,
+      [{ metricId: 'held-count', placement: 'GALLERY' }],
+      new Date(0),
+    );
     const id = await world.embed('held', 'held-count');
     await world.embed('holder');
     const whole = await world.mint({ allowedEmbeds: [id] });
@@ -120,7 +124,7 @@ describe('a metric that left its dashboard', () => {
     const embedId = await world.embed('left', 'left-count');
     const guest = await world.mint({ allowedEmbeds: [embedId], ...state('left', 'CA') });
     expect(await world.count(guest, embedId)).toBe(2);
-    await world.store.dashboards.placeMetrics('board-left', []);
+    await world.store.dashboards.placeMetrics('board-left', [], new Date(0));
     expect(await refusalOf(() => world.count(guest, embedId))).toEqual(unauthorized);
   });
 });

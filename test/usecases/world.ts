@@ -1,10 +1,10 @@
 import type { ApiKeyCaller, GuestCaller } from '../../src/domain/caller.js';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import { hostMade, type MetricDefinition } from '../../src/domain/metric.js';
 import type { Engine, Store } from '../../src/domain/ports.js';
 import { openDatabase } from '../../src/platform/database.js';
-import { createToken, hashToken } from '../../src/platform/keys.js';
+import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
@@ -104,7 +104,13 @@ export const createWorld = async () => {
   const { engine }: { readonly engine: Engine } = createLoggedEngine();
   let made = 0;
   const ids = { uuid: () => `uuid-${++made}` };
-  const deps = { store, engine, clock: { now: () => now }, ids, tokens: { create: createToken, hash: hashToken } };
+  const deps = {
+    store,
+    engine,
+    clock: { now: () => now },
+    ids,
+    tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
+  };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
     kind: 'apiKey',
     keyId: 'k',
@@ -128,8 +134,16 @@ export const createWorld = async () => {
     };
     await store.dashboards.insert(dashboard);
     const metricId = `${id}-count`;
-    await store.metrics.insert({ metricId, workspaceId: 'w', name: 'Sales', definition, lineage: [], owner: null });
-    await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }]);
+    await store.metrics.insert({
+      metricId,
+      workspaceId: 'w',
+      name: 'Sales',
+      definition,
+      lineage: [],
+      owner: null,
+      ...hostMade,
+    });
+    await store.dashboards.placeMetrics(dashboard.id, [{ metricId, placement: 'METRIC' }], now);
     return dashboard;
   };
   const clone = async (templateDashboardId: string, dashboardId: string, clientId = 'a'): Promise<string> => {

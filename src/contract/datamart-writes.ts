@@ -1,0 +1,69 @@
+/** Datamarts created, and operation 9: updated. */
+import { z } from 'zod';
+import type { Datamart } from '../domain/datamart.js';
+import { newTenancySettings, relationship, sharedTables, table, tenancySettings } from './datamart-fields.js';
+import { identifier, limits, list } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const paths = { kebab: '/api/v2/data-app/datamarts', legacy: '/api/v2/dataApp/datamarts' };
+
+const exampleTables: z.input<typeof table>[] = [
+  { name: 'flights', clientColumn: 'carrier', columns: [{ name: 'carrier' }, { name: 'date', defaultSort: 'DESC' }] },
+];
+
+export const createDatamart = operation({
+  name: 'createDatamart',
+  section: 'facts',
+  resource: 'Datamarts',
+  summary: 'Create a datamart',
+  description: 'Tables, columns and their datatypes are looked up in the datasource.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({
+    name: identifier.describe('Unique in the organization.'),
+    datasourceName: identifier,
+    tableList: list(table, limits.columns),
+    tenancySettings: newTenancySettings.optional().describe('Left out: no tenancy, and the only clientId is `None`.'),
+    relationships: list(relationship).default([]),
+    sharedTables: sharedTables.default([]),
+  }),
+  output: z.object({ id: z.string(), error: noError }),
+  encode: (datamart: Datamart) => ({ id: datamart.name, error: null }),
+  errors: {
+    AUTHENTICATION_ERROR: 401,
+    DATAMART_ALREADY_EXISTS: 400,
+    INVALID_DATASOURCE_NAME: 400,
+    DATASOURCE_CONNECTION_ERROR: 400,
+  },
+  bindings: [
+    { method: 'POST', path: paths.kebab, from: 'body' },
+    { method: 'POST', path: paths.legacy, from: 'body', isLegacy: true },
+  ],
+  example: {
+    input: { name: 'flights', datasourceName: 'warehouse', tableList: exampleTables },
+    output: { id: 'flights', error: null },
+  },
+});
+
+export const updateDatamart = operation({
+  name: 'updateDatamart',
+  section: '9',
+  resource: 'Datamarts',
+  summary: 'Update a datamart',
+  description: 'What is left out stays; `tableList` and `relationships` replace all that was there.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({
+    datamartName: identifier.describe('Case-sensitive; cannot be changed.'),
+    tableList: list(table, limits.columns).optional(),
+    tenancySettings: tenancySettings.optional(),
+    relationships: list(relationship).optional(),
+    sharedTables: sharedTables.optional(),
+  }),
+  output: z.object({ id: z.string() }),
+  encode: (datamart: Datamart) => ({ id: datamart.name }),
+  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, DATASOURCE_CONNECTION_ERROR: 400 },
+  bindings: [
+    { method: 'PUT', path: paths.kebab, from: 'body' },
+    { method: 'PUT', path: paths.legacy, from: 'body', isLegacy: true },
+  ],
+  example: { input: { datamartName: 'flights', tableList: exampleTables }, output: { id: 'flights' } },
+});

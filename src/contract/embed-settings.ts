@@ -1,0 +1,49 @@
+/** What a data app changes about an embed that it has. */
+import { z } from 'zod';
+import type { Embed } from '../domain/embed.js';
+import { accessSettings } from './access-settings.js';
+import { identifier } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const errors = { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400 } as const;
+
+export const updateEmbed = operation({
+  name: 'updateEmbed',
+  section: 'facts',
+  resource: 'Embeds',
+  summary: 'Change access settings of an embed',
+  description:
+    'Settings that are left out stay as they are; a list replaces the list there was. Guest tokens that are out read under the new settings at once.',
+  credentials: ['apiKey'],
+  input: z.strictObject({ embedId: identifier, accessSettings: accessSettings.partial() }),
+  output: z.object({ id: z.string(), error: noError }),
+  encode: (embed: Embed) => ({ id: embed.embedId, error: null }),
+  errors: { ...errors, INVALID_DATAMART_NAME: 400, CLIENT_ID_ERROR: 400 },
+  bindings: [
+    { method: 'PUT', path: '/api/v2/data-app/embeds', from: 'body' },
+    { method: 'PUT', path: '/api/v2/dataApp/embeds', from: 'body', isLegacy: true },
+    { method: 'PUT', path: '/api/v2/dataApp/embed/update', from: 'body', isLegacy: true },
+    { method: 'POST', path: '/api/v2/dataApp/embed/update', from: 'body', isLegacy: true },
+  ],
+  example: {
+    input: { embedId: 'delays--LAX', accessSettings: { isAllowUnderlyingData: false } },
+    output: { id: 'delays--LAX', error: null },
+  },
+});
+
+export const renameEmbed = operation({
+  name: 'renameEmbed',
+  section: 'facts',
+  resource: 'Embeds',
+  summary: 'Give an embed another name',
+  credentials: ['apiKey'],
+  input: z.strictObject({ embedId: identifier, name: identifier }),
+  output: z.object({ id: z.string(), name: z.string(), error: noError }),
+  encode: (embed: Embed) => ({ id: embed.embedId, name: embed.name, error: null }),
+  errors,
+  bindings: [{ method: 'PUT', path: '/api/v2/data-app/embeds/rename', from: 'body' }],
+  example: {
+    input: { embedId: 'delays--LAX', name: 'Our delays' },
+    output: { id: 'delays--LAX', name: 'Our delays', error: null },
+  },
+});

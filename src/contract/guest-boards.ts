@@ -1,0 +1,140 @@
+/** How a guest arranges its board, and the filter choices that it saves: ours, in the interface's style. */
+import { z } from 'zod';
+import type { LayoutCard } from '../domain/dashboard.js';
+import { guestLimits } from '../domain/guest-metric.js';
+import type { SavedView } from '../domain/saved-view.js';
+import { guestFilterValue, guestFilterValues, identifier, list, named } from './fields.js';
+import { fitsGrid, gridCard, gridRule } from './guest-metrics.js';
+import { noError, operation } from './operation.js';
+
+const errors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
+
+const card = z.strictObject({ metricId: identifier, ...gridCard }).refine(fitsGrid, gridRule);
+const exampleLayout = [{ metricId: 'flights-a-day--LAX', x: 0, y: 0, w: 12, h: 4 }];
+
+export const saveGuestLayout = operation({
+  name: 'saveGuestLayout',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Arrange the cards of a dashboard',
+  description:
+    'Replaces the cards that this guest sees. On a dashboard of the client’s, a token without user arranges it for all; any other arrangement is the user’s own.',
+  credentials: ['guestToken'],
+  input: z.strictObject({
+    dashboardId: identifier,
+    layout: list(card).refine(
+      (cards) => new Set(cards.map(({ metricId }) => metricId)).size === cards.length,
+      'each metric once',
+    ),
+  }),
+  output: z.object({
+    data: z.object({
+      layout: z.array(z.object({ metricId: z.string(), x: z.number(), y: z.number(), w: z.number(), h: z.number() })),
+    }),
+    error: noError,
+  }),
+  encode: (layout: readonly LayoutCard[]) => ({
+    data: { layout: layout.map(({ metricId, x, y, w, h }) => ({ metricId, x, y, w, h })) },
+    error: null,
+  }),
+  errors,
+  bindings: [{ method: 'PUT', path: '/api/v2/guest/dashboards/{dashboardId}/layout', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', layout: exampleLayout },
+    output: { data: { layout: exampleLayout }, error: null },
+  },
+});
+
+const view = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    dashboardFilter: z.record(z.string(), guestFilterValue),
+    metricFilter: z.record(z.string(), z.record(z.string(), guestFilterValue)),
+    filterNames: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'GuestView' });
+
+const knownValues = z.record(z.string(), guestFilterValue);
+
+const encodeView = ({ id, name, dashboardFilter, metricFilter, filterNames }: SavedView): z.input<typeof view> => ({
+  id,
+  name,
+  dashboardFilter: knownValues.parse(dashboardFilter),
+  metricFilter: z.record(z.string(), knownValues).parse(metricFilter),
+  filterNames: { ...filterNames },
+});
+
+const exampleView = {
+  id: '1b671a64-40d5-491e-99b0-da01ff1f3341',
+  name: 'West coast',
+  dashboardFilter: { 'Destination state': ['CA', 'OR', 'WA'] },
+  metricFilter: {},
+  filterNames: {},
+};
+
+const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.choicesLength;
+
+export const createGuestView = operation({
+  name: 'createGuestView',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Save filter choices as a view',
+  description: 'For this user on this dashboard; its name is unique there.',
+  credentials: ['guestToken'],
+  input: z
+    .strictObject({
+      dashboardId: identifier,
+      name: identifier,
+      dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
+      metricFilter: named(guestFilterValues).optional().describe('By metric id, then by the name of a filter.'),
+      filterNames: named(identifier)
+        .optional()
+        .describe('New names of dashboard filters; needs `isAllowDashboardFilterNameChange`.'),
+    })
+    .refine(isBounded, `at most ${guestLimits.choicesLength} characters of JSON`),
+  output: z.object({ data: view, error: noError }),
+  encode: (saved: SavedView) => ({ data: encodeView(saved), error: null }),
+  errors: { ...errors, VIEW_ALREADY_EXISTS: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'body' }],
+  example: {
+    input: {
+      dashboardId: 'delays--LAX',
+      name: 'West coast',
+      dashboardFilter: { 'Destination state': ['CA', 'OR', 'WA'] },
+    },
+    output: { data: exampleView, error: null },
+  },
+});
+
+export const listGuestViews = operation({
+  name: 'listGuestViews',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'List the user’s views of a dashboard',
+  description: `Oldest first, at most ${guestLimits.views}.`,
+  credentials: ['guestToken'],
+  input: z.strictObject({ dashboardId: identifier }),
+  output: z.object({ data: z.array(view), error: noError }),
+  encode: (views: readonly SavedView[]) => ({ data: views.map(encodeView), error: null }),
+  errors,
+  bindings: [{ method: 'GET', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'path' }],
+  example: { input: { dashboardId: 'delays--LAX' }, output: { data: [exampleView], error: null } },
+});
+
+export const deleteGuestView = operation({
+  name: 'deleteGuestView',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Delete a view',
+  credentials: ['guestToken'],
+  input: z.strictObject({ dashboardId: identifier, viewId: identifier }),
+  output: z.object({ data: z.object({ id: z.string() }), error: noError }),
+  encode: ({ id }: { readonly id: string }) => ({ data: { id }, error: null }),
+  errors: { ...errors, VIEW_NOT_FOUND: 400 },
+  bindings: [{ method: 'DELETE', path: '/api/v2/guest/dashboards/{dashboardId}/views', from: 'query' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', viewId: exampleView.id },
+    output: { data: { id: exampleView.id }, error: null },
+  },
+});

@@ -1,0 +1,82 @@
+/**
+ * What a guest may send of a metric: a schema of its own, so that nothing which the export learns (SQL, variables of row-level security) is the
+ * browser's to send as well.
+ */
+import { z } from 'zod';
+import type { Predicate } from '../domain/filter.js';
+import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest-metric.js';
+import { columnRef, guestFilterValue, identifier, limits, list, scalar, tableRef, text } from './fields.js';
+
+/** Dimensions, measures, filters and the like of one metric. */
+const maxParts = 50;
+
+const predicate = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar).min(1) }),
+  z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
+  z.strictObject({
+    kind: z.literal('range'),
+    from: scalar.nullable(),
+    to: scalar.nullable(),
+    toIsExclusive: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('like'), pattern: text }),
+  z.strictObject({ kind: z.literal('isNull') }),
+  z.strictObject({ kind: z.literal('isNotNull') }),
+]) satisfies z.ZodType<Predicate>;
+
+const dimension = z.strictObject({
+  name: identifier,
+  column: columnRef,
+  grain: z.enum(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'hourOfDay', 'dayOfWeek']).optional(),
+  bucketWidth: z.number().positive().optional(),
+});
+
+const parts = {
+  chart: z.strictObject({
+    type: z.enum(['line', 'bar', 'singleValue', 'table']),
+    format: z.enum(['number', 'percent']).optional(),
+    unit: identifier.optional(),
+  }),
+  from: tableRef.describe('The table whose rows are counted; the joins start here.'),
+  dimensions: list(dimension, maxParts),
+  measures: list(
+    z.strictObject({
+      name: identifier,
+      aggregate: z.enum(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN']),
+      column: columnRef.optional(),
+      indicator: predicate.optional(),
+    }),
+    maxParts,
+  ),
+  filters: list(
+    z.strictObject({
+      name: identifier,
+      label: identifier,
+      column: columnRef,
+      dataType: z.enum(['string', 'number', 'date', 'boolean']),
+      predicate: predicate.optional(),
+      defaultValue: guestFilterValue.optional(),
+    }),
+    maxParts,
+  ),
+  underlying: list(columnRef, limits.properties),
+  drillPath: list(dimension, maxParts),
+  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), maxParts),
+  limit: z.number().int().positive().max(limits.rows).nullable(),
+};
+
+const isBounded = (value: unknown): boolean => JSON.stringify(value).length <= guestLimits.definitionLength;
+const bound = `at most ${guestLimits.definitionLength} characters of JSON`;
+
+const part = z.strictObject(parts).partial();
+
+/** The parts that a change brings; what is left out stays. */
+export const guestDefinition = part
+  .refine(isBounded, bound)
+  .meta({ id: 'GuestDefinition' }) satisfies z.ZodType<GuestDefinition>;
+
+/** A whole definition; what is left out is empty. */
+export const newGuestDefinition = part
+  .required({ chart: true, from: true })
+  .refine(isBounded, bound)
+  .meta({ id: 'NewGuestDefinition' }) satisfies z.ZodType<NewGuestDefinition>;

@@ -1,0 +1,171 @@
+/** Metrics that guests make: ours, in the interface's style. Each write needs a permission of the token's (`guestWrites`, domain/access.ts). */
+import { z } from 'zod';
+import type { GuestMetric } from '../domain/guest-view.js';
+import { guestFilterValues, identifier, limits, list } from './fields.js';
+import { guestDefinition, newGuestDefinition } from './guest-definition.js';
+import { encodeMetric, exampleGuestMetric, guestMetric } from './guest-reads.js';
+import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
+import { noError, operation } from './operation.js';
+
+const writeErrors = { TOKEN_EXPIRED: 401, AUTHENTICATION_ERROR: 401, UNAUTHORIZED: 403 } as const;
+const defineErrors = { ...writeErrors, METRIC_QUERY_ERROR: 400 } as const;
+
+/** A place on the grid of 12 columns. */
+export const gridCard = {
+  x: z.number().int().min(0).max(11),
+  y: z.number().int().min(0).max(10_000),
+  w: z.number().int().min(1).max(12),
+  h: z.number().int().min(1).max(1000),
+};
+export const fitsGrid = ({ x, w }: { readonly x: number; readonly w: number }): boolean => x + w <= 12;
+export const gridRule = 'x + w at most 12, the columns of the grid';
+
+const card = z.strictObject(gridCard).refine(fitsGrid, gridRule).meta({ id: 'GridCard' });
+
+const written = z.object({ data: guestMetric, error: noError });
+const encodeWritten = (view: GuestMetric) => ({ data: encodeMetric(view), error: null });
+
+const byDay = {
+  chart: { type: 'line' as const },
+  from: { schemaName: 'main', tableName: 'flights' },
+  dimensions: [
+    { name: 'Day', column: { schemaName: 'main', tableName: 'flights', columnName: 'date' }, grain: 'day' as const },
+  ],
+  measures: [{ name: 'Flights', aggregate: 'COUNT' as const }],
+};
+
+export const createGuestMetric = operation({
+  name: 'createGuestMetric',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Make a metric on a dashboard',
+  description:
+    'It belongs to the guest’s client. Where the dashboard has `isAllowPrivateMetricsByDefault` and the token names a user, only that user sees it until it is published. Not for a token that carries `rlsSettings` or `appFilters`.',
+  credentials: ['guestToken'],
+  input: z.strictObject({
+    dashboardId: identifier,
+    name: identifier,
+    definition: newGuestDefinition,
+    card: card.nullable().optional().describe('Null: into the gallery. Left out: below everything else.'),
+  }),
+  output: written,
+  encode: encodeWritten,
+  errors: defineErrors,
+  bindings: [{ method: 'POST', path: '/api/v2/guest/dashboards/{dashboardId}/metrics', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', name: 'Flights a day', definition: byDay, card: { x: 0, y: 4, w: 6, h: 4 } },
+    output: { data: exampleGuestMetric, error: null },
+  },
+});
+
+export const updateGuestMetric = operation({
+  name: 'updateGuestMetric',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Change a metric of the client’s',
+  description:
+    'What is left out stays; so do the filters and the row-level security of a metric that the host made. Metrics of the organization cannot be changed.',
+  credentials: ['guestToken'],
+  input: z
+    .strictObject({ metricId: identifier, name: identifier.optional(), definition: guestDefinition.optional() })
+    .refine(({ name, definition }) => name !== undefined || definition !== undefined, 'a name, a definition or both'),
+  output: written,
+  encode: encodeWritten,
+  errors: defineErrors,
+  bindings: [{ method: 'PUT', path: '/api/v2/guest/metrics/{metricId}', from: 'body' }],
+  example: {
+    input: { metricId: 'flights-a-day--LAX', name: 'Flights a day' },
+    output: { data: exampleGuestMetric, error: null },
+  },
+});
+
+export const deleteGuestMetric = operation({
+  name: 'deleteGuestMetric',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Delete a metric of the client’s',
+  description: 'One that the host made is archived instead.',
+  credentials: ['guestToken'],
+  input: z.strictObject({ metricId: identifier }),
+  output: z.object({ data: z.object({ metricId: z.string() }), error: noError }),
+  encode: ({ metricId }: { readonly metricId: string }) => ({ data: { metricId }, error: null }),
+  errors: writeErrors,
+  bindings: [{ method: 'DELETE', path: '/api/v2/guest/metrics/{metricId}', from: 'path' }],
+  example: {
+    input: { metricId: 'flights-a-day--LAX' },
+    output: { data: { metricId: 'flights-a-day--LAX' }, error: null },
+  },
+});
+
+export const archiveGuestMetric = operation({
+  name: 'archiveGuestMetric',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Archive a metric of the client’s, or bring it back',
+  description: 'An archived metric is out of every guest’s sight. To bring it back takes `isEnableManageMetrics`.',
+  credentials: ['guestToken'],
+  input: z.strictObject({ metricId: identifier, isArchived: z.boolean().default(true) }),
+  output: z.object({ data: z.object({ metricId: z.string(), isArchived: z.boolean() }), error: noError }),
+  encode: ({ metricId, isArchived }: { readonly metricId: string; readonly isArchived: boolean }) => ({
+    data: { metricId, isArchived },
+    error: null,
+  }),
+  errors: writeErrors,
+  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/archive', from: 'body' }],
+  example: {
+    input: { metricId: 'flights-a-day--LAX' },
+    output: { data: { metricId: 'flights-a-day--LAX', isArchived: true }, error: null },
+  },
+});
+
+const question = {
+  dashboardId: identifier.describe('What the metric is read through.'),
+  dashboardFilter: guestFilterValues.optional().describe('By the name of a dashboard filter.'),
+  metricFilter: guestFilterValues.optional().describe('By the name of a filter of the definition.'),
+  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), 20).optional(),
+  limit: z.number().int().min(1).max(limits.rows).optional(),
+  offset: z.number().int().min(0).max(limits.offset).optional(),
+};
+
+export const previewGuestMetric = operation({
+  name: 'previewGuestMetric',
+  section: 'guest',
+  resource: 'Guest writes',
+  summary: 'Query a definition that is not saved',
+  description:
+    'With a `metricId`, a change of that metric. Nothing is stored; the permission is that of the write it is for.',
+  credentials: ['guestToken'],
+  input: z.strictObject({
+    ...question,
+    metricId: identifier
+      .optional()
+      .describe('The metric to change; left out, the definition is a new one, with `chart` and `from`.'),
+    definition: guestDefinition,
+  }),
+  output: metricAnswer,
+  encode: encodeReply,
+  errors: { ...defineErrors, CLIENT_ID_ERROR: 400, APP_FILTER_PARAM_ERROR: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/preview', from: 'body' }],
+  example: {
+    input: { dashboardId: 'delays--LAX', definition: byDay, limit: 100 },
+    output: { ...exampleAnswer, metricid: 'preview' },
+  },
+});
+
+export const publishMetric = operation({
+  name: 'publishMetric',
+  section: 'facts',
+  resource: 'Embeds',
+  summary: 'Publish a guest’s private metric, or take it back',
+  description: 'A published metric is seen by every user of its client.',
+  credentials: ['apiKey'],
+  input: z.strictObject({ embedId: identifier, metricId: identifier, isPublished: z.boolean() }),
+  output: z.object({ id: z.string() }),
+  encode: ({ metricId }: { readonly metricId: string }) => ({ id: metricId }),
+  errors: { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400, INVALID_METRIC_ID: 400 },
+  bindings: [{ method: 'PUT', path: '/api/v2/data-app/metrics/publish', from: 'body' }],
+  example: {
+    input: { embedId: 'delays--LAX', metricId: 'flights-a-day--LAX', isPublished: true },
+    output: { id: 'flights-a-day--LAX' },
+  },
+});

@@ -1,0 +1,96 @@
+/** Listing and revoking guest tokens: ours, in the interface's style. */
+import { z } from 'zod';
+import type { ListedGuestToken } from '../domain/ports.js';
+import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const filters = {
+  clientId: identifier.optional(),
+  userIdentifier: identifier.optional().describe('Tokens that carry this `userIdentifier`.'),
+};
+
+export const listGuestTokens = operation({
+  name: 'listGuestTokens',
+  section: 'facts',
+  resource: 'Guest tokens',
+  summary: 'List the guest tokens of the data app',
+  description: 'Those that work now, oldest first, and never the tokens themselves.',
+  credentials: ['apiKey'],
+  input: z.strictObject({ ...filters, ...pagination }),
+  output: z.object({
+    data: z.array(
+      z.object({
+        id: z.string(),
+        clientId: z.string(),
+        createdAt: z.iso.datetime(),
+        expiresAt: z.iso.datetime().nullable().describe('Null: never.'),
+        lastUsedAt: z.iso.datetime().nullable().describe('To about a minute.'),
+      }),
+    ),
+  }),
+  encode: (tokens: readonly ListedGuestToken[]) => ({
+    data: tokens.map(({ id, clientId, createdAt, expiresAt, lastUsedAt }) => ({
+      id,
+      clientId,
+      createdAt: createdAt.toISOString(),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    })),
+  }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [
+    {
+      method: 'GET',
+      path: '/api/v2/guest-token',
+      from: 'query',
+      input: z
+        .strictObject({ ...filters, ...queryPagination })
+        .transform(({ clientId, userIdentifier, ...query }, context) => ({
+          clientId,
+          userIdentifier,
+          ...decodePagination(query, context),
+        })),
+    },
+  ],
+  example: {
+    input: { clientId: 'LAX' },
+    output: {
+      data: [
+        {
+          id: '3d6f0a52-9b1e-4c57-8d24-7e5a1b2c3d4f',
+          clientId: 'LAX',
+          createdAt: '2026-01-02T03:04:05.000Z',
+          expiresAt: '2026-01-02T03:19:05.000Z',
+          lastUsedAt: null,
+        },
+      ],
+    },
+  },
+});
+
+export const revokeGuestTokens = operation({
+  name: 'revokeGuestTokens',
+  section: 'facts',
+  resource: 'Guest tokens',
+  summary: 'Revoke guest tokens of the data app',
+  description:
+    'By exactly one of `{id}`, `{token}`, `{clientId}`, `{clientId, userIdentifier}` and `{all: true}`. It holds from the next read on, and for tokens whose creation is under way.',
+  credentials: ['apiKey'],
+  input: z.union([
+    z.strictObject({ id: identifier.describe('As listed.') }),
+    z.strictObject({ token: identifier.describe('The guest token itself.') }),
+    z.strictObject({
+      clientId: identifier,
+      userIdentifier: identifier.optional().describe('Left out: every token of the client.'),
+    }),
+    z.strictObject({ all: z.literal(true).describe('Every token of the data app.') }),
+  ]),
+  output: z.object({
+    data: z.object({ revoked: z.number().int().describe('How many worked until now.') }),
+    error: noError,
+  }),
+  encode: ({ revoked }: { readonly revoked: number }) => ({ data: { revoked }, error: null }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [{ method: 'POST', path: '/api/v2/guest-token/revoke', from: 'body' }],
+  example: { input: { clientId: 'LAX' }, output: { data: { revoked: 3 }, error: null } },
+});

@@ -1,0 +1,76 @@
+/** Service tokens of the organization: ours but for the rotation, in the style of API keys. */
+import { z } from 'zod';
+import type { StoredKey } from '../domain/ports.js';
+import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
+import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
+import { asIs, operation } from './operation.js';
+
+const path = '/api/v2/service-token';
+const named = z.strictObject({ name: identifier });
+
+export const createServiceToken = operation({
+  name: 'createServiceToken',
+  section: 'facts',
+  resource: 'Keys',
+  summary: 'Make a service token',
+  credentials: ['serviceToken'],
+  input: z.strictObject({ name: identifier.describe('Unique among the service tokens.') }),
+  output: newCredential,
+  encode: asIs<z.input<typeof newCredential>>,
+  errors: { AUTHENTICATION_ERROR: 401, SERVICE_TOKEN_ALREADY_EXISTS: 400 },
+  bindings: [{ method: 'POST', path, from: 'body' }],
+  example: { input: { name: 'deployment' }, output: { key: '9f8e7d6c-5b4a-4938-a716-051423324150' } },
+});
+
+export const listServiceTokens = operation({
+  name: 'listServiceTokens',
+  section: 'facts',
+  resource: 'Keys',
+  summary: 'List the service tokens',
+  description: 'By name, and never the tokens themselves. One that was replaced by rotation is not listed.',
+  credentials: ['serviceToken'],
+  input: z.strictObject(pagination),
+  output: z.object({ data: z.array(z.object(listedCredential)) }),
+  encode: (tokens: readonly StoredKey[]) => ({ data: tokens.map(encodeCredential) }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [
+    { method: 'GET', path, from: 'query', input: z.strictObject(queryPagination).transform(decodePagination) },
+  ],
+  example: {
+    input: {},
+    output: {
+      data: [{ name: 'deployment', createdAt: '2026-01-02T03:04:05.000Z', lastUsedAt: null, keyHint: '50a1' }],
+    },
+  },
+});
+
+export const deleteServiceToken = operation({
+  name: 'deleteServiceToken',
+  section: 'facts',
+  resource: 'Keys',
+  summary: 'Revoke a service token',
+  description: 'It ends at once, with what is left of tokens that it replaced. The last one stays: make another first.',
+  credentials: ['serviceToken'],
+  input: named,
+  output: z.object({ name: z.string() }),
+  encode: ({ name }: { readonly name: string }) => ({ name }),
+  errors: { AUTHENTICATION_ERROR: 401, SERVICE_TOKEN_NOT_FOUND: 400 },
+  bindings: [{ method: 'DELETE', path, from: 'query' }],
+  example: { input: { name: 'deployment' }, output: { name: 'deployment' } },
+});
+
+export const rotateServiceToken = operation({
+  name: 'rotateServiceToken',
+  section: 'facts',
+  resource: 'Keys',
+  summary: 'Replace the service token that makes the call by a new one',
+  description:
+    'The new token has the old one’s name. The old one works until its grace has passed, and rotates no more.',
+  credentials: ['serviceToken'],
+  input: rotation,
+  output: newCredential,
+  encode: asIs<z.input<typeof newCredential>>,
+  errors: { AUTHENTICATION_ERROR: 401, SERVICE_TOKEN_ALREADY_EXISTS: 400 },
+  bindings: [{ method: 'POST', path: `${path}/rotate`, from: 'body' }],
+  example: { input: { expireAt: 0 }, output: { key: '1c2d3e4f-5a6b-4c7d-8e9f-a0b1c2d3e4f5' } },
+});

@@ -1,0 +1,136 @@
+/**
+ * What the environment says: overrides of settings, and the secrets, which never stand in a file. Reads no environment
+ * itself: main.ts hands it over.
+ */
+import { minimumSecretLength } from './jwt-keys.js';
+import { readSealingKey } from './sealing.js';
+
+/** One fault: where, what, and how to mend it. */
+export type ConfigFault = { readonly file: string; readonly path: string; readonly mend: string };
+
+/** What never stands in a file that is committed: it comes from the environment alone. */
+export type Secrets = {
+  readonly hostJwtSecret: string | null;
+  readonly demoJwtSecret: string | null;
+  readonly apiKey: string | null;
+  readonly serviceToken: string | null;
+  readonly demoApiKey: string | null;
+  /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
+  readonly encryptionKey: string | null;
+};
+
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+type Override = {
+  readonly variable: string;
+  readonly path: readonly string[];
+  readonly read: (text: string) => unknown;
+};
+
+const asText = (text: string): unknown => text;
+const asNumber = (text: string): unknown => (/^\d+$/.test(text) ? Number(text) : text);
+const asSwitch = (text: string): unknown =>
+  text === '0' || text === 'false' ? false : text === '1' || text === 'true' ? true : text;
+
+/** The environment variables of the start contract, and the setting that each one overrides. */
+const overrides: readonly Override[] = [
+  { variable: 'HOST', path: ['server', 'host'], read: asText },
+  { variable: 'PORT', path: ['server', 'port'], read: asNumber },
+  { variable: 'GUESTLIST_DATA_DIR', path: ['dataDir'], read: asText },
+  { variable: 'DATABASE_URL', path: ['databaseUrl'], read: asText },
+  { variable: 'REDIS_URL', path: ['redisUrl'], read: asText },
+  { variable: 'GUESTLIST_LOG_LEVEL', path: ['logLevel'], read: asText },
+  { variable: 'GUESTLIST_DEMO', path: ['demo'], read: asSwitch },
+  { variable: 'GUESTLIST_SERVICE_URL', path: ['gateway', 'upstream', 'serviceUrl'], read: asText },
+];
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const withValue = (tree: unknown, [head, ...rest]: readonly string[], value: unknown): unknown => {
+  if (head === undefined) return value;
+  const base = isRecord(tree) ? tree : {};
+  return { ...base, [head]: withValue(base[head], rest, value) };
+};
+
+/** The variable's text; an empty one is not given. */
+export const given = (env: Environment, variable: string): string | undefined => {
+  const text = env[variable];
+  return text === undefined || text === '' ? undefined : text;
+};
+
+/** The settings of a file, with those of the environment in their place. */
+export const applyEnvironment = (tree: unknown, env: Environment): unknown =>
+  overrides.reduce((result, { variable, path, read }) => {
+    const text = given(env, variable);
+    return text === undefined ? result : withValue(result, path, read(text));
+  }, tree);
+
+/** The variable that overrides the setting at `path`, if one does. */
+export const variableOf = (path: string): string | undefined =>
+  overrides.find((override) => override.path.join('.') === path)?.variable;
+
+/** What the halves that will run cannot do without. */
+export type Needs = {
+  readonly session: boolean;
+  readonly serviceUrl: boolean;
+  readonly apiKey: boolean;
+  readonly encryptionKey: boolean;
+};
+
+const missing = (path: string, mend: string): ConfigFault => ({ file: '(environment)', path, mend });
+
+const tooShort = (path: string, secret: string | null): readonly ConfigFault[] =>
+  secret !== null && secret.length < minimumSecretLength
+    ? [missing(path, `must have at least ${minimumSecretLength} characters; make one with "openssl rand -base64 48"`)]
+    : [];
+
+const makeEncryptionKey = 'make one by `openssl rand -base64 32`, and keep it as long as the metadata';
+
+/** A key that each replica made for itself would lock the others out of what it stored. */
+const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly ConfigFault[] => {
+  if (key === null) {
+    return isNeeded
+      ? [
+          missing(
+            'GUESTLIST_ENCRYPTION_KEY',
+            `is not set, but in production DATABASE_URL is shared by replicas, which must share the key of its credentials too: ${makeEncryptionKey}`,
+          ),
+        ]
+      : [];
+  }
+  return readSealingKey(key) === undefined
+    ? [missing('GUESTLIST_ENCRYPTION_KEY', `is not 32 bytes in base64: ${makeEncryptionKey}`)]
+    : [];
+};
+
+/** What the environment lacks, or gives in a form that cannot work. No secret is in it. */
+export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
+  ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
+  ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
+  ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
+  ...(needs.session && secrets.hostJwtSecret === null
+    ? [
+        missing(
+          'GUESTLIST_HOST_JWT_SECRET',
+          'is not set, so no session could be verified: set the secret that the host application signs its sessions with, or list its issuers in gateway.session.issuers',
+        ),
+      ]
+    : []),
+  ...(needs.serviceUrl
+    ? [missing('GUESTLIST_SERVICE_URL', 'is not set, but the gateway runs alone: set the base URL of the service')]
+    : []),
+  ...(needs.apiKey && secrets.apiKey === null
+    ? [missing('GUESTLIST_API_KEY', "is not set: set the API key of the gateway's data app")]
+    : []),
+];
+
+/** Null: not given. */
+export const readSecrets = (env: Environment): Secrets => ({
+  hostJwtSecret: given(env, 'GUESTLIST_HOST_JWT_SECRET') ?? null,
+  demoJwtSecret: given(env, 'GUESTLIST_DEMO_JWT_SECRET') ?? null,
+  apiKey: given(env, 'GUESTLIST_API_KEY') ?? null,
+  serviceToken: given(env, 'GUESTLIST_SERVICE_TOKEN') ?? null,
+  demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
+  encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
+});

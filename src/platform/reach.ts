@@ -1,0 +1,109 @@
+/**
+ * Which servers and files this installation may read: those that its operator named, and nothing else. A caller chooses hosts and
+ * paths, so whatever is not exactly what the operator wrote is refused, and nothing is told of what else there is.
+ */
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve, sep } from 'node:path';
+import { readHost } from '../domain/host.js';
+import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../domain/organization.js';
+import { Refusal } from '../domain/refusal.js';
+import { type AllowedHost, readAllowedHost } from './allowed-hosts.js';
+
+export type ReachOptions = {
+  /** `datasources.allowedHosts`. */
+  readonly allowedHosts: readonly string[];
+  /** `datasources.duckdbFolders`, absolute. */
+  readonly duckdbFolders: readonly string[];
+  /** Only its folder `sources` holds datasources, whatever folders are named. */
+  readonly dataDir: string;
+  /** Files of this installation's own that are datasources all the same: the demo's. */
+  readonly files: readonly string[];
+  /** The metadata's own server; null: embedded. Its database is no datasource, also where its host is allowed. */
+  readonly databaseUrl: string | null;
+};
+
+/** Throws DATASOURCE_CONNECTION_ERROR, with the setting to mend, for a server or file that is not allowed or not there. */
+export type AssertReachable = (datasource: DatasourceConnection) => Promise<void>;
+
+export const createReach = (options: ReachOptions): { readonly assertReachable: AssertReachable } => {
+  const hosts = options.allowedHosts.flatMap((entry) => readAllowedHost(entry) ?? []);
+  const metadata = readMetadataServer(options.databaseUrl);
+  return {
+    assertReachable: async (datasource) => {
+      if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
+      assertServer(datasource, hosts);
+      if (metadata !== undefined) assertOther(datasource, metadata);
+    },
+  };
+};
+
+const refuse = (message: string, reason: string): never => {
+  throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason });
+};
+
+const assertServer = ({ host, port }: ServerConnection, hosts: readonly AllowedHost[]): void => {
+  const wanted = readHost(host);
+  const isAllowed = hosts.some((one) => one.host === wanted && (one.port === null || one.port === port));
+  if (wanted !== undefined && isAllowed) return;
+  refuse(
+    `Server ${JSON.stringify(`${host}:${port}`)} may not be connected to: its operator adds it to datasources.allowedHosts in the configuration.`,
+    'host-not-allowed',
+  );
+};
+
+type Server = { readonly host: string; readonly port: number; readonly database: string };
+
+const defaultPort = 5432;
+
+const readMetadataServer = (databaseUrl: string | null): Server | undefined => {
+  if (databaseUrl === null || !URL.canParse(databaseUrl)) return undefined;
+  const { hostname, port, pathname, username } = new URL(databaseUrl);
+  const database = decodeURIComponent(pathname.slice(1)) || decodeURIComponent(username);
+  return { host: oneName(readHost(hostname)), port: port === '' ? defaultPort : Number(port), database };
+};
+
+/** The ways to write this machine are one; other aliases only the operator can know. */
+const oneName = (host: string | undefined): string =>
+  host === undefined || /^(127\.|localhost$|0\.0\.0\.0$|::1$|::ffff:127\.)/.test(host) ? 'localhost' : host;
+
+const assertOther = ({ datasourceType, host, port, database }: ServerConnection, metadata: Server): void => {
+  const isSame = oneName(readHost(host)) === metadata.host && port === metadata.port && database === metadata.database;
+  if (datasourceType !== 'POSTGRES' || !isSame) return;
+  refuse(
+    'This is the database of the metadata, which is no datasource: name another database of the server.',
+    'metadata-database',
+  );
+};
+
+const assertFile = async ({ path }: DuckDbConnection, options: ReachOptions): Promise<void> => {
+  const file = await findFile(path);
+  if (file !== undefined && (await isAllowed(file, options))) return;
+  // One answer for "outside" and "not there": what else the machine holds is nobody's to know.
+  refuse(
+    'There is no DuckDB file at this path in the folders that may be read: give its absolute path, in the folder "sources" of the data folder or in one that the operator adds to datasources.duckdbFolders in the configuration.',
+    'path-not-allowed',
+  );
+};
+
+/** The regular file behind a path, with every link followed. DuckDB reads more into a path that is not absolute: `:memory:`, `s3://`, `sqlite:`. */
+const findFile = async (path: string): Promise<string | undefined> => {
+  if (!isAbsolute(path) || /[\0?*]|:\/\//.test(path)) return undefined;
+  const file = await realpath(path).catch(() => undefined);
+  if (file === undefined || !(await stat(file)).isFile()) return undefined;
+  return file;
+};
+
+const isAllowed = async (file: string, { dataDir, files, duckdbFolders }: ReachOptions): Promise<boolean> => {
+  const own = await findFolder(dataDir);
+  const sources = join(own ?? resolve(dataDir), 'sources');
+  if (own !== undefined && isInside(file, own)) {
+    return isInside(file, sources) || (await Promise.all(files.map(findFolder))).includes(file);
+  }
+  const folders = await Promise.all([sources, ...duckdbFolders].map(findFolder));
+  return folders.some((folder) => folder !== undefined && isInside(file, folder));
+};
+
+const findFolder = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+
+const isInside = (file: string, folder: string): boolean =>
+  file.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);

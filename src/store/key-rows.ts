@@ -1,0 +1,28 @@
+/** What API keys and service tokens have in common at rest. */
+import type { Insertable, Selectable } from 'kysely';
+import type { NewKey, StoredKey } from '../domain/ports.js';
+import type { Tables } from './tables.js';
+
+type Row = Selectable<Tables['service_tokens']>;
+
+export const decodeKey = (row: Row): StoredKey => ({
+  id: row.id,
+  name: row.name,
+  hash: row.hash,
+  keyHint: row.key_hint,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+});
+
+export const encodeKey = (key: NewKey): Insertable<Tables['service_tokens']> => ({
+  id: key.id,
+  name: key.name,
+  hash: key.hash,
+  key_hint: key.keyHint ?? null,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt,
+});
+
+/** The end of a key that is replaced: never later than it would have ended anyway. */
+export const earlier = (a: Date | null, b: Date): Date => (a === null || a > b ? b : a);

@@ -1,0 +1,78 @@
+/**
+ * Revocation by epochs: it raises the epoch of its subject, and every token of that subject carries the sum that held when its
+ * mint began. So a mint that was under way yields a token that was never good, in whichever process.
+ */
+import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Epoch, Revocation } from '../domain/ports.js';
+import { inTransaction } from './query.js';
+import type { Tables } from './tables.js';
+
+/** What the epochs of a row of guest_tokens come to now. */
+export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
+  select coalesce(sum(subject.epoch), 0)::bigint from guestlist.revocation_epochs as subject
+  where subject.data_app_id = guest_tokens.data_app_id and (
+    (subject.client_id = '' and subject.user_identifier = '')
+    or (subject.client_id = guest_tokens.client_id
+      and subject.user_identifier in ('', coalesce(guest_tokens.user_identifier, '')))
+  ))`;
+
+/** In one transaction; answers how many were good at `now`. */
+export const revokeGuestTokens = (
+  db: Kysely<Tables>,
+  dataAppId: string,
+  which: Revocation,
+  now: Date,
+): Promise<number> =>
+  inTransaction(db, async (transaction) => {
+    // One after the other within a data app: two that end the same tokens would wait for each other's rows.
+    await transaction.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
+    const ended = await transaction
+      .deleteFrom('guest_tokens')
+      .where('data_app_id', '=', dataAppId)
+      .where(isMeant(which))
+      .returning(['expires_at', sql<SqlBool>`epoch = ${sumOfEpochs()}`.as('is_current')])
+      .execute();
+    await raiseEpoch(transaction, dataAppId, which);
+    return ended.filter(({ is_current, expires_at }) => is_current && (expires_at === null || expires_at > now)).length;
+  });
+
+const isMeant = (which: Revocation) => (eb: ExpressionBuilder<Tables, 'guest_tokens'>) => {
+  switch (which.kind) {
+    case 'id':
+      return eb('id', '=', which.id);
+    case 'token':
+      return eb('hash', '=', which.hash);
+    case 'client':
+      return which.userIdentifier === null
+        ? eb('client_id', '=', which.clientId)
+        : eb.and([eb('client_id', '=', which.clientId), eb('user_identifier', '=', which.userIdentifier)]);
+    case 'all':
+      return eb.val(true).$castTo<SqlBool>();
+  }
+};
+
+const subjectOf = (which: Revocation): { readonly client_id: string; readonly user_identifier: string } | null => {
+  switch (which.kind) {
+    case 'all':
+      return { client_id: '', user_identifier: '' };
+    case 'client':
+      return { client_id: which.clientId, user_identifier: which.userIdentifier ?? '' };
+    default:
+      // One token has no mint under way: whoever knows it, or its id, has had it answered.
+      return null;
+  }
+};
+
+const raiseEpoch = async (db: Kysely<Tables>, dataAppId: string, which: Revocation): Promise<void> => {
+  const subject = subjectOf(which);
+  if (subject === null) return;
+  await db
+    .insertInto('revocation_epochs')
+    .values({ data_app_id: dataAppId, ...subject, epoch: '1' })
+    .onConflict((oc) =>
+      oc
+        .columns(['data_app_id', 'client_id', 'user_identifier'])
+        .doUpdateSet({ epoch: sql<string>`revocation_epochs.epoch + 1` }),
+    )
+    .execute();
+};

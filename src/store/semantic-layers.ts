@@ -1,0 +1,54 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { SemanticLayerStore } from '../domain/ports.js';
+import type { SemanticLayer } from '../domain/semantic-layer.js';
+import { jsonb } from './document.js';
+import { assertUpdated, wasInserted } from './query.js';
+import type { Tables } from './tables.js';
+
+const decode = (row: Selectable<Tables['semantic_layers']>): SemanticLayer => ({
+  tables: row.tables,
+  feedback: row.feedback,
+  updatedAt: row.updated_at,
+});
+
+const encode = ({ tables, feedback, updatedAt }: SemanticLayer) => ({
+  tables: jsonb(tables),
+  feedback,
+  updated_at: updatedAt,
+});
+
+export const createSemanticLayerStore = (db: Kysely<Tables>): SemanticLayerStore => ({
+  insert: async (datamartId, layer) =>
+    wasInserted(
+      await db
+        .insertInto('semantic_layers')
+        .values({ datamart_id: datamartId, ...encode(layer) })
+        .onConflict((oc) => oc.doNothing())
+        .executeTakeFirst(),
+    ),
+  update: async (datamartId, layer) => {
+    assertUpdated(
+      await db
+        .updateTable('semantic_layers')
+        .set(encode(layer))
+        .where('datamart_id', '=', datamartId)
+        .executeTakeFirst(),
+      'The semantic layer',
+    );
+  },
+  findByDatamart: async (datamartId) => {
+    const row = await db
+      .selectFrom('semantic_layers')
+      .selectAll()
+      .where('datamart_id', '=', datamartId)
+      .executeTakeFirst();
+    return row && decode(row);
+  },
+  remove: async (datamartId) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('semantic_layers')
+      .where('datamart_id', '=', datamartId)
+      .executeTakeFirst();
+    return numDeletedRows === 1n;
+  },
+});

@@ -1,0 +1,96 @@
+/** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
+import type { ServiceCaller } from '../domain/caller.js';
+import type { Datamart } from '../domain/datamart.js';
+import { changeParts, type DatamartChanges, needsSource, noParts } from '../domain/datamart-changes.js';
+import type { Clock, Engine, Ids, ListedDatamart, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { readSource, readSourceOf } from './datamart-source.js';
+import { pageOf } from './workspaces.js';
+
+type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock; readonly ids: Ids };
+
+type ListCommand = { readonly isPagination: boolean; readonly pageNumber: number; readonly expandDetails: boolean };
+
+/** Operation 8, in order of name. */
+export const listDatamarts =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    _caller: ServiceCaller,
+    { expandDetails, ...paging }: ListCommand,
+  ): Promise<{ readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean }> => ({
+    items: await store.datamarts.list(pageOf(paging)),
+    expandDetails,
+  });
+
+const taken = (name: string): Refusal =>
+  new Refusal(
+    'DATAMART_ALREADY_EXISTS',
+    `A datamart named ${JSON.stringify(name)} exists already; choose another name, or update that one.`,
+  );
+
+export type CreateDatamart = DatamartChanges & { readonly name: string; readonly datasourceName: string };
+
+/** Throws DATAMART_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
+export const createDatamart =
+  ({ store, engine, clock, ids }: Deps) =>
+  async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<Datamart> => {
+    const datasource = await store.datasources.findByName(datasourceName);
+    if (datasource === undefined) {
+      throw new Refusal(
+        'INVALID_DATASOURCE_NAME',
+        `datasourceName: there is no datasource named ${JSON.stringify(datasourceName)}.`,
+      );
+    }
+    if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
+    const parts = changeParts(noParts, changes, await readSource(engine, datasource));
+    const now = clock.now();
+    const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
+    if (!(await store.datamarts.insert(datamart))) throw taken(name);
+    return datamart;
+  };
+
+export type UpdateDatamart = DatamartChanges & { readonly datamartName: string };
+
+const unknown = (name: string): Refusal =>
+  new Refusal(
+    'INVALID_DATAMART',
+    `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
+  );
+
+/**
+ * Operation 9. The datasource is looked at before the transaction, which waits for nothing but the database; of two
+ * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
+ */
+export const updateDatamart =
+  ({ store, engine, clock }: Deps) =>
+  async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<Datamart> => {
+    const known = await store.datamarts.findByName(datamartName);
+    if (known === undefined) throw unknown(datamartName);
+    const source = needsSource(changes) ? await readSourceOf(store, engine, known) : undefined;
+    return store.transaction(async (inner) => {
+      const current = await inner.datamarts.lockByName(datamartName);
+      // Deleted since, and perhaps made anew over another datasource.
+      if (current?.id !== known.id) throw unknown(datamartName);
+      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: clock.now() };
+      await inner.datamarts.update(updated);
+      return updated;
+    });
+  };
+
+/** Operation 10, with all that depends on the datamart. */
+export const deleteDatamart =
+  ({ store }: Pick<Deps, 'store'>) =>
+  (_caller: ServiceCaller, { datamartName }: { readonly datamartName: string }): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      const datamart = await inner.datamarts.lockByName(datamartName);
+      if (datamart === undefined) {
+        throw new Refusal(
+          'INVALID_REQUEST_BODY',
+          `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
+          { reason: 'datamart-unknown' },
+        );
+      }
+      await inner.embeds.removeByDatamart(datamart.name);
+      await inner.datamarts.remove(datamart.id);
+      return datamart;
+    });

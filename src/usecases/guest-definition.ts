@@ -1,0 +1,74 @@
+/** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
+
+import type { GuestGrant } from '../domain/guest.js';
+import {
+  changedDefinition,
+  type GuestDefinition,
+  guestFaults,
+  type NewGuestDefinition,
+  newDefinition,
+} from '../domain/guest-metric.js';
+import type { Metric, MetricDefinition } from '../domain/metric.js';
+import type { Clock, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { findSource, type Opened } from './embed-lookup.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock };
+
+const maxFaults = 10;
+
+const assertSound = async (
+  { store, clock }: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  parts: GuestDefinition,
+  whole: MetricDefinition,
+): Promise<void> => {
+  const source = await findSource(store, opened);
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'This embed has no datamart; the host application must name one in its access settings.',
+    );
+  }
+  const faults = guestFaults(parts, whole, source.datamart, { now: clock.now(), timezone: grant.timezone });
+  if (faults.length === 0) return;
+  throw new Refusal('INVALID_REQUEST_BODY', `definition: ${faults.slice(0, maxFaults).join('; ')}.`, {
+    reason: 'guest-definition',
+  });
+};
+
+/** Throws INVALID_REQUEST_BODY with every fault, or METRIC_QUERY_ERROR where the embed has no datamart. */
+export const readNewDefinition = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  parts: NewGuestDefinition,
+): Promise<MetricDefinition> => {
+  const definition = newDefinition(parts);
+  await assertSound(deps, grant, opened, parts, definition);
+  return definition;
+};
+
+/**
+ * The same for a change. spec-gap: of a metric that the host made, filters and RLS variables stay as they are, and none is added: tokens
+ * name them, and its author's conditions are not the guest's to lift.
+ */
+export const readChangedDefinition = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  metric: Metric,
+  parts: GuestDefinition,
+): Promise<MetricDefinition> => {
+  if (metric.guest === null && parts.filters !== undefined) {
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      'definition.filters: this metric was made by the host application, and keeps its filters; leave the field out.',
+      { reason: 'filters-of-the-host' },
+    );
+  }
+  const definition = changedDefinition(metric, parts);
+  await assertSound(deps, grant, opened, parts, definition);
+  return definition;
+};

@@ -1,0 +1,59 @@
+/** The answer of a definition that is not saved, under everything that binds the dashboard it is read through. */
+import { assertDefines, assertWrites } from '../domain/access.js';
+import type { GuestCaller } from '../domain/caller.js';
+import type { GuestGrant } from '../domain/guest.js';
+import { type GuestDefinition, isWhole } from '../domain/guest-metric.js';
+import type { GuestQuery, MetricReply } from '../domain/guest-view.js';
+import { hostMade, type Metric } from '../domain/metric.js';
+import type { Clock, Engine, Store } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Opened } from './embed-lookup.js';
+import { readChangedDefinition, readNewDefinition } from './guest-definition.js';
+import { loadTarget } from './guest-metric-target.js';
+import { openDashboard, openMetric, questionFor } from './guest-scope.js';
+
+type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+
+type Question = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'>;
+
+/** With a `metricId`: a change of that metric, of which the parts that are left out stay. */
+export type PreviewGuestMetric = Question & {
+  readonly dashboardId: string;
+  readonly metricId?: string | undefined;
+  readonly definition: GuestDefinition;
+};
+
+const previewId = 'preview';
+
+/** The metric as it would be; the permission is that of the write which the preview is for. */
+const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: PreviewGuestMetric): Promise<Metric> => {
+  if (command.metricId === undefined) {
+    assertWrites(grant, opened.embed, 'createGuestMetric');
+    assertDefines(grant);
+    if (!isWhole(command.definition)) {
+      throw new Refusal('INVALID_REQUEST_BODY', 'definition: a new metric needs chart and from.');
+    }
+    const definition = await readNewDefinition(deps, grant, opened, command.definition);
+    const { workspaceId } = opened.dashboard;
+    return { metricId: previewId, workspaceId, name: previewId, definition, lineage: [], owner: grant, ...hostMade };
+  }
+  const { metric } = await loadTarget(deps.store, grant, command.metricId, 'updateGuestMetric');
+  await openMetric(deps.store, grant, command.metricId, command.dashboardId);
+  assertWrites(grant, opened.embed, 'updateGuestMetric');
+  assertDefines(grant);
+  return { ...metric, definition: await readChangedDefinition(deps, grant, opened, metric, command.definition) };
+};
+
+/** Nothing of it is stored. */
+export const previewGuestMetric =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, command: PreviewGuestMetric): Promise<MetricReply> => {
+    const started = deps.clock.now();
+    const opened = await openDashboard(deps.store, grant, command.dashboardId);
+    const metric = await draft(deps, grant, opened, command);
+    const { dashboardFilter, metricFilter, sort, limit, offset } = command;
+    const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
+    const target = { opened, metric, dashboards: [opened.dashboard] };
+    const answer = await deps.engine.query(await questionFor(deps.store, grant, target, query, started));
+    return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
+  };

@@ -1,0 +1,55 @@
+/** Listing and revoking the guest tokens of a data app, and removing those that expired long ago. */
+import type { ApiKeyCaller } from '../domain/caller.js';
+import type { Clock, ListedGuestToken, Revocation, Store, Tokens } from '../domain/ports.js';
+import { pageOf } from './workspaces.js';
+
+export type ListGuestTokens = {
+  readonly clientId?: string | undefined;
+  readonly userIdentifier?: string | undefined;
+  readonly isPagination: boolean;
+  readonly pageNumber: number;
+};
+
+type Deps = { readonly store: Pick<Store, 'guestTokens'>; readonly clock: Clock };
+
+/** The live guest tokens of the key's own data app. */
+export const listGuestTokens =
+  ({ store, clock }: Deps) =>
+  (
+    caller: ApiKeyCaller,
+    { clientId, userIdentifier, ...paging }: ListGuestTokens,
+  ): Promise<readonly ListedGuestToken[]> =>
+    store.guestTokens.listLive(
+      { dataAppId: caller.dataAppId, clientId, userIdentifier, now: clock.now() },
+      pageOf(paging),
+    );
+
+/** Exactly one of the forms. */
+export type RevokeGuestTokens =
+  | { readonly id: string }
+  | { readonly token: string }
+  | { readonly clientId: string; readonly userIdentifier?: string | undefined }
+  | { readonly all: true };
+
+const revocationOf = (command: RevokeGuestTokens, tokens: Tokens): Revocation => {
+  if ('id' in command) return { kind: 'id', id: command.id };
+  if ('token' in command) return { kind: 'token', hash: tokens.hash(command.token) };
+  if ('all' in command) return { kind: 'all' };
+  return { kind: 'client', clientId: command.clientId, userIdentifier: command.userIdentifier ?? null };
+};
+
+/** Ends guest tokens of the key's own data app, from the next read on, in every process; answers how many were live. */
+export const revokeGuestTokens =
+  ({ store, clock, tokens }: Deps & { readonly tokens: Tokens }) =>
+  async (caller: ApiKeyCaller, command: RevokeGuestTokens): Promise<{ readonly revoked: number }> => ({
+    revoked: await store.guestTokens.revoke(caller.dataAppId, revocationOf(command, tokens), clock.now()),
+  });
+
+/** Until then, whoever still has an expired token is told that it has expired, and not that it was never there. */
+const keptAfterExpiryInMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Removes tokens that expired more than seven days ago. */
+export const purgeGuestTokens =
+  ({ store, clock }: Deps) =>
+  (): Promise<number> =>
+    store.guestTokens.purge(new Date(clock.now().getTime() - keptAfterExpiryInMs));

@@ -1,0 +1,291 @@
+/** `/api/v2/datasource`: datasources created, replaced, listed and synced, as clients of the interface call it. */
+import { randomUUID } from 'node:crypto';
+import { copyFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { request } from '../product/guest.js';
+import { runOnFile } from '../suites/duckdb-file.js';
+import { call, type House, type Input, noon, ok, openHouse, refused, setNow } from './house.js';
+
+let house: House;
+beforeAll(async () => {
+  // Nothing listens at the first of them, and nothing is at the second.
+  house = await openHouse('datasources: { allowedHosts: ["127.0.0.1:9", "nowhere.invalid"] }');
+});
+afterAll(() => house.close());
+beforeEach(() => setNow(noon));
+
+const password = `pass-${randomUUID()}`;
+const at = (name: string): string => join(house.sources, name);
+const file = (name: string, path = at('warehouse.duckdb')): Input => ({
+  datasourceType: 'DUCKDB',
+  credentials: { name, path },
+});
+const server = (name: string, credentials: Input = {}, datasourceType = 'POSTGRES'): Input => ({
+  datasourceType,
+  credentials: { name, host: '127.0.0.1', port: 9, username: 'reader', password, database: 'shop', ...credentials },
+});
+const listed = async () => (await ok(house, 'listDatasources', {})).data;
+const names = async (): Promise<readonly string[]> => (await listed()).map(({ name }) => name);
+
+describe('create', () => {
+  test('Response: {name}; it is listed with its type and when it was looked at', async () => {
+    const answer = await call(house, 'createDatasource', file('first'));
+    expect([answer.status, answer.body]).toEqual([200, { name: 'first' }]);
+    expect(await listed()).toContainEqual({ name: 'first', datasourceType: 'DUCKDB', syncedAt: noon.toISOString() });
+  });
+
+  test.each(['duckdb', 'DuckDB', 'DUCKDB'])('datasourceType %s is read without regard to case', async (spelling) => {
+    const name = `spelt-${spelling}`;
+    await ok(house, 'createDatasource', { ...file(name), datasourceType: spelling });
+    expect((await listed()).find((one) => one.name === name)?.datasourceType).toBe('DUCKDB');
+  });
+
+  test('what was found in it is kept: tables, columns and keys', async () => {
+    await runOnFile(at('keys.duckdb'), [
+      'CREATE TABLE shops (id BIGINT PRIMARY KEY, name VARCHAR UNIQUE)',
+      'CREATE TABLE sales (id BIGINT PRIMARY KEY, shop BIGINT REFERENCES shops (id), amount DECIMAL(9,2) NOT NULL)',
+    ]);
+    await ok(house, 'createDatasource', file('keys', at('keys.duckdb')));
+    const tables = await house.stored(async (store) => {
+      const summary = await store.datasources.findSummary('keys');
+      return store.datasources.findTables(summary?.id ?? '');
+    });
+    expect(tables).toMatchObject([
+      { tableName: 'sales', primaryKey: ['id'], foreignKeys: [{ columns: ['shop'], referencedColumns: ['id'] }] },
+      { tableName: 'shops', primaryKey: ['id'], uniqueKeys: [['name']] },
+    ]);
+    expect(tables?.[0]?.columns[2]).toEqual({ columnName: 'amount', datatype: 'DECIMAL(9,2)', isNullable: false });
+  });
+
+  test('a second one with the same name fails: DATASOURCE_ALREADY_EXISTS', async () => {
+    await ok(house, 'createDatasource', file('twice'));
+    const message = await refused('createDatasource DATASOURCE_ALREADY_EXISTS', house, file('twice'));
+    expect(message).toContain('"twice"');
+    expect(await ok(house, 'createDatasource', file('Twice'))).toEqual({ name: 'Twice' });
+  });
+
+  test('of ten simultaneous creates with one name, one succeeds', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => call(house, 'createDatasource', file('at-once'))),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
+    expect((await names()).filter((name) => name === 'at-once')).toHaveLength(1);
+  });
+
+  test.each([
+    ['a host that the operator did not name', () => server('never', { host: 'db.example.com' }), /allowedHosts/],
+    ['another port of a host that is named', () => server('never', { port: 5432 }), /allowedHosts/],
+    ['the cloud’s metadata service', () => server('never', { host: '169.254.169.254', port: 80 }), /allowedHosts/],
+    ['a server that does not answer', () => server('never'), /could not be/],
+    ['a MariaDB that does not answer', () => server('never', {}, 'mariadb'), /could not be/],
+    ['a host that does not exist', () => server('never', { host: 'nowhere.invalid' }), /could not be/],
+    ['a file that is not there', () => file('never', at('gone.duckdb')), /duckdbFolders/],
+    ['a file outside of the folders', () => file('never', '/etc/passwd'), /duckdbFolders/],
+    ['a path that climbs out', () => file('never', `${house.sources}/../credentials.json`), /duckdbFolders/],
+    ['the lock of the metadata', () => file('never', `${house.sources}/../metadata.lock`), /duckdbFolders/],
+    ['a URL', () => file('never', 's3://bucket/x.duckdb'), /duckdbFolders/],
+    ['memory', () => file('never', ':memory:'), /duckdbFolders/],
+    ['a folder', () => file('never', house.sources), /duckdbFolders/],
+    ['a file that is no database', () => file('never', at('text.duckdb')), /could not be/],
+    ['a link that leads out', () => file('never', at('out.duckdb')), /duckdbFolders/],
+  ])('%s is refused, and nothing is stored', async (_, input, message) => {
+    await writeFile(at('text.duckdb'), 'no database');
+    await symlink('/etc/passwd', at('out.duckdb')).catch(() => undefined);
+    const before = await names();
+    const text = await refused('createDatasource DATASOURCE_CONNECTION_ERROR', house, input());
+    expect(text).toMatch(message);
+    for (const secret of [password, 'root:', 'ECONNREFUSED', 'ENOTFOUND', 'no database'])
+      expect(text).not.toContain(secret);
+    expect(await names()).toEqual(before);
+  });
+
+  const without = (name: string, datasourceType = 'POSTGRES'): Input => {
+    const { credentials, ...rest } = server('never', {}, datasourceType);
+    const { [name]: _, ...others } = credentials as Input;
+    return { ...rest, credentials: others };
+  };
+  test.each<[string, Input]>([
+    ['datasourceType', { credentials: { name: 'never', path: '/x' } }],
+    ['datasourceType', { ...server('never'), datasourceType: 'ORACLE' }],
+    ['datasourceType', { ...server('never'), datasourceType: 7 }],
+    ['credentials', { datasourceType: 'DUCKDB' }],
+    ['credentials.name', { datasourceType: 'DUCKDB', credentials: { path: '/x' } }],
+    ['credentials.path', { datasourceType: 'DUCKDB', credentials: { name: 'never' } }],
+    ['credentials.host', { datasourceType: 'DUCKDB', credentials: { name: 'never', path: '/x', host: 'db' } }],
+    ['credentials.path', server('never', { path: '/x' })],
+    ...['name', 'host', 'username', 'password', 'database'].flatMap((name): [string, Input][] => [
+      [`credentials.${name}`, without(name)],
+      [`credentials.${name}`, without(name, 'mysql')],
+    ]),
+    ...['', '/var/run/postgresql', 'a,b', 'http://db', 'user@db', 'db:5432', ' db'].map((host): [string, Input] => [
+      'credentials.host',
+      server('never', { host }),
+    ]),
+    ...[0, 65_536, 1.5, '5432', null].map((port): [string, Input] => ['credentials.port', server('never', { port })]),
+    ['credentials.isSsl', server('never', { isSsl: 'true' })],
+    ['credentials.password', server('never', { password: null })],
+    ['credentials.schema', server('never', { schema: 'other' }, 'MYSQL')],
+    ['credentials.name', server('x'.repeat(256))],
+    ['credentials.sslmode', server('never', { sslmode: 'disable' })],
+    ['syncedAt', { ...server('never'), syncedAt: null }],
+  ])('the error names %s: %j', async (path, input) => {
+    for (const pair of ['createDatasource INVALID_REQUEST_BODY', 'updateDatasource INVALID_REQUEST_BODY'] as const) {
+      const message = await refused(pair, house, input);
+      expect(message).toContain(path);
+      expect(message).not.toContain(password);
+    }
+  });
+});
+
+describe('update', () => {
+  test('PUT by credentials.name, all credentials given: the next question reads what they name', async () => {
+    await ok(house, 'createEmbed', {
+      embedType: 'metric',
+      dashboardId: 'board',
+      metricId: 'revenue',
+      workspaceName: 'shop',
+      name: 'revenue',
+    });
+    const { data } = await ok(house, 'listEmbeds', {});
+    const embedId = data[0]?.embedId;
+    const read = async () => (await ok(house, 'queryMetric', { embedId, metricId: 'revenue', clientId: 'acme' })).data;
+    expect(await read()).toEqual([{ Revenue: 200 }]);
+    await copyFile(at('warehouse.duckdb'), at('tenfold.duckdb'));
+    await runOnFile(at('tenfold.duckdb'), ['UPDATE sales SET amount = amount * 10']);
+    const answer = await call(house, 'updateDatasource', file('warehouse', at('tenfold.duckdb')));
+    expect([answer.status, answer.body]).toEqual([200, { name: 'warehouse' }]);
+    expect(await read()).toEqual([{ Revenue: 2000 }]);
+    const unreachable = file('warehouse', at('gone.duckdb'));
+    await refused('updateDatasource DATASOURCE_CONNECTION_ERROR', house, unreachable);
+    expect(await read()).toEqual([{ Revenue: 2000 }]);
+    await ok(house, 'updateDatasource', file('warehouse'));
+    expect(await read()).toEqual([{ Revenue: 200 }]);
+  });
+
+  test('an unknown name: DATASOURCE_ID_ERROR', async () => {
+    expect(await refused('updateDatasource DATASOURCE_ID_ERROR', house, file('nowhere'))).toContain('"nowhere"');
+    expect(await names()).not.toContain('nowhere');
+  });
+
+  test('the type stays, whatever else is given', async () => {
+    await ok(house, 'createDatasource', file('typed'));
+    const message = await refused('updateDatasource INVALID_REQUEST_BODY', house, server('typed'));
+    expect(message).toContain('is of type DUCKDB');
+    expect((await listed()).find(({ name }) => name === 'typed')?.datasourceType).toBe('DUCKDB');
+  });
+});
+
+describe('list', () => {
+  test('Response: {data: [{name, datasourceType, syncedAt}]} in order of names, and no credentials', async () => {
+    const answer = await call(house, 'listDatasources', {});
+    const { data } = answer.body as { data: readonly Input[] };
+    expect(Object.keys(answer.body as object)).toEqual(['data']);
+    for (const item of data) expect(Object.keys(item)).toEqual(['name', 'datasourceType', 'syncedAt']);
+    expect(data.map(({ name }) => name)).toEqual(data.map(({ name }) => name).toSorted());
+    expect(data).toContainEqual({ name: 'lost', datasourceType: 'DUCKDB', syncedAt: null });
+    expect(answer.text).not.toContain(house.sources);
+  });
+
+  test('isPagination and pageNumber: ten a page', async () => {
+    for (let index = 0; index < 12; index += 1) await ok(house, 'createDatasource', file(`zz-${index + 10}`));
+    const all = await listed();
+    const page = async (pageNumber: number) =>
+      (await ok(house, 'listDatasources', { isPagination: true, pageNumber })).data;
+    expect(await page(1)).toEqual(all.slice(0, 10));
+    expect(await page(2)).toEqual(all.slice(10, 20));
+    expect(await page(99)).toEqual([]);
+  });
+
+  test.each([{ isPagination: true, pageNumber: 0 }, { isPagination: true, pageNumber: 'x' }, { name: 'first' }])(
+    '%j is not valid',
+    async (input) => {
+      await refused('listDatasources INVALID_REQUEST_BODY', house, input);
+    },
+  );
+});
+
+describe('sync', () => {
+  test('looks at the tables again: the next question sees them, and syncedAt says when', async () => {
+    await runOnFile(at('growing.duckdb'), ['CREATE TABLE one (id BIGINT)']);
+    await ok(house, 'createDatasource', file('growing', at('growing.duckdb')));
+    await runOnFile(at('grown.duckdb'), ['CREATE TABLE one (id BIGINT)', 'CREATE TABLE two (id BIGINT)']);
+    await rename(at('grown.duckdb'), at('growing.duckdb'));
+    const later = new Date(noon.getTime() + 60_000);
+    setNow(later);
+    const answer = await call(house, 'syncDatasource', { name: 'growing' });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { data: { message: 'Datasource "growing" is synced: 2 tables.' } },
+    ]);
+    expect((await listed()).find(({ name }) => name === 'growing')?.syncedAt).toBe(later.toISOString());
+  });
+
+  test('known clients: {input: {datasourceId}}, which is its id or its name', async () => {
+    await ok(house, 'createDatasource', file('known'));
+    const id = await house.stored(async (store) => (await store.datasources.findSummary('known'))?.id);
+    for (const input of [{ input: { datasourceId: 'known' } }, { input: { datasourceId: id } }, { name: 'known' }])
+      expect((await ok(house, 'syncDatasource', input)).data.message).toContain('"known"');
+  });
+
+  test('an unknown one: 400 DATASOURCE_ID_ERROR', async () => {
+    for (const input of [{ name: 'nowhere' }, { input: { datasourceId: 'nowhere' } }])
+      expect(await refused('syncDatasource DATASOURCE_ID_ERROR', house, input)).toContain('"nowhere"');
+  });
+
+  test('one that cannot be reached any more: DATASOURCE_CONNECTION_ERROR, and what is known of it stays', async () => {
+    await runOnFile(at('leaving.duckdb'), ['CREATE TABLE one (id BIGINT)']);
+    await ok(house, 'createDatasource', file('leaving', at('leaving.duckdb')));
+    await rm(at('leaving.duckdb'));
+    setNow(new Date(noon.getTime() + 60_000));
+    await refused('syncDatasource DATASOURCE_CONNECTION_ERROR', house, { name: 'leaving' });
+    expect((await listed()).find(({ name }) => name === 'leaving')?.syncedAt).toBe(noon.toISOString());
+    const tables = await house.stored(async (store) => {
+      const summary = await store.datasources.findSummary('leaving');
+      return store.datasources.findTables(summary?.id ?? '');
+    });
+    expect(tables?.map(({ tableName }) => tableName)).toEqual(['one']);
+  });
+
+  test.each([
+    {},
+    { name: '' },
+    { input: {} },
+    { datasourceId: 'first' },
+    { name: 'first', input: { datasourceId: 'x' } },
+  ])('%j is not valid', async (input) => {
+    await refused('syncDatasource INVALID_REQUEST_BODY', house, input);
+  });
+});
+
+test('Auth: the service token alone', async () => {
+  for (const bearer of [null, 'wrong', house.apiKey]) {
+    const message = 'invalid service token';
+    expect(await refused('createDatasource AUTHENTICATION_ERROR', house, file('never'), { bearer })).toBe(message);
+    expect(await refused('updateDatasource AUTHENTICATION_ERROR', house, file('warehouse'), { bearer })).toBe(message);
+    expect(await refused('listDatasources AUTHENTICATION_ERROR', house, {}, { bearer })).toBe(message);
+    expect(await refused('syncDatasource AUTHENTICATION_ERROR', house, { name: 'first' }, { bearer })).toBe(message);
+  }
+  expect(await names()).not.toContain('never');
+});
+
+test('a body that is no JSON is refused without a word of it', async () => {
+  const answer = await request(`${house.url()}/api/v2/datasource`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${house.serviceToken}`, 'content-type': 'application/json' },
+    body: `{"datasourceType": "POSTGRES", "credentials": {"password": "${password}" oops}`,
+  });
+  expect(answer.status).toBe(400);
+  expect(answer.text).not.toContain(password.slice(0, 8));
+});
+
+test('a datasource outside of what is allowed now is not read, though it was stored before', async () => {
+  await house.stored(async (store) => {
+    const there = await store.datasources.findByName('lost');
+    if (there === undefined) throw new Error('no datasource lost');
+    await store.datasources.update({ ...there, datasourceType: 'DUCKDB', path: '/etc/passwd' });
+  });
+  expect(await refused('syncDatasource DATASOURCE_CONNECTION_ERROR', house, { name: 'lost' })).toContain(
+    'datasources.duckdbFolders',
+  );
+});
