@@ -1,44 +1,8 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createGateway, type LibraryOptions } from '../../src/library.js';
 import { captureLog } from './harness.js';
-import { createScriptedUpstream } from './scripted-upstream.js';
-
-type Listener = Parameters<typeof createServer>[1];
-
-const listen = async (listener: Listener): Promise<string> => {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
-
-const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
-  const chunks = await request.toArray();
-  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString('utf8'));
-};
-
-/** A service of the interface on a port of its own. */
-const startService = async () => {
-  const upstream = createScriptedUpstream();
-  const url = await listen(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
-    const answer = await upstream.transport({
-      method: (request.method ?? 'GET') as 'GET',
-      path: pathname,
-      query: Object.fromEntries(searchParams),
-      bearer: (request.headers.authorization ?? '').replace('Bearer ', ''),
-      body: await bodyOf(request),
-    });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
-  });
-  return { upstream, url };
-};
+import { listen, startScriptedService } from './scripted-service.js';
 
 const policies = new URL('../../config/policies/flights.yaml', import.meta.url).pathname;
 const identify: LibraryOptions['identify'] = ({ headers }) =>
@@ -46,7 +10,7 @@ const identify: LibraryOptions['identify'] = ({ headers }) =>
 
 describe('the gateway as a library', () => {
   it('is a router in front of a service in another process, made of a few settings', async () => {
-    const { upstream, url: service } = await startService();
+    const { upstream, url: service } = await startScriptedService();
     const { log } = captureLog();
     const gateway = createGateway({ identify, policies, service: { url: service, apiKey: 'the-api-key' }, log });
     const host = await listen(express().use('/analytics', gateway));

@@ -1,8 +1,9 @@
-/** The built gateway with issuers of its own configuration file, in front of a service in another process. */
+/** The built gateway with issuers of its own configuration file, in front of a service elsewhere. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { startScriptedService } from '../gateway/scripted-service.js';
 import { ecPair, hmacWith, jwkOf, pemOf, rsaPair, signWith, startJwks } from '../gateway/signers.js';
 import { type EmbedToken, type Failure, manager, request } from './guest.js';
 import { startProduct } from './product.js';
@@ -31,14 +32,14 @@ test('sessions of three issuers, by file, by URL and by variable; the cookie fro
     JSON.stringify({ gateway: { policies, publicOrigin, session: { cookie: 'host_session', issuers } } }),
   );
   const secret = 'a secret of the host, long enough';
-  const service = await startProduct({ args: ['--only', 'service'] });
+  const service = await startScriptedService();
   const gateway = await startProduct({
     args: ['--only', 'gateway'],
     env: {
       GUESTLIST_CONFIG: file,
       LOGIN_SECRET: secret,
       GUESTLIST_SERVICE_URL: service.url,
-      GUESTLIST_API_KEY: service.credentials.demoApiKey,
+      GUESTLIST_API_KEY: 'the-api-key',
     },
   });
   const ask = (headers: Record<string, string>) =>
@@ -65,7 +66,7 @@ test('sessions of three issuers, by file, by URL and by variable; the cookie fro
     expect(gateway.output()).not.toMatch(/Warning/);
     for (const kept of [byFile, byUrl, secret]) expect(gateway.output()).not.toContain(kept);
   } finally {
-    await Promise.all([service.stop(), gateway.stop()]);
-    await Promise.all([service.remove(), gateway.remove(), rm(folder, { recursive: true })]);
+    await gateway.stop();
+    await Promise.all([gateway.remove(), rm(folder, { recursive: true })]);
   }
 });
