@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createJwks,
   fetchesPerMinute,
@@ -156,6 +156,12 @@ describe('keys that nobody knows', () => {
     expect(state.hits).toBe(fetchesPerMinute + 1);
   });
 
+  it('cause none where they are longer than any key id', async () => {
+    const { outcome, state } = await start();
+    expect(await outcome(byEc(ec, 'x'.repeat(256)))).toBe('malformed');
+    expect(state.hits).toBe(0);
+  });
+
   it('do not use up the renewal of good ones', async () => {
     const { outcome, state, clock } = await start();
     await outcome(byRsa());
@@ -205,12 +211,19 @@ describe('an issuer that cannot be reached', () => {
   });
 
   it('is asked again every half minute, and not at every request', async () => {
-    const { outcome, state, clock, settled } = await start();
+    const { outcome, state, clock, settled, lines } = await start();
+    const fetches = vi.spyOn(globalThis, 'fetch');
+    onTestFinished(() => fetches.mockRestore());
     await outcome(byRsa());
     state.answer = notFound;
     clock.advance(freshForMs);
-    for (let index = 0; index < 10; index += 1) expect(await outcome(byRsa())).toBe('verified');
-    await settled(2);
+    expect(await outcome(byRsa())).toBe('verified');
+    await expect.poll(() => lines.length).toBe(1);
+    for (let index = 0; index < 10; index += 1) {
+      expect(await outcome(byRsa())).toBe('verified');
+      await new Promise(setImmediate);
+    }
+    expect(fetches).toHaveBeenCalledTimes(2);
     clock.advance(renewEveryMs);
     await outcome(byRsa());
     await settled(3);
