@@ -1,5 +1,5 @@
 /** The composition root: every object is built here once, straight down. What it returns is the whole product. */
-import { createSecretKey, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
@@ -9,7 +9,7 @@ import { createOpenApi } from './contract/openapi.js';
 import { bound } from './contract/operations.js';
 import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
-import { createDemoHost, demoIssuer, demoKey } from './demo/host.js';
+import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
@@ -33,6 +33,7 @@ import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
 import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
+import { createIssuers } from './session-issuers.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
@@ -142,24 +143,6 @@ const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, 
   return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 
-const issuersOf = ({ settings, secrets, isDemo }: Config, credentials: Credentials): GatewayOptions['issuers'] => {
-  const { issuer, audience, clockToleranceSeconds } = settings.gateway.session;
-  const host = secrets.hostJwtSecret;
-  return [
-    ...(isDemo ? [{ issuer: demoIssuer, secret: demoKey(credentials.demoJwtSecret), clockToleranceSeconds }] : []),
-    ...(host === null
-      ? []
-      : [
-          {
-            issuer,
-            audience: audience ?? undefined,
-            clockToleranceSeconds,
-            secret: createSecretKey(Buffer.from(host, 'utf8')),
-          },
-        ]),
-  ];
-};
-
 type GatewayParts = {
   readonly config: Config;
   readonly credentials: Credentials;
@@ -179,11 +162,12 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 
 const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, credentials, cache, place } = parts;
-  const { session, allowedOrigins, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
   return createGateway({
-    issuers: issuersOf(config, credentials),
+    issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
+    publicOrigin,
     policy: loadPolicyFile(resolve(config.folder, policies)),
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,

@@ -144,8 +144,8 @@ const assertOpen = (isClosed: boolean): void => {
   throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
 };
 
-/** Settings that changed are another database: no other process need tell this one. */
-const keyOf = ({ syncedAt: _, ...datasource }: Datasource): string => JSON.stringify(datasource);
+/** Settings that changed, or tables that were looked at anew, are another database: no other process need tell this one. */
+const keyOf = (datasource: Datasource): string => JSON.stringify(datasource);
 
 /** Who asks a question has no business with hosts and passwords. */
 const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {

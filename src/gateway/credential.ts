@@ -1,5 +1,6 @@
 /** Where a session may be carried, and from which pages. Knows headers only. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { isOrigin, originMend } from '../platform/origin.js';
 
 /** The Bearer credential, possibly empty; null where the header is absent or of another scheme. */
 export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null => {
@@ -19,6 +20,24 @@ export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string 
   return values.every((value) => value === first) ? first : '';
 };
 
+/** The origins whose pages may use a session that browsers send by themselves. */
+export type Origins = {
+  /** Beside the gateway's own, such as `https://app.example.com`. */
+  readonly allowedOrigins: readonly string[];
+  /** The gateway's own as browsers see it; null: any scheme on the host that the request names. */
+  readonly publicOrigin?: string | null | undefined;
+};
+
+/** An origin that no browser sends would silently allow nobody, and `null` would allow every sandboxed page. Throws TypeError. */
+export const assertOrigins = ({ allowedOrigins, publicOrigin }: Origins): void => {
+  for (const origin of [
+    ...allowedOrigins,
+    ...(publicOrigin === undefined || publicOrigin === null ? [] : [publicOrigin]),
+  ]) {
+    if (!isOrigin(origin)) throw new TypeError(`${JSON.stringify(origin)} ${originMend}`);
+  }
+};
+
 const hostOf = (origin: string): string | null => {
   try {
     return new URL(origin).host;
@@ -29,14 +48,16 @@ const hostOf = (origin: string): string | null => {
 };
 
 /**
- * Whether the page that sent the request is of the gateway's own origin or an allowed one. A browser that sends
- * `Sec-Fetch-Site` says the scheme too; an older one must send an `Origin` of this host.
+ * Whether the page that sent the request is of the gateway's own origin or an allowed one. A request that names no origin is
+ * trusted only where the browser says `Sec-Fetch-Site: same-origin`, which no page can set; one of the gateway's own may not
+ * contradict it.
  */
-export const isTrustedOrigin = (headers: IncomingHttpHeaders, allowedOrigins: readonly string[]): boolean => {
+export const isTrustedOrigin = (headers: IncomingHttpHeaders, { allowedOrigins, publicOrigin }: Origins): boolean => {
   const { origin, host } = headers;
   if (origin !== undefined && allowedOrigins.includes(origin)) return true;
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return false;
   if (origin === undefined) return site === 'same-origin';
+  if (publicOrigin !== undefined && publicOrigin !== null) return origin === publicOrigin;
   return host !== undefined && hostOf(origin) === host.toLowerCase();
 };

@@ -1,4 +1,5 @@
 import type { Transport, WireRequest } from '../contract/client.js';
+import { readText } from '../platform/read-text.js';
 import { unavailable } from './upstream.js';
 
 export type HttpTransportOptions = {
@@ -12,17 +13,6 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 const urlOf = (baseUrl: string, { path, query }: WireRequest): string => {
   const search = new URLSearchParams(query).toString();
   return `${baseUrl.replace(/\/+$/, '')}${path}${search === '' ? '' : `?${search}`}`;
-};
-
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxAnswerBytes) throw new Error(`the answer is larger than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 };
 
 const parse = (text: string): unknown => {
@@ -51,7 +41,7 @@ export const createHttpTransport =
         redirect: 'error',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      return { status: response.status, body: parse(await readText(response)) };
+      return { status: response.status, body: parse(await readText(response, maxAnswerBytes)) };
     } catch (cause) {
       throw unavailable(timeout.aborted ? 'upstream-timeout' : 'upstream-unreachable', cause);
     }

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
 import { readBody } from './body.js';
+import { assertOrigins } from './credential.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
 import { createSessions, type Trace } from './session.js';
 import { createSteps, type GatewayOptions } from './steps.js';
@@ -36,8 +37,9 @@ const createWriters = (allowedOrigins: readonly string[]) => {
   return { send, preflight };
 };
 
-/** The gateway, ready to be called or mounted. */
+/** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
+  assertOrigins(options);
   const answerSession = createSessions(createSteps(options));
   const { send, preflight } = createWriters(options.allowedOrigins);
   // Its four fields hold no secret, and to look for one costs more than the rest of the line.
@@ -47,7 +49,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     const trace: Trace = {};
     const line = () => ({ ...trace, ms: Math.round((performance.now() - startedAt) * 100) / 100 });
     try {
-      const answer = await answerSession({ headers: request.headers, body: () => readBody(request) }, trace);
+      const answer = await answerSession({ from: request, body: () => readBody(request) }, trace);
       send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders });
       granted.info({ ...line(), code: 'OK' }, 'embed-token');
     } catch (error) {

@@ -2,7 +2,7 @@
  * One request of a host user, from session to guest token. Read this first: each line is one step, in a file of that
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
 import type { Decide } from './policy.js';
@@ -21,7 +21,8 @@ export type SessionSteps = {
 };
 
 export type SessionRequest = {
-  readonly headers: IncomingHttpHeaders;
+  /** Where the session is found; nothing else is read of it here. */
+  readonly from: IncomingMessage;
   /** Read only once the session is known. */
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
@@ -33,7 +34,7 @@ export type Trace = { user?: string; tenant?: string };
 export const createSessions =
   (steps: SessionSteps) =>
   async (request: SessionRequest, trace: Trace): Promise<EmbedTokenAnswer> => {
-    const session = steps.identity(request.headers);
+    const session = await steps.identity(request.from);
     trace.user = session.subject;
     const asked = await request.body();
     const clientId = steps.tenant(session, asked.tenant);

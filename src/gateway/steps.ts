@@ -6,8 +6,10 @@ import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
-import { createIdentity } from './identity.js';
+import { createHostIdentity, type Identify } from './host-identity.js';
+import { createIdentity, type Identity } from './identity.js';
 import { createMetricLists } from './metric-lists.js';
 import { createPolicyStep } from './policy.js';
 import type { Policy } from './policy-file.js';
@@ -17,12 +19,20 @@ import { createTenantStep } from './tenant.js';
 import { createTokenStep } from './token.js';
 import { createUpstream } from './upstream.js';
 
-export type GatewayOptions = {
+/** Sessions are signed tokens. */
+export type SignedSessions = {
   readonly issuers: readonly JwtIssuer[];
   /** The host's session cookie that holds the JWT; null: sessions come by `Authorization: Bearer` alone. */
   readonly cookieName: string | null;
-  /** Origins beside the gateway's own whose pages may call it and use the cookie. */
-  readonly allowedOrigins: readonly string[];
+  readonly identify?: undefined;
+};
+
+/** The gateway is mounted in the host application's process, which says who is logged in. */
+export type HostSessions = { readonly identify: Identify; readonly issuers?: undefined };
+
+export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
+
+type GatewayParts = Origins & {
   readonly policy: Policy;
   readonly upstream: {
     readonly transport: Transport;
@@ -38,6 +48,9 @@ export type GatewayOptions = {
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
 };
+
+const identityOf = (options: GatewayOptions): Identity =>
+  options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
 /** The steps of one gateway. */
 export const createSteps = (options: GatewayOptions): SessionSteps => {
@@ -56,7 +69,7 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
     minimumLifeMs: options.minimumLifeMs,
   });
   return {
-    identity: createIdentity(options),
+    identity: identityOf(options),
     tenant: createTenantStep(policy),
     policy: createPolicyStep(policy, clock),
     provision,

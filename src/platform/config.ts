@@ -17,8 +17,11 @@ import {
   type Secrets,
   variableOf,
 } from './environment.js';
+import { type ConfiguredIssuer, issuersSetting, listsIssuers, loadIssuers } from './issuers.js';
+import { isOrigin, originMend } from './origin.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
+const origin = z.string().refine(isOrigin, originMend);
 const section = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
 
 const settings = z.strictObject({
@@ -39,7 +42,8 @@ const settings = z.strictObject({
   }),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),
-    allowedOrigins: z.array(z.url()).default([]),
+    allowedOrigins: z.array(origin).default([]),
+    publicOrigin: origin.nullable().default(null),
     session: section({
       cookie: z
         .string()
@@ -48,6 +52,7 @@ const settings = z.strictObject({
       issuer: optionalText,
       audience: optionalText,
       clockToleranceSeconds: z.number().int().min(0).max(300).default(5),
+      issuers: issuersSetting,
     }),
     upstream: section({
       serviceUrl: z.url().nullable().default(null),
@@ -62,6 +67,8 @@ export type Settings = z.output<typeof settings>;
 export type Config = {
   readonly settings: Settings;
   readonly secrets: Secrets;
+  /** Those of `gateway.session.issuers`, their keys read. */
+  readonly issuers: readonly ConfiguredIssuer[];
   /** Folder that relative paths of the file are read from. */
   readonly folder: string;
   readonly isProduction: boolean;
@@ -129,16 +136,20 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isDemo = named === undefined && !isProduction && options.runsService && (checked.data?.demo ?? true);
   const isShared = (checked.data?.databaseUrl ?? null) !== null;
   const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
+  const issuers = options.runsGateway
+    ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer: secrets.hostJwtSecret !== null })
+    : { issuers: [], faults: [] };
   const faults = [
     ...parsed.faults,
     ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
+    ...issuers.faults.map((fault) => ({ file, ...fault })),
     ...environmentFaults(secrets, {
-      session: options.runsGateway && !isDemo,
+      session: options.runsGateway && !isDemo && !listsIssuers(parsed.tree),
       serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
       encryptionKey: options.runsService && isProduction && isShared,
       apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);
-  return { settings: checked.data, secrets, folder: dirname(file), isProduction, isDemo };
+  return { settings: checked.data, secrets, issuers: issuers.issuers, folder: dirname(file), isProduction, isDemo };
 };

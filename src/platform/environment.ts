@@ -2,6 +2,7 @@
  * What the environment says: overrides of settings, and the secrets, which never stand in a file. Reads no environment
  * itself: main.ts hands it over.
  */
+import { minimumSecretLength } from './jwt-keys.js';
 import { readSealingKey } from './sealing.js';
 
 /** One fault: where, what, and how to mend it. */
@@ -69,8 +70,6 @@ export const applyEnvironment = (tree: unknown, env: Environment): unknown =>
 export const variableOf = (path: string): string | undefined =>
   overrides.find((override) => override.path.join('.') === path)?.variable;
 
-const minimumSecretLength = 32;
-
 /** What the halves that will run cannot do without. */
 export type Needs = {
   readonly session: boolean;
@@ -114,7 +113,7 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
     ? [
         missing(
           'GUESTLIST_HOST_JWT_SECRET',
-          'is not set, so no session could be verified: set the secret that the host application signs its sessions with',
+          'is not set, so no session could be verified: set the secret that the host application signs its sessions with, or list its issuers in gateway.session.issuers',
         ),
       ]
     : []),

@@ -1,5 +1,4 @@
 /** A gateway on a real port: node:http in front of the real Router, with a movable clock and a scripted upstream. */
-import { createSecretKey } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
@@ -8,12 +7,16 @@ import { onTestFinished } from 'vitest';
 import { loadPolicyFile } from '../../src/gateway/policy-file.js';
 import { createGateway, type GatewayOptions } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { fixedKeys, type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 export const demoSecret = 'demo-secret-of-at-least-32-bytes!!';
 export const hostSecret = 'host-secret-of-at-least-32-bytes!!';
 export const startSeconds = 1_800_000_000;
 export const demoPolicy = loadPolicyFile(new URL('../../config/policies/flights.yaml', import.meta.url).pathname);
+
+/** The keys of an issuer that shares a secret. */
+export const secretKeys = (secret: string): JwtKeys => fixedKeys([secretKey(secret)]);
 
 /** A clock that stands still until it is moved. */
 export const createMovableClock = (startMs = startSeconds * 1000) => {
@@ -49,17 +52,27 @@ export type AnswerBody = {
   serviceUrl: string;
 };
 
-export const startGateway = async (overrides: Partial<GatewayOptions> = {}) => {
-  const clock = createMovableClock();
-  const upstream = createScriptedUpstream();
+/** A log whose lines can be read. */
+export const captureLog = () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const gateway = createGateway({
+  return { log, lines };
+};
+
+/** Options that take the place of the usual ones. `identify` takes the place of the issuers. */
+export type Overrides = Partial<GatewayOptions>;
+
+export const startGateway = async (overrides: Overrides = {}) => {
+  const clock = createMovableClock();
+  const upstream = createScriptedUpstream();
+  const { log, lines } = captureLog();
+  const options = {
     issuers: [
-      { issuer: 'guestlist-demo', secret: createSecretKey(Buffer.from(demoSecret)), clockToleranceSeconds: 0 },
+      { issuer: 'guestlist-demo', algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 },
       {
         issuer: 'https://host.example',
-        secret: createSecretKey(Buffer.from(hostSecret)),
+        algorithms: ['HS256'],
+        keys: secretKeys(hostSecret),
         audience: 'guestlist',
         clockToleranceSeconds: 5,
       },
@@ -73,7 +86,8 @@ export const startGateway = async (overrides: Partial<GatewayOptions> = {}) => {
     clock,
     log,
     ...overrides,
-  });
+  };
+  const gateway = createGateway(options as GatewayOptions);
   const server = createServer((request, response) =>
     gateway(request, response, () => {
       response.writeHead(404).end('next');

@@ -1,4 +1,3 @@
-import { createSecretKey } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -7,7 +6,16 @@ import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { analyst, createMovableClock, demoPolicy, demoSecret, manager, sign, startGateway } from './harness.js';
+import {
+  analyst,
+  createMovableClock,
+  demoPolicy,
+  demoSecret,
+  manager,
+  secretKeys,
+  sign,
+  startGateway,
+} from './harness.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 describe('the body', () => {
@@ -176,7 +184,7 @@ describe("inside a host's Express app", () => {
     const clock = createMovableClock();
     const upstream = createScriptedUpstream();
     const gateway = createGateway({
-      issuers: [{ issuer: null, secret: createSecretKey(Buffer.from(demoSecret)), clockToleranceSeconds: 0 }],
+      issuers: [{ issuer: null, algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 }],
       cookieName: null,
       allowedOrigins: [],
       policy: demoPolicy,

@@ -1,0 +1,256 @@
+/** The gateway mounted in a host's own Express app, behind the host's own login and session. */
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Request } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { HostClaims, Identify } from '../../src/gateway/host-identity.js';
+import { createGateway } from '../../src/gateway/router.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { captureLog, createMovableClock, demoPolicy, sign, startSeconds } from './harness.js';
+import { createScriptedUpstream } from './scripted-upstream.js';
+
+type HostRequest = Request & { session?: { user?: unknown } };
+
+const users: Record<string, HostClaims> = {
+  ann: { sub: 'ann', org_id: 'LAX', roles: ['analyst'] },
+  bob: { sub: 'bob', org_id: 'ATL', roles: ['manager'] },
+};
+
+/** Sessions as a host keeps them: an opaque id in a cookie, and everything else on the server. */
+const createHostSessions = () => {
+  const sessions = new Map<string, { user?: unknown }>();
+  const middleware: express.RequestHandler = (request: HostRequest, _, next) => {
+    const id = /(?:^|; )sid=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
+    const session = sessions.get(id);
+    if (session !== undefined) request.session = session;
+    next();
+  };
+  const logIn = (user: unknown): string => {
+    const id = randomUUID();
+    sessions.set(id, { user });
+    return `sid=${id}`;
+  };
+  return { middleware, logIn, logOut: (cookie: string) => sessions.delete(cookie.slice('sid='.length)) };
+};
+
+const listen = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const fromSession: Identify<HostRequest> = ({ session }) => session?.user as HostClaims | undefined;
+
+const startHost = async (identify: Identify<HostRequest> = fromSession, publicOrigin: string | null = null) => {
+  const clock = createMovableClock();
+  const upstream = createScriptedUpstream();
+  const { log, lines } = captureLog();
+  const sessions = createHostSessions();
+  const asked: HostRequest[] = [];
+  const gateway = createGateway({
+    identify: (request) => {
+      asked.push(request as HostRequest);
+      return identify(request as HostRequest);
+    },
+    allowedOrigins: ['https://app.example.com'],
+    publicOrigin,
+    policy: demoPolicy,
+    upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
+    serviceUrl: '/service',
+    cache: createMemoryCache({ clock }),
+    clock,
+    log,
+  });
+  const app = express().use(express.json(), sessions.middleware).use('/analytics', gateway);
+  app.get('/own', (_, response) => void response.send("the host's"));
+  const url = await listen(createServer(app));
+  const ask = async (headers: Record<string, string>, body: unknown = undefined) => {
+    const response = await fetch(`${url}/analytics/embed-token`, {
+      method: 'POST',
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as { token?: string; error?: { code: string; message: string } };
+    return { status: response.status, headers: response.headers, token: answer.token, ...answer.error };
+  };
+  /** As a page of the host asks: with its cookie and its origin. */
+  const askAs = (cookie: string, body?: unknown) => ask({ cookie, origin: url }, body);
+  return { url, clock, upstream, lines, asked, ask, askAs, ...sessions };
+};
+
+describe("behind a host's own session", () => {
+  it('gives who is logged in a token of their own tenant, and the host keeps its own paths', async () => {
+    const { url, logIn, logOut, askAs, upstream } = await startHost();
+    const cookie = logIn(users.ann);
+    expect(await askAs(cookie)).toMatchObject({ status: 200, token: 'guest-token-1' });
+    expect(upstream.lastMint()).toMatchObject({ clientId: 'LAX', params: { userIdentifier: '|ann' } });
+    expect(await askAs(cookie, { tenant: 'LAX' })).toMatchObject({ status: 200 });
+    expect(await askAs(cookie, { tenant: 'ATL' })).toMatchObject({ status: 403, code: 'NO_TENANT' });
+    expect(await (await fetch(`${url}/own`)).text()).toBe("the host's");
+    logOut(cookie);
+    expect(await askAs(cookie)).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+  });
+
+  it.each([[null], [undefined]])('refuses who is not logged in (%j)', async (nobody) => {
+    const { askAs, upstream } = await startHost(() => nobody);
+    const answer = await askAs('sid=x');
+    expect(answer).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    expect(answer.message).toContain('Log in');
+    expect(upstream.calls).toEqual([]);
+  });
+
+  it('never mixes two users who ask at once, however slow the host is to say who they are', async () => {
+    const waiting: (() => void)[] = [];
+    const host = await startHost(async (request) => {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length === 40) for (const go of waiting.reverse()) go();
+      });
+      return fromSession(request);
+    });
+    const cookies = [host.logIn(users.ann), host.logIn(users.bob)];
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => host.askAs(cookies[index % 2] ?? '')));
+    const tokenOf = new Map(
+      host.upstream.mints().map(({ body }, index) => [Object(body).clientId, `guest-token-${index + 1}`]),
+    );
+    expect(new Set(tokenOf.keys())).toEqual(new Set(['LAX', 'ATL']));
+    for (const [index, answer] of answers.entries())
+      expect(answer.token).toBe(tokenOf.get(index % 2 === 0 ? 'LAX' : 'ATL'));
+  });
+
+  it('ignores a session token of any issuer: the host alone says who it is', async () => {
+    const { ask, url } = await startHost();
+    const authorization = `Bearer ${sign({ ...users.ann, iss: 'guestlist-demo' })}`;
+    expect(await ask({ authorization })).toMatchObject({ status: 401 });
+    expect(await ask({ authorization, origin: url })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('a host that fails', () => {
+  const failing: Record<string, Identify<HostRequest>> = {
+    'throws at once': () => {
+      throw new Error('the store of sessions is down');
+    },
+    'rejects later': () => Promise.reject(new Error('the store of sessions is down')),
+    'throws no error': () => {
+      throw null;
+    },
+    'throws what looks like a refusal': () => {
+      throw Object.assign(new Error('no'), { code: 'SESSION_INVALID', status: 200 });
+    },
+  };
+  it.each(Object.keys(failing))('that %s gives 503 and a line in the log, and no token', async (name) => {
+    const { askAs, upstream, lines } = await startHost(failing[name]);
+    const answer = await askAs('sid=x');
+    expect(answer).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE', token: undefined });
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(answer.message).not.toContain('store of sessions');
+    expect(lines.at(-1)).toMatchObject({ level: 50, reason: 'identify-failed' });
+    expect(upstream.calls).toEqual([]);
+  });
+
+  const circular: Record<string, unknown> = { sub: 'ann' };
+  circular.self = circular;
+  const nonsense: Record<string, unknown> = {
+    true: true,
+    'a name': 'ann',
+    'a number': 7,
+    'a list': [users.ann],
+    'a function': () => users.ann,
+    'a circle': circular,
+    'a big integer': { sub: 'ann', id: 1n },
+    'more than 16 KiB': { ...users.ann, padding: 'x'.repeat(16_384) },
+    'an exp that is text': { ...users.ann, exp: 'later' },
+    'an nbf that is a date': { ...users.ann, nbf: new Date() },
+    'a class that writes itself as text': { toJSON: () => 'ann' },
+  };
+  it.each(Object.keys(nonsense))('that says %s gives 500 and a line in the log, and no token', async (name) => {
+    const { askAs, upstream, lines } = await startHost(() => nonsense[name] as HostClaims);
+    const answer = await askAs('sid=x');
+    expect(answer).toMatchObject({ status: 500, code: 'INTERNAL_SERVER_ERROR', token: undefined });
+    expect(lines.at(-1)).toMatchObject({ level: 50, err: expect.anything() });
+    expect(upstream.calls).toEqual([]);
+  });
+
+  const refused: Record<string, [claims: unknown, status: number, code: string]> = {
+    'nobody by name': [{ org_id: 'LAX', roles: ['analyst'] }, 401, 'SESSION_INVALID'],
+    'an empty sub': [{ ...users.ann, sub: '' }, 401, 'SESSION_INVALID'],
+    'a sub that is a number': [{ ...users.ann, sub: 7 }, 401, 'SESSION_INVALID'],
+    'a session that has expired': [{ ...users.ann, exp: startSeconds }, 401, 'SESSION_INVALID'],
+    'a session to come': [{ ...users.ann, nbf: startSeconds + 1 }, 401, 'SESSION_INVALID'],
+    'no tenant': [{ sub: 'ann', roles: ['analyst'] }, 403, 'NO_TENANT'],
+    'a tenant that it only inherits': [
+      Object.create({ org_id: 'LAX' }, { sub: { value: 'ann', enumerable: true } }),
+      403,
+      'NO_TENANT',
+    ],
+    'a tenant under __proto__': [JSON.parse('{"sub":"ann","__proto__":{"org_id":"LAX"}}'), 403, 'NO_TENANT'],
+    'a tenant of another type': [{ ...users.ann, org_id: { toString: () => 'LAX' } }, 403, 'NO_TENANT'],
+  };
+  it.each(Object.keys(refused))('that says %s gives no token', async (name) => {
+    const [claims, status, code] = refused[name] ?? [];
+    const { askAs, upstream } = await startHost(() => claims as HostClaims);
+    expect(await askAs('sid=x')).toMatchObject({ status, code, token: undefined });
+    expect(upstream.calls).toEqual([]);
+  });
+
+  it('that says one thing and then another is heard once', async () => {
+    const words = ['LAX', 'ATL'];
+    const fickle = {
+      ...users.ann,
+      sub: 'ann',
+      get org_id() {
+        return words.shift() ?? 'SFO';
+      },
+    };
+    const { askAs, upstream } = await startHost(() => fickle);
+    expect(await askAs('sid=x')).toMatchObject({ status: 200 });
+    expect(upstream.lastMint()).toMatchObject({ clientId: 'LAX' });
+    expect(words).toEqual(['ATL']);
+  });
+});
+
+describe('a page of another origin', () => {
+  const foreign: Record<string, Record<string, string>> = {
+    'an origin that is not listed': { origin: 'https://evil.example' },
+    'the origin null': { origin: 'null' },
+    'no origin': {},
+    'no origin and same-site': { 'sec-fetch-site': 'same-site' },
+    'an origin like a listed one': { origin: 'https://app.example.com.evil.example' },
+    'an unlisted origin and a Bearer header': { origin: 'https://evil.example', authorization: 'Bearer x' },
+    'an unlisted origin and Basic credentials': { origin: 'https://evil.example', authorization: 'Basic eDp5' },
+  };
+  it.each(Object.keys(foreign))('is refused before the host is asked: %s', async (name) => {
+    const { ask, logIn, asked } = await startHost();
+    const answer = await ask({ cookie: logIn(users.ann), ...foreign[name] });
+    expect(answer).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect(asked).toEqual([]);
+  });
+
+  it('is refused without a cookie too, where the browser adds its own credentials', async () => {
+    const { ask, asked } = await startHost();
+    expect(await ask({ origin: 'https://evil.example', authorization: 'Basic eDp5' })).toMatchObject({ status: 401 });
+    expect(await ask({ origin: 'https://evil.example' })).toMatchObject({ status: 401 });
+    expect(asked).toEqual([]);
+  });
+
+  it('may ask where it is listed, with its cookies', async () => {
+    const { ask, logIn } = await startHost();
+    const { status, headers } = await ask({ cookie: logIn(users.ann), origin: 'https://app.example.com' });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+  });
+
+  it('is none where the host takes a Bearer header of its own, sent without a cookie', async () => {
+    const { ask } = await startHost(({ headers }) =>
+      headers.authorization === 'Bearer of the host' ? (users.ann ?? null) : null,
+    );
+    expect(await ask({ authorization: 'Bearer of the host' })).toMatchObject({ status: 200 });
+    expect(await ask({ authorization: 'Bearer of another' })).toMatchObject({ status: 401 });
+  });
+});

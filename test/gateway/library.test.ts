@@ -1,0 +1,35 @@
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { createGateway, type LibraryOptions } from '../../src/library.js';
+import { captureLog } from './harness.js';
+import { listen, startScriptedService } from './scripted-service.js';
+
+const policies = new URL('../../config/policies/flights.yaml', import.meta.url).pathname;
+const identify: LibraryOptions['identify'] = ({ headers }) =>
+  headers['x-user'] === 'ann' ? { sub: 'ann', org_id: 'LAX', roles: ['analyst'] } : null;
+
+describe('the gateway as a library', () => {
+  it('is a router in front of a service in another process, made of a few settings', async () => {
+    const { upstream, url: service } = await startScriptedService();
+    const { log } = captureLog();
+    const gateway = createGateway({ identify, policies, service: { url: service, apiKey: 'the-api-key' }, log });
+    const host = await listen(express().use('/analytics', gateway));
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${host}/analytics/embed-token`, { method: 'POST', headers: { origin: host, ...headers } });
+    const answer = await ask({ 'x-user': 'ann' });
+    expect(await answer.json()).toMatchObject({
+      token: 'guest-token-1',
+      serviceUrl: service,
+      embeds: [{ id: 'delays--LAX' }],
+    });
+    expect(upstream.lastMint()).toMatchObject({ clientId: 'LAX' });
+    expect(new Set(upstream.calls.map(({ bearer }) => bearer))).toEqual(new Set(['the-api-key']));
+    expect((await ask({ 'x-user': 'bob' })).status).toBe(401);
+  });
+
+  it('is not made of a policy file that is not there, or of origins that no browser sends', () => {
+    const service = { url: 'http://127.0.0.1:1', apiKey: 'key' };
+    expect(() => createGateway({ identify, policies: '/nowhere.yaml', service })).toThrow(/nowhere/);
+    expect(() => createGateway({ identify, policies, service, allowedOrigins: ['*'] })).toThrow(/must be an origin/);
+  });
+});
