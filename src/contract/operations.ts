@@ -4,7 +4,7 @@
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { deleteDashboard } from './dashboards.js';
+import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
 import { createDatamart, updateDatamart } from './datamart-writes.js';
 import { deleteDatamart, listDatamarts } from './datamarts.js';
@@ -36,6 +36,7 @@ import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSeman
 import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
   createWorkspace,
+  listDashboardMetrics,
   listDashboards,
   listMetrics,
   listWorkspaces,
@@ -55,7 +56,10 @@ export const bound = {
   renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  exportEmbed,
   deleteDashboard,
+  exportDashboard,
+  importDashboard,
   createDataApp,
   createDatasource,
   updateDatasource,
@@ -85,6 +89,8 @@ export const bound = {
   listWorkspaces,
   listDashboards,
   listMetrics,
+  listDashboardMetrics,
+  updateWorkspaceDashboards,
   queryMetric,
   getGuestDashboard,
   getGuestMetric,
@@ -107,7 +113,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  updateWorkspaceDashboards,
 } as const;
 
 /** The use cases of a set of operations, one for each. */

@@ -149,6 +149,23 @@ export const listMetrics = operation({
   },
 });
 
+export const listDashboardMetrics = operation({
+  name: 'listDashboardMetrics',
+  section: 'facts',
+  resource: 'Workspaces',
+  summary: 'List the metrics of a dashboard of a workspace',
+  credentials: ['apiKey'],
+  input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
+  output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })) }),
+  encode: (metrics: readonly Metric[]) => ({ data: metrics.map(({ name, metricId }) => ({ name, metricId })) }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/workspace/dashboard/metrics', from: 'body' }],
+  example: {
+    input: { workspaceName: 'flights', dashboardId: 'delays' },
+    output: { data: [{ name: 'Flights a day', metricId: 'flights-a-day' }] },
+  },
+});
+
 const unique = (names: readonly string[]): boolean => new Set(names).size === names.length;
 
 const mappedFilter = z.strictObject({
@@ -160,13 +177,16 @@ const mappedFilter = z.strictObject({
       tableName: identifier.describe('Without its schema.'),
       columnName: identifier,
     }),
-  ),
+    // spec-gap: a filter that maps to nothing would restrict nothing.
+  ).min(1),
 });
 
 const dashboardUpdate = z
   .strictObject({
     dashboardId: identifier.describe('External dashboard id.'),
-    filters: list(mappedFilter).optional(),
+    filters: list(mappedFilter)
+      .refine((filters) => unique(filters.map(({ name }) => name.toLowerCase())), 'each filter at most once')
+      .optional(),
     appendMetrics: list(z.strictObject({ metricId: identifier }))
       .refine((metrics) => unique(metrics.map(({ metricId }) => metricId)), 'each metricId at most once')
       .optional()
@@ -191,7 +211,8 @@ export const updateWorkspaceDashboards = operation({
   section: '15',
   resource: 'Workspaces',
   summary: 'Update filter mappings and gallery metrics of dashboards',
-  description: 'An API key may update filter mappings only; gallery metrics need the service token.',
+  description:
+    'All or nothing. An API key may update filter mappings only, of dashboards that no other data app shows; gallery metrics need the service token.',
   credentials: ['serviceToken', 'apiKey'],
   authenticationCode: 'INVALID_SERVICE_TOKEN',
   input: z.strictObject({
@@ -211,4 +232,23 @@ export const updateWorkspaceDashboards = operation({
     INVALID_METRIC_ID: 400,
   },
   bindings: [{ method: 'PUT', path: '/api/v2/workspace/dashboards', from: 'body' }],
+  example: {
+    input: {
+      workspaceName: 'flights',
+      dashboards: [
+        {
+          dashboardId: 'delays--LAX',
+          filters: [
+            {
+              name: 'Date',
+              applyOnTables: [{ dataType: 'date', schemaName: 'main', tableName: 'flights', columnName: 'date' }],
+            },
+          ],
+          appendMetrics: [{ metricId: 'busiest-routes' }],
+          removedMetrics: ['share-delayed'],
+        },
+      ],
+    },
+    output: { data: { success: true }, error: null },
+  },
 });

@@ -8,6 +8,8 @@ import type { NamedStore, Page } from './stores.js';
 /** `list` is in order of names. */
 export type WorkspaceStore = NamedStore<Workspace> & {
   readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
+  /** The datamarts that its connection reaches, by name: one, those of its datasource, or all; none where its own was deleted. */
+  readonly listDatamarts: (workspace: Workspace) => Promise<readonly Datamart[]>;
 };
 
 export type DatasourceStore = NamedStore<Datasource> & {
@@ -22,6 +24,8 @@ export type DatasourceStore = NamedStore<Datasource> & {
 };
 
 export type DatamartStore = NamedStore<Datamart> & {
+  /** The datasource's datamart, where it has exactly one. */
+  readonly findOnlyOf: (datasourceId: string) => Promise<Datamart | undefined>;
   /** As `findByName`, and nobody else changes it until the transaction ends. */
   readonly lockByName: (name: string) => Promise<Datamart | undefined>;
   /** Ordered by name. */

@@ -5,8 +5,8 @@ import { createLimiter } from './limiter.js';
 export type Driver<Connection> = {
   /** `lost` is called when the connection breaks while nobody uses it. */
   readonly connect: (lost: () => void) => Promise<Connection>;
-  /** Begins a transaction that only reads, with the session's settings as the engine needs them. */
-  readonly begin: (connection: Connection) => Promise<void>;
+  /** Begins a transaction that only reads, with the session's settings as the engine needs them, `timeoutMs` for each statement among them. */
+  readonly begin: (connection: Connection, timeoutMs: number) => Promise<void>;
   /** Rolls back, and leaves nothing of what the transaction did to the session. */
   readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
@@ -20,7 +20,7 @@ export type Driver<Connection> = {
 
 export type Connections<Connection> = {
   /** Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. */
-  readonly use: <R>(work: (connection: Connection) => Promise<R>) => Promise<R>;
+  readonly use: <R>(work: (connection: Connection) => Promise<R>, timeoutMs: number) => Promise<R>;
   readonly close: () => Promise<void>;
 };
 
@@ -28,14 +28,11 @@ export type Connections<Connection> = {
 const graceMs = 5000;
 
 /** At most `count` connections, each made when it is first needed and again after it broke. */
-export const createConnections = <Connection>(
-  driver: Driver<Connection>,
-  { count, timeoutMs }: { readonly count: number; readonly timeoutMs: number },
-): Connections<Connection> => {
+export const createConnections = <Connection>(driver: Driver<Connection>, count: number): Connections<Connection> => {
   const slots = Array.from({ length: count }, (): { current: Connection | null } => ({ current: null }));
   const limiter = createLimiter(slots);
   return {
-    use: (work) =>
+    use: (work, timeoutMs) =>
       limiter.use(async (slot) => {
         const drop = (): void => {
           slot.current = null;
@@ -67,7 +64,7 @@ const lend = async <Connection, R>(
     hangUp();
   }, timeoutMs + graceMs);
   try {
-    await driver.begin(connection);
+    await driver.begin(connection, timeoutMs);
     const result = await work(connection);
     await driver.restore(connection);
     return result;

@@ -34,11 +34,19 @@ export type Database = {
 /** Throws DATASOURCE_CONNECTION_ERROR that says what to check, without the driver's text; that is the cause. */
 export type OpenDatabase<Source extends Datasource = Datasource> = (
   datasource: Source,
-  options: { readonly log: Log; readonly timeoutMs: number },
+  options: OpenOptions,
 ) => Promise<Database>;
 
-/** How long it may take to connect. */
-export const connectTimeoutOf = (timeoutMs: number): number => Math.min(timeoutMs, 10_000);
+export type OpenOptions = {
+  readonly log: Log;
+  /** How long one statement may run. */
+  readonly timeoutMs: number;
+  /** How long it may take to connect. */
+  readonly connectTimeoutMs: number;
+};
+
+/** How long a database may take to say what tables it has: nobody waits for that alone. */
+export const catalogTimeoutMs = 60_000;
 
 /** Statements run on few connections each, so that one datasource's questions leave room for another's. */
 export const connectionsPerDatabase = 3;

@@ -23,6 +23,7 @@ export type DatabasesOptions = {
   readonly assertReachable: (datasource: Datasource) => Promise<void>;
   /** How long one statement may run. */
   readonly timeoutMs?: number;
+  readonly connectTimeoutMs?: number;
   /** How long a database stays open that nobody asks. */
   readonly idleMs?: number;
   /** How many may be open at the same time. */
@@ -66,7 +67,8 @@ const closeEntry = async (entry: Entry): Promise<void> => {
   if (opened?.status === 'fulfilled') await opened.value.close();
 };
 
-const createEntries = ({ log, timeoutMs = 30_000, idleMs = 300_000, limit = 100 }: DatabasesOptions): Entries => {
+const createEntries = (options: DatabasesOptions): Entries => {
+  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, idleMs = 300_000, limit = 100 } = options;
   const entries = new Map<string, Entry>();
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
@@ -86,7 +88,7 @@ const createEntries = ({ log, timeoutMs = 30_000, idleMs = 300_000, limit = 100 
       const known = entries.get(key);
       if (known !== undefined) return known;
       makeRoom();
-      const opening = open(datasource, { log, timeoutMs });
+      const opening = open(datasource, { log, timeoutMs, connectTimeoutMs });
       const entry: Entry = { key, datasourceId: datasource.id, opening, running: new Set(), idle: undefined };
       entries.set(key, entry);
       opening.catch(() => remove(entry));

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../domain/organization.js';
 import {
+  catalogTimeoutMs,
   connectionsPerDatabase,
   type Database,
   type OpenDatabase,
@@ -55,7 +56,7 @@ const connect = async (
   for (let count = 0; count < connectionsPerDatabase; count += 1) connections.push(await instance.connect());
   const pool = createLimiter(connections);
   const ask = (sql: string) =>
-    pool.use(async (connection) => (await runTimed(connection, { sql, parameters: [] }, timeoutMs)).rows);
+    pool.use(async (connection) => (await runTimed(connection, { sql, parameters: [] }, catalogTimeoutMs)).rows);
   return {
     catalog: await readCatalog(ask),
     dialect: duckDbDialect,
@@ -70,6 +71,8 @@ const connect = async (
   };
 };
 
+const interruptAgainMs = 100;
+
 /** Stops a statement that runs too long, so that it does not keep its connection from everybody else. */
 const runTimed = async (
   connection: DuckDBConnection,
@@ -77,10 +80,13 @@ const runTimed = async (
   timeoutMs: number,
 ): Promise<ResultTable> => {
   let isLate = false;
-  const timer = setTimeout(() => {
+  const stop = (): void => {
     isLate = true;
     connection.interrupt();
-  }, timeoutMs);
+    // A statement that has not begun yet, on a busy machine, does not hear the first one.
+    timer = setTimeout(stop, interruptAgainMs);
+  };
+  let timer = setTimeout(stop, timeoutMs);
   try {
     return await runStatement(connection, statement);
   } catch (cause) {

@@ -4,8 +4,8 @@ import { Refusal } from '../domain/refusal.js';
 import { refuseFault } from './connection-faults.js';
 import { createConnections, type Driver } from './connections.js';
 import {
+  catalogTimeoutMs,
   connectionsPerDatabase,
-  connectTimeoutOf,
   type OpenDatabase,
   type ResultTable,
   runLogged,
@@ -21,21 +21,18 @@ type MysqlSource = Datasource & ServerConnection;
 type Server = { readonly connection: Connection; readonly isMariaDb: boolean };
 
 /** MySQL and MariaDB. */
-export const openMysql: OpenDatabase<MysqlSource> = async (datasource, { log, timeoutMs }) => {
-  const connections = createConnections(createDriver(datasource, timeoutMs), {
-    count: connectionsPerDatabase,
-    timeoutMs,
-  });
+export const openMysql: OpenDatabase<MysqlSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
+  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
   const ask = (sql: string) =>
-    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows);
+    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, catalogTimeoutMs);
   try {
-    const isMariaDb = await connections.use(async (server) => server.isMariaDb);
+    const isMariaDb = await connections.use(async (server) => server.isMariaDb, catalogTimeoutMs);
     return {
       catalog: await readCatalog(ask),
       dialect: createMysqlDialect({ isMariaDb }),
       describe: () => readSourceTables(ask),
       run: (statement) =>
-        runLogged(() => connections.use((server) => runStatement(server, statement)), datasource, log),
+        runLogged(() => connections.use((server) => runStatement(server, statement), timeoutMs), datasource, log),
       close: connections.close,
     };
   } catch (cause) {
@@ -53,9 +50,9 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['ER_DBACCESS_DENIED_ERROR', 'database'],
 ]);
 
-const createDriver = (source: MysqlSource, timeoutMs: number): Driver<Server> => ({
-  connect: (lost) => connect(source, lost, connectTimeoutOf(timeoutMs)),
-  begin: async ({ connection, isMariaDb }) => {
+const createDriver = (source: MysqlSource, connectTimeoutMs: number): Driver<Server> => ({
+  connect: (lost) => connect(source, lost, connectTimeoutMs),
+  begin: async ({ connection, isMariaDb }, timeoutMs) => {
     const own = isMariaDb
       ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}`
       : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;

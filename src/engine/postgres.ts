@@ -4,8 +4,8 @@ import { Refusal } from '../domain/refusal.js';
 import { refuseFault } from './connection-faults.js';
 import { createConnections, type Driver } from './connections.js';
 import {
+  catalogTimeoutMs,
   connectionsPerDatabase,
-  connectTimeoutOf,
   type OpenDatabase,
   type ResultTable,
   runLogged,
@@ -19,18 +19,17 @@ import { refuseQuery } from './refuse.js';
 
 type PostgresSource = Datasource & ServerConnection;
 
-export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, { log, timeoutMs }) => {
-  const driver = createDriver(datasource, timeoutMs);
-  const connections = createConnections(driver, { count: connectionsPerDatabase, timeoutMs });
+export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
+  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
   const ask = (sql: string) =>
-    connections.use(async (client) => (await runStatement(client, { sql, parameters: [] })).rows);
+    connections.use(async (client) => (await runStatement(client, { sql, parameters: [] })).rows, catalogTimeoutMs);
   try {
     return {
       catalog: await readCatalog(ask),
       dialect: postgresDialect,
       describe: () => readSourceTables(ask),
       run: (statement) =>
-        runLogged(() => connections.use((client) => runStatement(client, statement)), datasource, log),
+        runLogged(() => connections.use((client) => runStatement(client, statement), timeoutMs), datasource, log),
       close: connections.close,
     };
   } catch (cause) {
@@ -47,9 +46,9 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['57P03', 'network'],
 ]);
 
-const createDriver = (source: PostgresSource, timeoutMs: number): Driver<Client> => ({
-  connect: (lost) => connect(source, lost, connectTimeoutOf(timeoutMs)),
-  begin: async (client) => {
+const createDriver = (source: PostgresSource, connectTimeoutMs: number): Driver<Client> => ({
+  connect: (lost) => connect(source, lost, connectTimeoutMs),
+  begin: async (client, timeoutMs) => {
     await client.query('BEGIN READ ONLY');
     await client.query(settings, [String(timeoutMs)]);
   },

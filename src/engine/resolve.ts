@@ -17,6 +17,8 @@ export type Resolved = {
   /** The columns that relationships join by are looked up when a path is chosen. */
   readonly columnOf: (ref: ColumnRef) => Column;
   readonly from: TableRef;
+  /** All of the datamart's tables are joined, whatever the metric names. */
+  readonly isWorksheet: boolean;
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
@@ -51,6 +53,7 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
     datamart,
     columnOf,
     from: definition.from,
+    isWorksheet: question.joinModel === 'single',
     dimensions: definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf)),
     measures: definition.measures.map((measure) => resolveMeasure(measure, columnOf)),
     conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf)),

@@ -31,8 +31,7 @@ export const secure = (plan: Plan, tenant: TenantScope, source: Source): Secured
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
-  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
@@ -108,6 +107,12 @@ const assertShared = (table: DatamartTable, { datamart, catalog }: Source): void
   const clientColumns = new Set(
     datamart.tables.flatMap(({ clientColumn }) => (clientColumn === null ? [] : [clientColumn.toLowerCase()])),
   );
+  if (clientColumns.size === 0) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} has no clientColumn, and neither has any other table of the datamart, which separates clients by table. Set the clientColumn of those that hold clients' rows, and list those meant for all clients in sharedTables.`,
+      'client-columns-missing',
+    );
+  }
   const suspect = [...columnsOf(catalog, table).keys()].find((name) => clientColumns.has(name.toLowerCase()));
   if (suspect !== undefined) {
     refuseQuery(

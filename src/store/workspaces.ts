@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Workspace } from '../domain/organization.js';
+import { reachesDatamart, type Workspace } from '../domain/organization.js';
 import type { WorkspaceStore } from '../domain/ports.js';
+import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
 import { createNamedStore } from './named.js';
 import { page } from './query.js';
@@ -31,4 +32,8 @@ export const createWorkspaceStore = (db: Kysely<Tables>): WorkspaceStore => ({
   ...createNamedStore(db, { table: 'workspaces', what: 'The workspace', decode, encode }),
   list: async (wanted) =>
     (await db.selectFrom('workspaces').selectAll().orderBy('name').$call(page(wanted)).execute()).map(decode),
+  listDatamarts: async (workspace) => {
+    const rows = await db.selectFrom('datamarts').selectAll().orderBy('name').execute();
+    return rows.map(decodeDatamart).filter((datamart) => reachesDatamart(workspace, datamart));
+  },
 });

@@ -17,7 +17,8 @@ type ListCommand = {
 export const pageOf = ({ isPagination, pageNumber }: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Page | null =>
   isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
 
-const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
+/** Throws WORKSPACE_ID_ERROR. */
+export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
   if (workspace === undefined)
     throw new Refusal('WORKSPACE_ID_ERROR', `There is no workspace named ${JSON.stringify(name)}.`);
@@ -124,4 +125,23 @@ export const listMetrics =
   async (caller: Caller, command: ListCommand): Promise<readonly Metric[]> => {
     const workspace = await loadWorkspace(store, command.workspaceName);
     return store.metrics.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
+  };
+
+/** What the data app sees of the dashboard: the organization's metrics, and its own clients'. Throws INVALID_DASHBOARD_ID. */
+export const listDashboardMetrics =
+  ({ store }: Deps) =>
+  async (
+    { dataAppId }: ApiKeyCaller,
+    { workspaceName, dashboardId }: { readonly workspaceName: string; readonly dashboardId: string },
+  ): Promise<readonly Metric[]> => {
+    const workspace = await loadWorkspace(store, workspaceName);
+    const dashboard = await store.dashboards.findByExternalId(dataAppId, dashboardId);
+    if (dashboard === undefined || dashboard.workspaceId !== workspace.id) {
+      throw new Refusal(
+        'INVALID_DASHBOARD_ID',
+        `Workspace ${JSON.stringify(workspaceName)} has no dashboard ${JSON.stringify(dashboardId)}.`,
+      );
+    }
+    const placed = await store.dashboards.listMetrics(dashboard.id);
+    return placed.map(({ metric }) => metric).filter(({ owner }) => owner === null || owner.dataAppId === dataAppId);
   };

@@ -89,6 +89,24 @@ describe('completionScore', () => {
     );
   });
 
+  test('one gap among a thousand columns is a gap', () => {
+    const column = { columnName: 'c', description: 'x', synonyms: ['s'], columnType: 'Number', isIdentifier: false };
+    const rest = Array.from({ length: 999 }, (_, index) => ({ ...column, columnName: `c${index}` }));
+    const all = (first: object): readonly SemanticTable[] => [
+      {
+        schemaName: 'main',
+        tableName: 't',
+        description: 'x',
+        synonyms: ['s'],
+        columns: [{ ...column, ...first }, ...rest],
+      },
+    ];
+    expect(completionScore(all({}), 'x')).toBe(100);
+    for (const gap of [{ description: null }, { synonyms: [] }, { columnType: null }]) {
+      expect(completionScore(all(gap), 'x')).toBe(99);
+    }
+  });
+
   test('a datamart without tables scores its feedback at most', () => {
     expect([completionScore([], null), completionScore([], 'x')]).toEqual([0, scoreWeights.feedback]);
   });

@@ -117,7 +117,7 @@ describe.each(kinds)('%s', (kind) => {
   const noSessions = async (): Promise<void> => expect(await sessions()).toEqual([]);
 
   it('stops what runs too long on the server itself, and uses the connection again', async () => {
-    const { engine: hasty } = createLoggedEngine({ timeoutMs: 200 });
+    const { engine: hasty } = createLoggedEngine({ timeoutMs: 1000 });
     const refusals = await Promise.all([1, 2, 3, 4].map(() => refusalOf(() => ask('slow', hasty))));
     for (const refusal of refusals) {
       expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-timeout' });
@@ -251,7 +251,7 @@ describe.each(kinds)('%s', (kind) => {
       const address = silent.address();
       const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
       const refusal = await refusalOf(() =>
-        createLoggedEngine({ timeoutMs: 200 }).engine.introspect({ ...source, port }),
+        createLoggedEngine({ connectTimeoutMs: 200 }).engine.introspect({ ...source, port }),
       );
       expect(refusal).toMatchObject({ code: 'DATASOURCE_CONNECTION_ERROR', reason: 'datasource-network' });
       silent.close();
@@ -294,7 +294,7 @@ describe.each(kinds)('%s', (kind) => {
 
   it('keeps a bounded number open: the one idle the longest makes room, and none in use', async () => {
     await engine.forget(source.id);
-    const { engine: own } = createLoggedEngine({ limit: 2, timeoutMs: 500 });
+    const { engine: own } = createLoggedEngine({ limit: 2, timeoutMs: 1000 });
     for (const id of ['one', 'two', 'three', 'two'])
       expect((await ask('notes', own, { ...source, id })).rows).toHaveLength(1);
     await vi.waitFor(async () => expect(await sessions()).toHaveLength(2), patience);

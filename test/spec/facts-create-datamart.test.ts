@@ -93,7 +93,7 @@ test('datasourceName must exist: INVALID_DATASOURCE_NAME', async () => {
 test('a datasource that cannot be reached: DATASOURCE_CONNECTION_ERROR, and nothing is made', async () => {
   const input = { name: 'unreached', datasourceName: 'lost', tableList: [productsTable] };
   const message = await refused('createDatamart DATASOURCE_CONNECTION_ERROR', house, input);
-  expect(message).not.toMatch(/\.duckdb|\//);
+  expect(message).not.toContain('warehouse.duckdb');
   await ok(house, 'createDatamart', { ...input, datasourceName: 'warehouse' });
 });
 
