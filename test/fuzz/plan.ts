@@ -37,7 +37,7 @@ const nameOf = (field: string): fc.Arbitrary<string> =>
 
 const nameOrText = (field: string): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 8, arbitrary: fc.nat(40).map((pick) => placeholder(field, pick)) },
+    { weight: 12, arbitrary: fc.nat(40).map((pick) => placeholder(field, pick)) },
     { weight: 1, arbitrary: fc.nat(30).map((number) => `fuzz${number}`) },
     { weight: 1, arbitrary: nameText },
   );
@@ -255,7 +255,7 @@ const planFor = (operation: Operation, index: number): fc.Arbitrary<Plan> => {
     .tuple(valid, fc.constantFrom(...Object.entries(spoilings)))
     .chain(([input, [way, spoil]]) => spoil(input).map(make(way)));
   return fc.oneof(
-    { weight: 5, arbitrary: valid.map(make('valid')) },
+    { weight: 7, arbitrary: valid.map(make('valid')) },
     { weight: 5, arbitrary: spoilt },
     { weight: 2, arbitrary: valid.map(make('valid')).chain(aroundOf) },
     ...(binding.multipart === undefined ? [] : [{ weight: 3, arbitrary: valid.map(make('form')) }]),

@@ -15,7 +15,7 @@ export type Tally = {
 };
 
 const atOnce = 8;
-const chunk = 400;
+const chunk = 200;
 
 /** Sends `count` requests from `seed`: the same seed plans the same requests. */
 export const sendMany = async (world: World, { seed, count }: { seed: number; count: number }): Promise<Tally> => {

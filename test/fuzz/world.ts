@@ -1,6 +1,6 @@
 /** The server that is fuzzed, what exists on it, and the credentials of the run. */
 import { Agent, request } from 'node:http';
-import type { House } from '../spec/house.js';
+import { type House, settings } from '../spec/house.js';
 import type { Answered } from './judge.js';
 import { isSecretField, type Plan } from './plan.js';
 
@@ -32,10 +32,10 @@ const firstNames: Readonly<Record<string, readonly string[]>> = {
   datamartName: ['shop', 'orders', 'open', 'lost'],
   datasourceName: ['warehouse', 'lost'],
   workspaceName: ['shop', 'orders', 'all', 'long', 'far', 'empty'],
-  dashboardId: ['board', 'defaults', 'derived', 'held', 'notebook'],
+  dashboardId: ['seed', 'seed', 'board', 'defaults', 'derived', 'held', 'notebook'],
   templateDashboardId: ['board', 'defaults'],
-  embedId: ['board'],
-  allowedEmbeds: ['board', 'defaults'],
+  embedId: ['seed'],
+  allowedEmbeds: ['seed'],
   metricId: ['revenue', 'by-region', 'guarded', 'spare', 'note-count'],
   metricIds: ['revenue', 'by-region'],
   filter: ['Region', 'Sold', 'Paid', 'Amount', 'Product', 'size', 'kind', 'region'],
@@ -235,18 +235,36 @@ export const createWorld = (house: House): World => {
     return { method: plan.method, path: new URL(`${house.url()}${path}`).pathname, answer, shown };
   };
 
-  const refresh = async (): Promise<void> => {
-    const body = JSON.stringify({ clientId: 'acme', dataAppName: 'shop' });
-    const headers = { authorization: `Bearer ${house.apiKey}`, 'content-type': 'application/json' };
-    const { status, text } = await exchange({
-      method: 'POST',
-      url: `${house.url()}/api/v2/guest-token/create`,
-      headers,
-      body,
+  const ask = async (path: string, bearer: string, body?: Json): Promise<Answered> =>
+    exchange({
+      method: body === undefined ? 'GET' : 'POST',
+      url: `${house.url()}/api/v2${path}`,
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
     });
+
+  const refresh = async (): Promise<void> => {
+    const { status, text } = await ask('/guest-token/create', house.apiKey, { clientId: 'acme', dataAppName: 'shop' });
     if (status !== 200) throw new Error(`the run lost its data app: ${text}`);
     guestToken = String((JSON.parse(text) as Json).token);
     secrets.push(guestToken);
+  };
+
+  /** A client's dashboard with all of its template's metrics, whether or not the run deleted it. */
+  const plant = async (): Promise<void> => {
+    const board = { dashboardId: 'seed', workspaceName: 'shop', clientId: 'acme', accessSettings: settings };
+    await ask('/data-app/dashboard-embeds', house.apiKey, {
+      ...board,
+      templateDashboardId: 'board',
+      isImportMetrics: true,
+    });
+    const { status, text } = await ask('/data-app/metrics?embedId=seed&clientId=acme', house.apiKey);
+    if (status !== 200) return;
+    const { data } = JSON.parse(text) as { data: readonly Json[] };
+    for (const { metricId } of data) learn('metricId', metricId);
   };
 
   return {
@@ -257,7 +275,10 @@ export const createWorld = (house: House): World => {
       return sent;
     },
     secrets: () => new Set(secrets),
-    refresh,
+    refresh: async () => {
+      await plant();
+      await refresh();
+    },
     close: () => agent.destroy(),
   };
 };
