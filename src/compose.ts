@@ -14,6 +14,7 @@ import { seedDemo } from './demo/seed.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
+import { createSqlRewriter } from './engine/sql-rewriter.js';
 import { createHttpTransport } from './gateway/http-transport.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
@@ -94,7 +95,7 @@ const composeService = async (
     store,
     dispatch: createDispatch({
       operations: bound,
-      handlers: createHandlers({ store, engine, clock, ids, tokens }),
+      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter() }),
       authenticate,
       log,
     }),

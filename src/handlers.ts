@@ -1,8 +1,9 @@
 /** Which use case serves which operation: a bound operation without one does not compile. */
 import type { Handlers } from './contract/operations.js';
-import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
+import type { Clock, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
+import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
@@ -41,7 +42,15 @@ import {
   listServiceTokens,
   rotateServiceToken,
 } from './usecases/service-tokens.js';
-import { listDashboards, listMetrics } from './usecases/workspaces.js';
+import { updateWorkspaceDashboards } from './usecases/workspace-dashboards.js';
+import {
+  createWorkspace,
+  listDashboardMetrics,
+  listDashboards,
+  listMetrics,
+  listWorkspaces,
+  updateWorkspace,
+} from './usecases/workspaces.js';
 
 export type HandlerDeps = {
   readonly store: Store;
@@ -49,6 +58,7 @@ export type HandlerDeps = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly tokens: Tokens;
+  readonly sqlRewriter: SqlRewriter;
 };
 
 export const createHandlers = (deps: HandlerDeps): Handlers => ({
@@ -71,6 +81,9 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
   updateEmbed: updateEmbed(deps),
   renameEmbed: renameEmbed(deps),
   deleteDashboard: deleteDashboard(deps),
+  exportEmbed: exportEmbed(deps),
+  exportDashboard: exportDashboard(deps),
+  importDashboard: importDashboard(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });
@@ -80,8 +93,13 @@ const organization = (deps: HandlerDeps) => ({
   updateDataApp: updateDataApp(deps),
   deleteDataApp: deleteDataApp(deps),
   listDataApps: listDataApps(deps),
+  createWorkspace: createWorkspace(deps),
+  updateWorkspace: updateWorkspace(deps),
+  listWorkspaces: listWorkspaces(deps),
   listDashboards: listDashboards(deps),
   listMetrics: listMetrics(deps),
+  listDashboardMetrics: listDashboardMetrics(deps),
+  updateWorkspaceDashboards: updateWorkspaceDashboards(deps),
   queryMetric: queryMetric(deps),
 });
 

@@ -48,7 +48,10 @@ const mayImport: Readonly<
     packages: [/^express$/, /^helmet$/, /^pino(-http)?$/, /^zod$/, /^node:/],
   },
   store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
-  engine: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^@duckdb\//, /^node:/] },
+  engine: {
+    folders: ['domain', 'platform'],
+    packages: [/^kysely$/, /^@duckdb\//, /^pg$/, /^mysql2\/promise$/, /^libpg-query$/, /^pgsql-deparser$/, /^node:/],
+  },
   gateway: {
     folders: ['contract', 'domain', 'platform', 'http'],
     packages: [
@@ -64,9 +67,23 @@ const mayImport: Readonly<
   },
   platform: { folders: ['domain'], packages: [/^[^.]/] },
   demo: { folders: ['contract', 'domain', 'platform'], packages: [/^[^.]/] },
+  // It judges servers, ours too: what it shared with ours would hide a common mistake.
+  conformance: { folders: [], packages: [/^node:/] },
   web: { folders: [], packages: [/^lit(\/|$)/, /^echarts(\/|$)/] },
   cli: {
-    folders: ['root', 'contract', 'domain', 'gateway', 'http', 'platform', 'store', 'usecases', 'engine', 'demo'],
+    folders: [
+      'root',
+      'conformance',
+      'contract',
+      'domain',
+      'gateway',
+      'http',
+      'platform',
+      'store',
+      'usecases',
+      'engine',
+      'demo',
+    ],
     packages: [/^[^.]/],
   },
   root: {

@@ -1,10 +1,12 @@
 /** The command line: thin, over the same functions as everything else. */
 import { parseArgs } from 'node:util';
+import { runConformance } from '../conformance/conformance.js';
 import { serve } from '../main.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
+  guestlist conformance --base-url URL ...   check a server against the interface; --help says more
   guestlist --help                           this text
 
 Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
@@ -14,7 +16,16 @@ const refuse = (message: string): void => {
   process.exitCode = 2;
 };
 
+/** The first Ctrl-C ends the run, which then removes what it made; another ends the process. */
+const conformance = async (args: readonly string[]): Promise<void> => {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  process.exitCode = await runConformance(args, console, stop.signal);
+};
+
 const run = async (): Promise<void> => {
+  const [first, ...others] = process.argv.slice(2);
+  if (first === 'conformance') return conformance(others);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },

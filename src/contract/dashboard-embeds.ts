@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import type { Embed } from '../domain/embed.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
-import { dashboardData } from './dashboard-export.js';
-import { identifier, list, metadata, text } from './fields.js';
+import { importedData } from './dashboard-versions.js';
+import { schemaPairs } from './dashboards.js';
+import { identifier, metadata, text } from './fields.js';
 import { type Multipart, noError, operation } from './operation.js';
 
 /** The export as an uploaded file; objects, booleans and lists beside it are JSON strings. */
@@ -49,8 +50,8 @@ export const createDashboardEmbed = operation({
     clientId: identifier.describe('The owner: it opens for this client alone.'),
     accessSettings: dashboardAccessSettings,
     templateDashboardId: identifier.optional().describe('Filters, grid margins and layout are cloned from it.'),
-    metadata: metadata.optional().describe('Kept as it is.'),
-    isAllowPrivateMetricsByDefault: z.boolean().default(false),
+    metadata: metadata.optional().describe('Kept as it is. Left out: what the import says.'),
+    isAllowPrivateMetricsByDefault: z.boolean().optional().describe('Left out: what the import says, else false.'),
     name: identifier.optional().describe('Name of the embed; defaults to `dashboardId`.'),
     embedDescription: text.optional(),
     isImportMetrics: z.boolean().default(false).describe('With a template: its metrics are imported.'),
@@ -58,16 +59,16 @@ export const createDashboardEmbed = operation({
       .enum(['GALLERY', 'METRIC'])
       .optional()
       .describe('Where imported metrics go: at hand, or on the board.'),
-    importDashboardData: dashboardData
+    importDashboardData: importedData
       .optional()
-      .describe('The `data` object of a dashboard export; the template’s metrics are then left alone.'),
+      .describe(
+        'The `data` object of a dashboard export, or the whole export; the template’s metrics are then left alone.',
+      ),
     isRenameDashboard: z
       .boolean()
       .default(false)
       .describe('True with a `name`: that is the display name. Otherwise it is `{dashboardId}_{clientId}`.'),
-    schemaPairs: list(z.strictObject({ replaceSchema: identifier, targetSchema: identifier }))
-      .optional()
-      .describe('Schema names of the import and what they become.'),
+    schemaPairs: schemaPairs.optional().describe('Schema names of the import and what they become.'),
   }),
   output: z.object({ id: z.string(), error: noError, name: z.string() }),
   encode: (embed: Embed) => ({ id: embed.embedId, error: null, name: embed.name }),

@@ -3,13 +3,13 @@
  * `_meta.version`. Templates are written in it, and `importDashboardData` takes its `data`.
  */
 import { z } from 'zod';
-import type { DashboardFilter } from '../domain/dashboard.js';
+import type { DashboardContent, DashboardFilter } from '../domain/dashboard.js';
 import type { Predicate } from '../domain/filter.js';
-import type { MetricDefinition } from '../domain/metric.js';
-import { columnRef, filterValue, identifier, limits, list, scalar, tableRef, text } from './fields.js';
+import { type MetricDefinition, maxLineage } from '../domain/metric.js';
+import { columnRef, filterValue, identifier, limits, list, metadata, scalar, tableRef, text } from './fields.js';
 
 /** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
-export const exportVersion = 1;
+export const exportVersion = 2;
 
 const dataType = z.enum(['string', 'number', 'date', 'boolean']);
 
@@ -77,31 +77,57 @@ const dashboardFilter = z.strictObject({
   defaultValue: filterValue.optional(),
 }) satisfies z.ZodType<DashboardFilter, unknown>;
 
-/** The `data` object: metrics by their ids here, the layout's cards naming them; a metric without a card is in the gallery. */
-export const dashboardData = z
-  .strictObject({
-    layout: list(
-      z.strictObject({
-        metricId: identifier,
-        x: z.number().int().min(0).max(11),
-        y: z.number().int().min(0).max(10_000),
-        w: z.number().int().min(1).max(12),
-        h: z.number().int().min(1).max(1000),
-      }),
-    ),
-    filters: list(dashboardFilter),
-    metrics: list(z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition })),
-    gridMargin: list(z.number().min(0).max(1000), 12),
-  })
-  .meta({ id: 'DashboardData' });
-export type DashboardData = z.output<typeof dashboardData>;
+const card = z.strictObject({
+  metricId: identifier,
+  x: z.number().int().min(0).max(11),
+  y: z.number().int().min(0).max(10_000),
+  w: z.number().int().min(1).max(12),
+  h: z.number().int().min(1).max(1000),
+});
+
+const metric = z.strictObject({ metricId: identifier, name: identifier, definition: metricDefinition });
+
+const board = {
+  layout: list(card),
+  filters: list(dashboardFilter),
+  gridMargin: list(z.number().min(0).max(1000), 12),
+};
+
+/** As version 1 wrote it. A metric without a card is in the gallery. */
+export const dashboardDataV1 = z.strictObject({ ...board, metrics: list(metric) });
+
+const placedMetric = metric.extend({
+  lineage: list(identifier, maxLineage).describe('Ids of the metrics it was copied from, nearest first.'),
+  placement: z.enum(['METRIC', 'GALLERY']).describe('On the board, or at hand for it.'),
+});
+
+const data = z.strictObject({
+  version: z.literal(exportVersion).optional().describe('Left out: the oldest version that fits.'),
+  ...board,
+  metrics: list(placedMetric),
+  isAllowPrivateMetricsByDefault: z.boolean().optional(),
+  metadata: metadata.nullable().optional(),
+});
+
+/** The `data` object: metrics by their ids here, the layout's cards naming them. */
+export const dashboardData = data.meta({ id: 'DashboardData' });
+
+/** A dashboard with what is on it, for a file. */
+export type ExportedDashboard = {
+  readonly dashboardId: string;
+  readonly name: string;
+  readonly content: DashboardContent;
+};
 
 export const dashboardExport = z.strictObject({
-  _meta: z.strictObject({
-    version: z.literal(exportVersion),
-    dashboardId: identifier,
-    name: identifier,
-  }),
-  data: dashboardData,
+  _meta: z.strictObject({ version: z.literal(exportVersion), dashboardId: z.string(), name: z.string() }),
+  // What is read has defaults, what is written has values: two schemas, and so two names.
+  data: data.meta({ id: 'ExportedDashboardData' }),
 });
 export type DashboardExport = z.output<typeof dashboardExport>;
+
+export const encodeExport = ({ dashboardId, name, content }: ExportedDashboard): z.input<typeof dashboardExport> => ({
+  _meta: { version: exportVersion, dashboardId, name },
+  // The domain's lists are read-only; what is written here is not changed any more.
+  data: { version: exportVersion, ...content } as z.input<typeof data>,
+});

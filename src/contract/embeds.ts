@@ -72,7 +72,8 @@ export const deleteEmbed = operation({
   section: '3',
   resource: 'Embeds',
   summary: 'Delete an embed',
-  description: 'Cannot be undone.',
+  description:
+    'Guest tokens that name nothing else are deleted with it. A POST to the same path deletes, too, where query and body name the same embed and the body names nothing else. Cannot be undone.',
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier }),
   output: z.object({ id: z.string(), error: noError }),
@@ -85,6 +86,10 @@ export const deleteEmbed = operation({
     { method: 'POST', path: '/api/v2/dataApp/embeds', from: 'query', isLegacy: true, when: namesOneEmbedTwice },
     { method: 'POST', path: '/api/v2/dataApp/embed/delete', from: 'body', isLegacy: true },
   ],
+  example: {
+    input: { embedId: 'delays--LAX' },
+    output: { id: 'delays--LAX', error: null },
+  },
 });
 
 /** An embed as listed, with what it shows. */

@@ -40,9 +40,18 @@ export const limits = {
 /** An array with an upper bound. */
 export const list = <Item extends z.ZodType>(item: Item, max: number = limits.items) => z.array(item).max(max);
 
+/** What names and ids may be, for the reference: the schema below enforces it. spec-gap: the specification gives no limits. */
+export const namingRules = [
+  `Names and ids have 1 to ${limits.nameLength} characters (UTF-16 code units) of any script, in well-formed Unicode.`,
+  'They hold no control characters; spaces, punctuation and emoji are allowed, and nothing is trimmed.',
+  'They are compared exactly: case counts, and two ways to compose one letter are two names.',
+  '`__proto__` may be a name, and never a field.',
+  'Two of one kind never share a name; a second creation is refused, also one at the same moment.',
+] as const;
+
 /**
- * Names and ids: 1 to 255 characters, none of them a control character or half of a surrogate pair: databases store each half as U+FFFD,
- * so that two ids would become one. spec-gap: the specification gives no limits.
+ * Names and ids, by `namingRules`. Control characters and halves of surrogate pairs are refused: databases store each half as U+FFFD,
+ * so that two ids would become one.
  */
 export const identifier = z
   .string()

@@ -4,6 +4,7 @@ import type { FilterValue } from '../domain/filter.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest-view.js';
 import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
+import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
@@ -13,6 +14,7 @@ const filter = z
     name: z.string(),
     dataType: z.enum(['string', 'number', 'date', 'boolean']),
     defaultValue: guestFilterValue.nullable().describe('Holds until the guest sets another.'),
+    appliedValue: guestFilterValue.optional().describe('Enforced by the token, which lets it be seen (`isShowOnUrl`).'),
   })
   .meta({ id: 'GuestFilter' });
 
@@ -39,6 +41,7 @@ const dashboard = z
     metrics: z.array(guestMetric),
     filters: z.array(filter),
     permissions: z.record(guestPermissions.keyof(), z.boolean()),
+    accessPermissions: guestAccess,
     theme: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'GuestDashboard' });
@@ -52,10 +55,11 @@ const encodeDefault = (value: FilterValue | null): Filter['defaultValue'] => {
   return visible.success ? visible.data : null;
 };
 
-const encodeFilter = ({ name, dataType, defaultValue }: GuestMetric['filters'][number]): Filter => ({
+const encodeFilter = ({ name, dataType, defaultValue, appliedValue }: GuestMetric['filters'][number]): Filter => ({
   name,
   dataType,
   defaultValue: encodeDefault(defaultValue),
+  ...(appliedValue === undefined ? {} : { appliedValue: encodeDefault(appliedValue) ?? undefined }),
 });
 
 /** A metric as guests read it. */
@@ -73,6 +77,7 @@ const encodeDashboard = (view: GuestDashboard): z.input<typeof dashboard> => ({
   metrics: view.metrics.map(encodeMetric),
   filters: view.filters.map(encodeFilter),
   permissions: { ...view.permissions },
+  accessPermissions: encodeAccess(view.accessPermissions),
   theme: view.theme === null ? null : { ...view.theme },
 });
 
@@ -126,6 +131,7 @@ export const getGuestDashboard = operation({
         metrics: [exampleGuestMetric],
         filters: [{ name: 'Destination state', dataType: 'string', defaultValue: null }],
         permissions: { ...noPermissions, isEnableUnderlyingData: true, isShowDashboardName: true },
+        accessPermissions: noAccess,
         theme: null,
       },
       error: null,

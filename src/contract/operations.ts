@@ -4,7 +4,7 @@
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
-import { deleteDashboard } from './dashboards.js';
+import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
 import { createDatamart, updateDatamart } from './datamart-writes.js';
 import { deleteDatamart, listDatamarts } from './datamarts.js';
@@ -36,8 +36,10 @@ import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSeman
 import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
   createWorkspace,
+  listDashboardMetrics,
   listDashboards,
   listMetrics,
+  listWorkspaces,
   updateWorkspace,
   updateWorkspaceDashboards,
 } from './workspaces.js';
@@ -54,7 +56,10 @@ export const bound = {
   renameEmbed,
   listEmbeds,
   listEmbedMetrics,
+  exportEmbed,
   deleteDashboard,
+  exportDashboard,
+  importDashboard,
   createDataApp,
   createDatasource,
   updateDatasource,
@@ -79,8 +84,13 @@ export const bound = {
   listServiceTokens,
   deleteServiceToken,
   rotateServiceToken,
+  createWorkspace,
+  updateWorkspace,
+  listWorkspaces,
   listDashboards,
   listMetrics,
+  listDashboardMetrics,
+  updateWorkspaceDashboards,
   queryMetric,
   getGuestDashboard,
   getGuestMetric,
@@ -103,9 +113,6 @@ export const bound = {
 /** Everything that is declared. */
 export const operations = {
   ...bound,
-  createWorkspace,
-  updateWorkspace,
-  updateWorkspaceDashboards,
 } as const;
 
 /** The use cases of a set of operations, one for each. */

@@ -3,28 +3,44 @@ import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Metric } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
-import { identifier, list, pagination, text } from './fields.js';
+import { decodePagination, identifier, list, pagination, queryPagination, text } from './fields.js';
 import { noError, operation } from './operation.js';
 
+const name = identifier.describe('Identifies the workspace.');
+
+const summaryType = identifier.describe('`custom` goes with `customSummaryPrompt`.');
+
 const settings = {
-  name: identifier.describe('Identifies the workspace.'),
   llmName: identifier.optional(),
   aiCopilotLlms: list(identifier).optional(),
   isEnableMetricSuggestions: z.boolean().optional(),
   isEnableMetricSummary: z.boolean().optional(),
-  summaryType: identifier.optional().describe('`custom` goes with `customSummaryPrompt`.'),
+  summaryType: summaryType.optional(),
   customSummaryPrompt: text.optional(),
   themeName: identifier.optional(),
 };
 
-const workspace = z.discriminatedUnion('connectionType', [
-  z.strictObject({ connectionType: z.literal('DATASOURCE'), datasourceName: identifier, ...settings }),
-  z.strictObject({ connectionType: z.literal('DATAMART'), datamartName: identifier, ...settings }),
-  z.strictObject({ connectionType: z.enum(['MULTI_DATASOURCE', 'MULTI_DATAMART']), ...settings }),
-]);
+/** spec-gap: what is left out keeps its value, and null clears it. */
+const changedSettings = {
+  llmName: identifier.nullish(),
+  aiCopilotLlms: list(identifier).nullish(),
+  isEnableMetricSuggestions: z.boolean().nullish(),
+  isEnableMetricSummary: z.boolean().nullish(),
+  summaryType: summaryType.nullish(),
+  customSummaryPrompt: text.nullish(),
+  themeName: identifier.nullish(),
+};
+
+/** The source of its connection type, and no other. */
+const connected = <Settings extends z.ZodRawShape>(rest: Settings) =>
+  z.discriminatedUnion('connectionType', [
+    z.strictObject({ name, connectionType: z.literal('DATASOURCE'), datasourceName: identifier, ...rest }),
+    z.strictObject({ name, connectionType: z.literal('DATAMART'), datamartName: identifier, ...rest }),
+    z.strictObject({ name, connectionType: z.enum(['MULTI_DATASOURCE', 'MULTI_DATAMART']), ...rest }),
+  ]);
 
 const savedWorkspace = z.object({ data: z.object({ name: z.string() }), error: noError });
-const encodeWorkspace = ({ name }: Workspace) => ({ data: { name }, error: null });
+const encodeWorkspace = (workspace: Workspace) => ({ data: { name: workspace.name }, error: null });
 const workspaceErrors = {
   AUTHENTICATION_ERROR: 401,
   INVALID_DATASOURCE_NAME: 400,
@@ -37,11 +53,15 @@ export const createWorkspace = operation({
   resource: 'Workspaces',
   summary: 'Create a workspace',
   credentials: ['apiKey', 'serviceToken'],
-  input: workspace,
+  input: connected(settings),
   output: savedWorkspace,
   encode: encodeWorkspace,
   errors: { ...workspaceErrors, WORKSPACE_NAME_ALREADY_EXISTS: 400 },
   bindings: [{ method: 'POST', path: '/api/v2/workspace', from: 'body' }],
+  example: {
+    input: { name: 'flights', connectionType: 'DATAMART', datamartName: 'flights', themeName: 'dark' },
+    output: { data: { name: 'flights' }, error: null },
+  },
 });
 
 export const updateWorkspace = operation({
@@ -49,12 +69,39 @@ export const updateWorkspace = operation({
   section: '12',
   resource: 'Workspaces',
   summary: 'Update a workspace, identified by its name',
+  description:
+    'The connection is replaced: embeds that read a datamart which the workspace does not reach any more answer nothing. Settings left out keep their values; null clears one.',
   credentials: ['apiKey', 'serviceToken'],
-  input: workspace,
+  input: connected(changedSettings),
   output: savedWorkspace,
   encode: encodeWorkspace,
   errors: { ...workspaceErrors, WORKSPACE_DOES_NOT_EXIST: 400 },
   bindings: [{ method: 'PUT', path: '/api/v2/workspace', from: 'body' }],
+  example: {
+    input: { name: 'flights', connectionType: 'MULTI_DATAMART', themeName: null },
+    output: { data: { name: 'flights' }, error: null },
+  },
+});
+
+export const listWorkspaces = operation({
+  name: 'listWorkspaces',
+  section: 'facts',
+  resource: 'Workspaces',
+  summary: 'List the workspaces',
+  credentials: ['apiKey', 'serviceToken'],
+  input: z.strictObject(pagination),
+  output: z.object({ data: z.array(z.object({ name: z.string() })) }),
+  encode: (workspaces: readonly Workspace[]) => ({ data: workspaces.map((workspace) => ({ name: workspace.name })) }),
+  errors: { AUTHENTICATION_ERROR: 401 },
+  bindings: [
+    {
+      method: 'GET',
+      path: '/api/v2/workspace',
+      from: 'query',
+      input: z.strictObject(queryPagination).transform(decodePagination),
+    },
+  ],
+  example: { input: { isPagination: true, pageNumber: 1 }, output: { data: [{ name: 'flights' }] } },
 });
 
 const listingInput = z.strictObject({ workspaceName: identifier, ...pagination });
@@ -102,6 +149,23 @@ export const listMetrics = operation({
   },
 });
 
+export const listDashboardMetrics = operation({
+  name: 'listDashboardMetrics',
+  section: 'facts',
+  resource: 'Workspaces',
+  summary: 'List the metrics of a dashboard of a workspace',
+  credentials: ['apiKey'],
+  input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
+  output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })) }),
+  encode: (metrics: readonly Metric[]) => ({ data: metrics.map(({ name, metricId }) => ({ name, metricId })) }),
+  errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400 },
+  bindings: [{ method: 'POST', path: '/api/v2/workspace/dashboard/metrics', from: 'body' }],
+  example: {
+    input: { workspaceName: 'flights', dashboardId: 'delays' },
+    output: { data: [{ name: 'Flights a day', metricId: 'flights-a-day' }] },
+  },
+});
+
 const unique = (names: readonly string[]): boolean => new Set(names).size === names.length;
 
 const mappedFilter = z.strictObject({
@@ -113,13 +177,16 @@ const mappedFilter = z.strictObject({
       tableName: identifier.describe('Without its schema.'),
       columnName: identifier,
     }),
-  ),
+    // spec-gap: a filter that maps to nothing would restrict nothing.
+  ).min(1),
 });
 
 const dashboardUpdate = z
   .strictObject({
     dashboardId: identifier.describe('External dashboard id.'),
-    filters: list(mappedFilter).optional(),
+    filters: list(mappedFilter)
+      .refine((filters) => unique(filters.map(({ name }) => name.toLowerCase())), 'each filter at most once')
+      .optional(),
     appendMetrics: list(z.strictObject({ metricId: identifier }))
       .refine((metrics) => unique(metrics.map(({ metricId }) => metricId)), 'each metricId at most once')
       .optional()
@@ -144,7 +211,8 @@ export const updateWorkspaceDashboards = operation({
   section: '15',
   resource: 'Workspaces',
   summary: 'Update filter mappings and gallery metrics of dashboards',
-  description: 'An API key may update filter mappings only; gallery metrics need the service token.',
+  description:
+    'All or nothing. An API key may update filter mappings only, of dashboards that no other data app shows; gallery metrics need the service token.',
   credentials: ['serviceToken', 'apiKey'],
   authenticationCode: 'INVALID_SERVICE_TOKEN',
   input: z.strictObject({
@@ -164,4 +232,23 @@ export const updateWorkspaceDashboards = operation({
     INVALID_METRIC_ID: 400,
   },
   bindings: [{ method: 'PUT', path: '/api/v2/workspace/dashboards', from: 'body' }],
+  example: {
+    input: {
+      workspaceName: 'flights',
+      dashboards: [
+        {
+          dashboardId: 'delays--LAX',
+          filters: [
+            {
+              name: 'Date',
+              applyOnTables: [{ dataType: 'date', schemaName: 'main', tableName: 'flights', columnName: 'date' }],
+            },
+          ],
+          appendMetrics: [{ metricId: 'busiest-routes' }],
+          removedMetrics: ['share-delayed'],
+        },
+      ],
+    },
+    output: { data: { success: true }, error: null },
+  },
 });

@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { type DashboardExport, dashboardExport } from '../contract/dashboard-export.js';
+import type { ExportedDashboard } from '../contract/dashboard-export.js';
+import { readExport } from '../contract/dashboard-versions.js';
 import { identifier } from '../contract/fields.js';
 
 const table = z.strictObject({
@@ -63,7 +64,7 @@ export type DemoUser = z.output<typeof demoUser>;
 
 export type DemoBundle = {
   readonly organization: z.output<typeof organization>;
-  readonly templates: readonly DashboardExport[];
+  readonly templates: readonly ExportedDashboard[];
   readonly users: readonly DemoUser[];
 };
 
@@ -76,6 +77,14 @@ const check = <T>(schema: z.ZodType<T>, value: unknown, file: string): T => {
   return checked.data;
 };
 
+const readTemplate = (value: unknown, file: string): ExportedDashboard => {
+  try {
+    return readExport(value);
+  } catch (error) {
+    throw error instanceof z.ZodError ? new Error(`${file}: ${z.prettifyError(error)}`) : error;
+  }
+};
+
 /** Reads the bundle in `folder`. Throws with the file's name and every fault in it. */
 export const readDemoBundle = async (folder: string): Promise<DemoBundle> => {
   const described = check(organization, await readYaml(folder, 'organization.yaml'), 'organization.yaml');
@@ -85,9 +94,7 @@ export const readDemoBundle = async (folder: string): Promise<DemoBundle> => {
     'users.yaml',
   );
   const templates = await Promise.all(
-    described.templates.map(async (file) =>
-      check(dashboardExport, JSON.parse(await readFile(join(folder, file), 'utf8')), file),
-    ),
+    described.templates.map(async (file) => readTemplate(JSON.parse(await readFile(join(folder, file), 'utf8')), file)),
   );
   return { organization: described, templates, users };
 };

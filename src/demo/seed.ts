@@ -1,6 +1,6 @@
 /** Writes the demo's organization into the store, again at every start, so that an edited bundle takes effect. */
 import { join } from 'node:path';
-import type { DashboardExport } from '../contract/dashboard-export.js';
+import type { ExportedDashboard } from '../contract/dashboard-export.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Datamart, Relationship } from '../domain/datamart.js';
 import { hostMade } from '../domain/metric.js';
@@ -65,33 +65,28 @@ const datamartOf = ({ datamart }: Organization, datasourceId: string, id: string
 const seedTemplate = async (
   { store, clock, ids }: Deps,
   workspace: Workspace,
-  { _meta, data }: DashboardExport,
+  { dashboardId, name: title, content }: ExportedDashboard,
 ): Promise<void> => {
-  const there = await store.dashboards.findTemplate(_meta.dashboardId);
+  const there = await store.dashboards.findTemplate(dashboardId);
   const dashboard: Dashboard = {
     id: there?.id ?? ids.uuid(),
-    externalDashboardId: _meta.dashboardId,
+    externalDashboardId: dashboardId,
     workspaceId: workspace.id,
-    name: _meta.name,
+    name: title,
     owner: null,
     templateId: null,
-    layout: data.layout,
-    gridMargin: data.gridMargin,
-    filters: data.filters,
-    metadata: null,
-    isAllowPrivateMetricsByDefault: false,
+    layout: content.layout,
+    gridMargin: content.gridMargin,
+    filters: content.filters,
+    metadata: content.metadata ?? null,
+    isAllowPrivateMetricsByDefault: content.isAllowPrivateMetricsByDefault ?? false,
   };
   await (there === undefined ? store.dashboards.insert(dashboard) : store.dashboards.update(dashboard));
-  for (const { metricId, name, definition } of data.metrics) {
-    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage: [], owner: null, ...hostMade };
+  for (const { metricId, name, definition, lineage } of content.metrics) {
+    const metric = { metricId, workspaceId: workspace.id, name, definition, lineage, owner: null, ...hostMade };
     if (!(await store.metrics.insert(metric))) await store.metrics.update(metric);
   }
-  const shown = new Set(data.layout.map(({ metricId }) => metricId));
-  await store.dashboards.placeMetrics(
-    dashboard.id,
-    data.metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
-    clock.now(),
-  );
+  await store.dashboards.placeMetrics(dashboard.id, content.metrics, clock.now());
 };
 
 const seedKey = async ({ store, clock, ids, tokens }: Deps, dataAppId: string, apiKey: string): Promise<void> => {

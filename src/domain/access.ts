@@ -1,5 +1,5 @@
 /** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
-import { type Dashboard, isOrCopies } from './dashboard.js';
+import { type Dashboard, isOrCopies, type PlacedMetric } from './dashboard.js';
 import type { AccessSettings, Embed } from './embed.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './guest.js';
 import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from './metric.js';
@@ -13,11 +13,18 @@ export const notOpen = (reason: string): Refusal =>
 export const isOpenTo = (owner: Owner | null, client: Owner): boolean =>
   owner === null || (owner.dataAppId === client.dataAppId && owner.clientId === client.clientId);
 
+/** Whether the token named another dashboard by this one's name. */
+const isAnother = ({ pinnedDashboards = [] }: GuestGrant, { id, externalDashboardId }: Dashboard): boolean => {
+  const pinned = pinnedDashboards.filter((pin) => pin.externalDashboardId === externalDashboardId);
+  return pinned.length > 0 && !pinned.some(({ dashboardId }) => dashboardId === id);
+};
+
 /** Throws UNAUTHORIZED unless the grant opens this embed of this dashboard. */
 export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboard): void => {
   if (embed.dataAppId !== grant.dataAppId) throw notOpen('embed-of-another-data-app');
   if (grant.allowedEmbeds !== null && !grant.allowedEmbeds.includes(embed.embedId)) throw notOpen('embed-not-allowed');
   if (!isOpenTo(dashboard.owner, grant)) throw notOpen('dashboard-of-another-client');
+  if (isAnother(grant, dashboard)) throw notOpen('dashboard-made-anew');
 };
 
 /** Ids of the dashboard's metrics that this token hides. */
@@ -106,6 +113,16 @@ export const assertDefines = (grant: GuestGrant): void => {
     'This token carries rlsSettings or appFilters, which name metrics one by one: it cannot create, update or preview metrics that they would not bind.',
     { reason: 'restricted-token-defines' },
   );
+};
+
+/**
+ * A token that restricts metrics was checked when it was minted against those that were there: one that was placed on the dashboard later, and
+ * that none of its settings binds, is not open to it. spec-gap: a new token is.
+ */
+export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMetric): boolean => {
+  const settings = [...grant.rlsSettings, ...grant.appFilters];
+  if (settings.length === 0 || placedAt <= grant.createdAt) return true;
+  return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
 };
 
 /** The access setting behind each permission; null: the embed has no say. */

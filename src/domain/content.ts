@@ -1,7 +1,7 @@
 /** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
 import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
 import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from './datamart.js';
-import type { Dimension, Measure, MetricDefinition } from './metric.js';
+import { type Dimension, lineageOfCopy, type Measure, type MetricDefinition, maxLineage } from './metric.js';
 
 /** As a fault names a column. */
 export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
@@ -46,13 +46,22 @@ const measureFaults = ({ name, aggregate, column, indicator }: Measure): readonl
     ? [`measure "${name}" needs a column`]
     : [];
 
-/** Everything that is wrong with the content for this datamart, each with its place; empty: it can be used. */
-export const contentFaults = (content: DashboardContent, datamart: Datamart): readonly string[] => {
+/** The faults for the datamart that it fits best. */
+const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) => readonly string[]) =>
+  datamarts.map(faultsFor).toSorted((a, b) => a.length - b.length)[0] ?? ['the workspace reaches no datamart'];
+
+/** Everything that is wrong with the content for these datamarts, each with its place; empty: it can be used. A metric reads one of them. */
+export const contentFaults = (content: DashboardContent, ...datamarts: readonly Datamart[]): readonly string[] => {
   const ids = content.metrics.map(({ metricId }) => metricId);
   return [
     ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: "${id}" is there twice`),
+    ...content.metrics
+      .filter((metric) => lineageOfCopy(metric).length > maxLineage)
+      .map(({ metricId }) => `metrics["${metricId}"]: it was copied more than ${maxLineage} times`),
     ...content.metrics.flatMap(({ metricId, definition }) =>
-      definitionFaults(definition, datamart).map((fault) => `metrics["${metricId}"]: ${fault}`),
+      fewest(datamarts, (datamart) => definitionFaults(definition, datamart)).map(
+        (fault) => `metrics["${metricId}"]: ${fault}`,
+      ),
     ),
     ...content.layout
       .filter(({ metricId }) => !ids.includes(metricId))
@@ -60,7 +69,7 @@ export const contentFaults = (content: DashboardContent, datamart: Datamart): re
     ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" is there twice`),
     ...content.filters.flatMap(({ name, applyOnTables }) =>
       applyOnTables
-        .filter((ref) => findColumn(datamart, ref) === undefined)
+        .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
         .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
     ),
   ];
@@ -68,7 +77,7 @@ export const contentFaults = (content: DashboardContent, datamart: Datamart): re
 
 export type SchemaPair = { readonly replaceSchema: string; readonly targetSchema: string };
 
-/** The content with its schemas renamed. Names are replaced where they are names, never in text. */
+/** The content with its schemas renamed: those of its columns and tables. Its SQL is for a parser (`SqlRewriter`). */
 export const replaceSchemas = (content: DashboardContent, pairs: readonly SchemaPair[]): DashboardContent => {
   const move = <T extends TableRef>(ref: T): T => {
     const pair = pairs.find(({ replaceSchema }) => replaceSchema === ref.schemaName);

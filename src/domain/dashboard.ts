@@ -44,8 +44,13 @@ export type DashboardContent = {
     readonly metricId: string;
     readonly name: string;
     readonly definition: MetricDefinition;
+    /** The metrics it was copied from, nearest first. */
+    readonly lineage: readonly string[];
+    readonly placement: MetricPlacement;
   }[];
   readonly gridMargin: readonly number[];
+  readonly isAllowPrivateMetricsByDefault?: boolean | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
 /**

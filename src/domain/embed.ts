@@ -56,5 +56,9 @@ const required = [
 export const missingSettings = (settings: SettingsChange): readonly string[] =>
   required.filter((name) => settings[name] === undefined);
 
+/** How an embed's metrics join. spec-gap: left out it is `multi`, unless the legacy `isIncrementalJoin` is false. */
+export const joinModelOf = (settings: AccessSettings | null): 'single' | 'multi' =>
+  settings?.joinModel ?? (settings?.isIncrementalJoin === false ? 'single' : 'multi');
+
 /** `schema.table`, as lists of filter columns and shared tables name a table. */
 export const qualifiedName = (table: TableRef): string => `${table.schemaName}.${table.tableName}`;

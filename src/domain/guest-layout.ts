@@ -3,7 +3,11 @@ import type { Dashboard, LayoutCard } from './dashboard.js';
 import type { GuestLayout } from './guest-stores.js';
 import type { Metric } from './metric.js';
 
-const bottomOf = (cards: readonly LayoutCard[]): number => Math.max(0, ...cards.map(({ y, h }) => y + h));
+/** The last row that a card may begin in. */
+export const lastRow = 10_000;
+
+const bottomOf = (cards: readonly LayoutCard[]): number =>
+  Math.min(lastRow, Math.max(0, ...cards.map(({ y, h }) => y + h)));
 
 const withId = ({ metricId, guest }: Metric): readonly LayoutCard[] =>
   guest === null || guest.card === null ? [] : [{ ...guest.card, metricId }];
@@ -20,7 +24,7 @@ export const boardCards = (
   if (own === undefined) return base;
   const bottom = bottomOf(own.cards);
   const later = base.filter(({ metricId }) => !own.known.includes(metricId));
-  return [...own.cards, ...later.map((card) => ({ ...card, y: card.y + bottom }))];
+  return [...own.cards, ...later.map((card) => ({ ...card, y: Math.min(lastRow, card.y + bottom) }))];
 };
 
 /** Where a new card goes that was given no place. */

@@ -1,4 +1,5 @@
 import type { LayoutCard } from './dashboard.js';
+import type { EffectiveAccess } from './end-user-filters.js';
 import type { FilterDataType, FilterValue, Scalar } from './filter.js';
 import type { GuestPermission } from './guest.js';
 import type { Chart, Sort } from './metric.js';
@@ -13,6 +14,7 @@ export type GuestDashboard = {
   readonly metrics: readonly GuestMetric[];
   readonly filters: readonly GuestFilter[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
+  readonly accessPermissions: EffectiveAccess;
   readonly theme: Readonly<Record<string, unknown>> | null;
 };
 
@@ -35,6 +37,8 @@ export type GuestFilter = {
   readonly name: string;
   readonly dataType: FilterDataType;
   readonly defaultValue: FilterValue | null;
+  /** What the token enforces, where it lets that be seen; the guest's own choice narrows it. */
+  readonly appliedValue?: FilterValue | undefined;
 };
 
 /** A guest's question. It names the dashboard that it reads through; only a metric embed is read without one. */

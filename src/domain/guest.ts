@@ -20,12 +20,20 @@ export type GuestGrant = {
   readonly dashboardAppFilters: readonly DashboardValues[];
   readonly hideDashboardFilters: readonly string[];
   readonly hideDashboardMetrics: readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[];
+  /**
+   * The dashboards that the token's lists and restrictions named when it was made. One that was made anew under such a name since
+   * is another one, which those restrictions do not bind: it is not opened. Tokens of earlier releases have none.
+   */
+  readonly pinnedDashboards?: readonly PinnedDashboard[] | undefined;
   readonly accessPermissions: AccessPermissions;
   readonly permissions: GuestPermissions;
   readonly createdAt: Date;
   /** Null: never expires. */
   readonly expiresAt: Date | null;
 };
+
+/** `dashboardId` is internal here. */
+export type PinnedDashboard = { readonly externalDashboardId: string; readonly dashboardId: string };
 
 export type FilterValues = Readonly<Record<string, FilterValue>>;
 export type MetricValues = { readonly metricId: string; readonly values: FilterValues };

@@ -108,6 +108,14 @@ export type MetricDefinition = {
   readonly limit: number | null;
 };
 
+/** How many metrics a lineage names at most. A longer one is refused: cut, it would lose the original that settings name. */
+export const maxLineage = 100;
+
+/** The lineage of a copy of the metric. */
+export const lineageOfCopy = ({ metricId, lineage }: Pick<Metric, 'metricId' | 'lineage'>): readonly string[] => [
+  ...new Set([metricId, ...lineage]),
+];
+
 /** Whether a setting that names `metricId` binds this metric: it is the metric, or the copy was made from it. */
 export const isOrDescendsFrom = (metric: Metric, metricId: string): boolean =>
   metric.metricId === metricId || metric.lineage.includes(metricId);

@@ -40,12 +40,41 @@ export type ServerConnection = {
 
 export type ConnectionType = 'DATASOURCE' | 'DATAMART' | 'MULTI_DATASOURCE' | 'MULTI_DATAMART';
 
-export type Workspace = {
+/** Kept and given back; of these only `themeName` has an effect yet. */
+export type WorkspaceSettings = {
+  readonly llmName?: string | undefined;
+  readonly aiCopilotLlms?: readonly string[] | undefined;
+  readonly isEnableMetricSuggestions?: boolean | undefined;
+  readonly isEnableMetricSummary?: boolean | undefined;
+  readonly summaryType?: string | undefined;
+  readonly customSummaryPrompt?: string | undefined;
+  readonly themeName?: string | undefined;
+};
+
+export type Workspace = WorkspaceSettings & {
   readonly id: string;
   readonly name: string;
   readonly connectionType: ConnectionType;
+  /** Of the type DATASOURCE; null there: it is gone, and the workspace reaches nothing. */
   readonly datasourceId: string | null;
+  /** Of the type DATAMART; null there: it is gone, and the workspace reaches nothing. */
   readonly datamartId: string | null;
+};
+
+/** Whether what is in the workspace may read this datamart. One whose source is gone reaches nothing, and not everything. */
+export const reachesDatamart = (
+  { connectionType, datasourceId, datamartId }: Workspace,
+  datamart: { readonly id: string; readonly datasourceId: string },
+): boolean => {
+  switch (connectionType) {
+    case 'DATAMART':
+      return datamartId === datamart.id;
+    case 'DATASOURCE':
+      return datasourceId === datamart.datasourceId;
+    case 'MULTI_DATAMART':
+    case 'MULTI_DATASOURCE':
+      return true;
+  }
 };
 
 /** By its last characters an owner tells one credential from another. None of a short one: they would be much of it. */

@@ -3,10 +3,11 @@
  * Verbs: find may answer undefined, load throws, list answers all, insert fails on a taken name.
  */
 import type { HashedToken } from './brand.js';
+import type { SchemaPair } from './content.js';
 import type { ColumnRef, Datamart } from './datamart.js';
 import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
-import type { Datasource } from './organization.js';
+import type { Datasource, DatasourceType } from './organization.js';
 import type { SourceTable } from './source-schema.js';
 import type { TenantScope } from './tenant.js';
 
@@ -51,11 +52,26 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
+/** Changes SQL by the database's own grammar, never as text. */
+export type SqlRewriter = {
+  /**
+   * The SELECT with its tables' schemas renamed; strings, comments, aliases, CTE names and columns that merely look like a schema stay.
+   * Or what was expected instead: one SELECT that parses, in a dialect that can be written anew.
+   */
+  readonly renameSchemas: (
+    dialect: DatasourceType,
+    text: string,
+    pairs: readonly SchemaPair[],
+  ) => Promise<{ readonly sql: string } | { readonly expected: string }>;
+};
+
 export type MetricQuestion = {
   readonly datasource: Datasource;
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
   readonly definition: MetricDefinition;
+  /** `single`: the metric reads one worksheet of all the datamart's tables. Left out: it joins what it needs. */
+  readonly joinModel?: 'single' | 'multi' | undefined;
   /** All of them hold, whoever they come from; the definition's own filters are already among them. */
   readonly conditions: readonly Condition[];
   /** IANA name; null: as stored. */

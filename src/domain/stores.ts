@@ -1,14 +1,14 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
-import type { Datamart } from './datamart.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
 import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
 import type { Metric, MetricDefinition, Owner } from './metric.js';
-import type { DataApp, Datasource, DatasourceSummary, Workspace } from './organization.js';
-import type { SemanticLayer } from './semantic-layer.js';
-import type { SourceTable } from './source-schema.js';
+import type { DataApp } from './organization.js';
+import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
+
+export type * from './source-stores.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
@@ -18,7 +18,7 @@ export type Store = {
   readonly datasources: DatasourceStore;
   readonly datamarts: DatamartStore;
   readonly semanticLayers: SemanticLayerStore;
-  readonly workspaces: NamedStore<Workspace>;
+  readonly workspaces: WorkspaceStore;
   readonly dashboards: DashboardStore;
   readonly metrics: MetricStore;
   readonly embeds: EmbedStore;
@@ -40,38 +40,6 @@ export type NamedStore<T> = {
   readonly update: (item: T) => Promise<void>;
   readonly findByName: (name: string) => Promise<T | undefined>;
   readonly findById: (id: string) => Promise<T | undefined>;
-};
-
-export type DatasourceStore = NamedStore<Datasource> & {
-  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
-  readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
-  /** By name; opens no credentials. */
-  readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
-  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
-  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
-  /** What was found when it was last looked at; undefined: it never was. */
-  readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
-};
-
-export type DatamartStore = NamedStore<Datamart> & {
-  /** As `findByName`, and nobody else changes it until the transaction ends. */
-  readonly lockByName: (name: string) => Promise<Datamart | undefined>;
-  /** Ordered by name. */
-  readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
-  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
-  readonly remove: (id: string) => Promise<void>;
-};
-
-export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
-
-/** One layer for a datamart. */
-export type SemanticLayerStore = {
-  /** False where the datamart has one already. */
-  readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
-  readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
-  readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
-  /** False where there was none. */
-  readonly remove: (datamartId: string) => Promise<boolean>;
 };
 
 export type DataAppStore = NamedStore<DataApp> & {
@@ -216,10 +184,7 @@ export type EmbedStore = {
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
   /** Oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
-  /**
-   * Removes every data app's embeds whose access settings name the datamart, takes them out of the lists of guest tokens, and
-   * removes the tokens that named no others. An embed made later under the same id is not what those tokens were given.
-   */
+  /** Deletes every data app's embeds whose access settings name the datamart; tokens as `delete` says. */
   readonly removeByDatamart: (datamartName: string) => Promise<void>;
 };
 

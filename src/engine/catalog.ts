@@ -1,22 +1,35 @@
 import type { ColumnRef, TableRef } from '../domain/datamart.js';
 import { tableKey } from '../domain/datamart.js';
+import type { SqlType } from './sql-type.js';
 
 /** What the datasource really holds: the truth about names and types, whatever a datamart says of them. */
 export type Catalog = {
-  /** The database's own name: the first part of every table's full name. */
+  /** The database's own name. */
   readonly database: string;
-  /** By `tableKey`, the datatype of each column by its exact name. */
-  readonly tables: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** By `tableKey`, the type of each column by its exact name. */
+  readonly tables: ReadonlyMap<string, ReadonlyMap<string, SqlType>>;
 };
 
-/** Column names of the table with their datatypes; empty for a table that is not there. */
-export const columnsOf = (catalog: Catalog, table: TableRef): ReadonlyMap<string, string> =>
+/** Column names of the table with their types; empty for a table that is not there. */
+export const columnsOf = (catalog: Catalog, table: TableRef): ReadonlyMap<string, SqlType> =>
   catalog.tables.get(tableKey(table)) ?? new Map();
 
-/** The datasource's own name of the column's type, or undefined where there is no such column. */
-export const datatypeOf = (catalog: Catalog, column: ColumnRef): string | undefined =>
+/** The column's type, or undefined where there is no such column. */
+export const typeOf = (catalog: Catalog, column: ColumnRef): SqlType | undefined =>
   columnsOf(catalog, column).get(column.columnName);
 
 /** `schema.table.column`, for messages. */
 export const columnName = (column: ColumnRef): string =>
   `${column.schemaName}.${column.tableName}.${column.columnName}`;
+
+export type CatalogColumn = ColumnRef & { readonly type: SqlType };
+
+export const createCatalog = (database: string, columns: readonly CatalogColumn[]): Catalog => {
+  const tables = new Map<string, Map<string, SqlType>>();
+  for (const { type, ...column } of columns) {
+    const key = tableKey(column);
+    const known = tables.get(key) ?? new Map<string, SqlType>();
+    tables.set(key, known.set(column.columnName, type));
+  }
+  return { database, tables };
+};

@@ -1,8 +1,10 @@
-import type { CompiledQuery, RawBuilder } from 'kysely';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import type { TimeGrain } from '../domain/metric.js';
+import { plainAggregate } from './aggregate.js';
+import type { Dialect, Sql } from './dialect.js';
 import type { Column } from './plan.js';
 import { refuseUnknown } from './refuse.js';
+import { isNumeric } from './sql-type.js';
 import type { Bound } from './values.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
@@ -17,40 +19,63 @@ const compiler = new Kysely<Record<string, never>>({
   },
 });
 
-type Sql = RawBuilder<unknown>;
+const cast = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(cast)})`;
+const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
+const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
 
-/** The text and its bound values; every value is text or a list of texts, and says its type by a cast. */
-export const compileSql = (query: Sql): CompiledQuery => query.compile(compiler);
-
-/** `cast` comes from sql-type.ts and values.ts alone. */
-export const castText = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(cast)})`;
-
-/** The column's values as local time of its zone. A plain timestamp is UTC by the datamart's word. */
-export const localSql = (column: Sql, { type, zone }: Column): Sql => {
+/** A plain timestamp is UTC by the datamart's word. */
+const field = (column: Sql, { type, zone }: Column): Sql => {
   if (zone === null) return column;
-  const bound = castText({ text: zone, cast: 'VARCHAR' });
   return type.kind === 'instant'
-    ? sql`(${column} AT TIME ZONE ${bound})`
-    : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${bound})`;
+    ? sql`(${column} AT TIME ZONE ${text(zone)})`
+    : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
 };
 
-/** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
-export const grainSql = (value: Sql, grain: TimeGrain): Sql => {
-  switch (grain) {
+const grain = (value: Sql, of: TimeGrain): Sql => {
+  switch (of) {
     case 'minute':
     case 'hour':
-      return sql`date_trunc(${sql.lit(grain)}, ${value})`;
+      return sql`date_trunc(${sql.lit(of)}, ${value})`;
     case 'day':
     case 'week':
     case 'month':
     case 'quarter':
     case 'year':
-      return sql`CAST(date_trunc(${sql.lit(grain)}, ${value}) AS DATE)`;
+      return sql`CAST(date_trunc(${sql.lit(of)}, ${value}) AS DATE)`;
     case 'hourOfDay':
       return sql`extract(hour FROM ${value})`;
     case 'dayOfWeek':
       return sql`extract(isodow FROM ${value})`;
     default:
-      return refuseUnknown('time grain', grain);
+      return refuseUnknown('time grain', of);
   }
+};
+
+export const duckDbDialect: Dialect = {
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, hasMedian: true },
+  compile: (query) => query.compile(compiler),
+  table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
+  asLeaf: sql`AS NOT MATERIALIZED`,
+  cast,
+  tenant: (column, type, value) =>
+    type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
+  join: (near, far) => sql`${near.column} = ${far.column}`,
+  field,
+  comparable: (value) => value,
+  /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
+  list: (value, kind, list) => {
+    const values = sql`(SELECT unnest(CAST(${list.texts} AS ${sql.raw(`${list.cast}[]`)})))`;
+    return kind === 'oneOf' ? sql`(${value} IN ${values})` : sql`(${value} NOT IN ${values})`;
+  },
+  contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
+  grain,
+  // The median of decimals would be rounded to their scale.
+  aggregate: (aggregate, value, type) =>
+    plainAggregate(aggregate, aggregate === 'MEDIAN' && isNumeric(type) ? sql`CAST(${value} AS DOUBLE)` : value),
+  sortable: (rows) => rows,
+  order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
+  page: (limit, offset) => {
+    const rows = limit === null ? sql`` : sql` LIMIT ${integer(limit)}`;
+    return offset === 0 ? rows : sql`${rows} OFFSET ${integer(offset)}`;
+  },
 };

@@ -1,10 +1,9 @@
-import { tableKey } from '../domain/datamart.js';
-import type { Cell } from '../domain/ports.js';
-import type { ForeignKey, SourceTable } from '../domain/source-schema.js';
+import type { SourceTable } from '../domain/source-schema.js';
+import { type Catalog, createCatalog } from './catalog.js';
+import { type Ask, buildSourceTables, namesIn } from './schema.js';
+import { integerRanges, otherType, type SqlType } from './sql-type.js';
 
-type Ask = (text: string) => Promise<readonly (readonly Cell[])[]>;
-
-const columnsQuery = `SELECT schema_name, table_name, column_name, data_type, is_nullable
+const columnsQuery = `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
 FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
 ORDER BY schema_name, table_name, column_index`;
 
@@ -15,38 +14,53 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 ORDER BY schema_name, table_name, constraint_index`;
 
-type Draft = {
-  -readonly [Name in keyof SourceTable]: SourceTable[Name] extends readonly (infer Item)[] ? Item[] : SourceTable[Name];
+/** The types of the open database, by table and column. */
+export const readCatalog = async (ask: Ask): Promise<Catalog> => {
+  const rows = await ask(columnsQuery);
+  const columns = rows.map(([schema, table, column, datatype]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    columnName: String(column),
+    type: parseDuckDbType(String(datatype)),
+  }));
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
 };
 
-/** The tables of the open database, with columns and keys. */
+/** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
-  const tables = new Map<string, Draft>();
-  for (const [schema, table, column, datatype, isNullable] of await ask(columnsQuery)) {
-    const ref = { schemaName: String(schema), tableName: String(table) };
-    const draft = tables.get(tableKey(ref)) ?? { ...ref, columns: [], primaryKey: [], uniqueKeys: [], foreignKeys: [] };
-    draft.columns.push({ columnName: String(column), datatype: String(datatype), isNullable: isNullable === true });
-    tables.set(tableKey(ref), draft);
-  }
-  for (const [schema, table, kind, columns, referenced, referencedColumns] of await ask(keysQuery)) {
-    const draft = tables.get(tableKey({ schemaName: String(schema), tableName: String(table) }));
-    if (draft === undefined) continue;
-    const names = namesIn(columns);
-    if (kind === 'PRIMARY KEY') draft.primaryKey = names;
-    else if (kind === 'UNIQUE') draft.uniqueKeys.push(names);
-    else draft.foreignKeys.push(foreignKey(draft.schemaName, names, referenced, referencedColumns));
-  }
-  return [...tables.values()];
+  const columns = await ask(columnsQuery);
+  const keys = await ask(keysQuery);
+  return buildSourceTables(
+    columns,
+    keys.map(([schema, table, kind, names, referenced, referencedNames]) => ({
+      schemaName: String(schema),
+      tableName: String(table),
+      kind: String(kind),
+      columns: namesIn(names),
+      references: { schemaName: String(schema), tableName: String(referenced) },
+      referencedColumns: namesIn(referencedNames),
+    })),
+  );
 };
 
-/** DuckDB keeps foreign keys within one schema. */
-const foreignKey = (schemaName: string, columns: string[], table: unknown, referencedColumns: unknown): ForeignKey => ({
-  columns,
-  references: { schemaName, tableName: String(table) },
-  referencedColumns: namesIn(referencedColumns),
-});
+const plainTypes: ReadonlyMap<string, SqlType> = new Map([
+  ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name }]),
+  ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
+  ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
+  ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
+  ['BOOLEAN', { kind: 'boolean', cast: 'BOOLEAN' }],
+  ['DATE', { kind: 'date', cast: 'DATE' }],
+  ['TIMESTAMP', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP_S', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP_MS', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP WITH TIME ZONE', { kind: 'instant', cast: 'TIMESTAMP' }],
+  ['UUID', { kind: 'uuid', cast: 'UUID' }],
+]);
 
-const namesIn = (json: unknown): string[] => {
-  const names: unknown = JSON.parse(String(json));
-  return Array.isArray(names) ? names.map(String) : [];
+/** The type of a column whose datatype DuckDB spells so. */
+export const parseDuckDbType = (datatype: string): SqlType => {
+  const plain = plainTypes.get(datatype);
+  if (plain !== undefined) return plain;
+  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype };
+  return datatype.startsWith('ENUM(') ? { kind: 'enum', cast: 'VARCHAR' } : otherType;
 };

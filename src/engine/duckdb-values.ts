@@ -11,6 +11,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import type { AnswerColumn, Cell } from '../domain/ports.js';
+import { decimalCell, floatCell, integerCell } from './cells.js';
 
 const timestampTypes = [
   DuckDBTimestampValue,
@@ -25,7 +26,7 @@ const timestampTypes = [
  */
 export const cellOf = (value: DuckDBValue): Cell => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'number') return floatCell(value);
   if (typeof value === 'bigint') return integerCell(value);
   if (value instanceof DuckDBDecimalValue) return decimalCell(value.toString());
   if (value instanceof DuckDBDateValue) return value.isFinite ? value.toString() : null;
@@ -36,17 +37,6 @@ export const cellOf = (value: DuckDBValue): Cell => {
     if (value instanceof type) return value.isFinite ? value.toString().replace(' ', 'T') : null;
   }
   return value.toString();
-};
-
-const integerCell = (value: bigint): Cell => {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value.toString();
-};
-
-const decimalCell = (text: string): Cell => {
-  const shortest = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  const number = Number(text);
-  return String(number) === shortest ? number : text;
 };
 
 const dataTypes: ReadonlyMap<DuckDBTypeId, AnswerColumn['dataType']> = new Map([

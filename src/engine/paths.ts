@@ -60,6 +60,13 @@ export const findPath = (relationships: readonly Relationship[], from: TableRef,
   return path;
 };
 
+/**
+ * Whether any way leads there. spec-gap: a worksheet leaves a table out that none leads to; two ways to one table are refused there
+ * as anywhere, since they would be two worksheets.
+ */
+export const isReachable = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
+  shortestPath(relationships, from, to) !== undefined;
+
 const shortestPath = (
   relationships: readonly Relationship[],
   from: TableRef,

@@ -2,7 +2,7 @@ import { type ColumnRef, findColumn, type TableRef } from '../domain/datamart.js
 import { qualifiedName } from '../domain/embed.js';
 import type { Aggregate, Sort } from '../domain/metric.js';
 import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
-import { findMultiplication } from './paths.js';
+import { findMultiplication, isReachable } from './paths.js';
 import type { Expression, Output, OutputColumn, Plan } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
 import type { Resolved, ResolvedDimension, ResolvedMeasure } from './resolve.js';
@@ -105,8 +105,11 @@ const planOptions = (resolved: Resolved, question: OptionsQuestion): Plan => {
   };
 };
 
-const metricTables = ({ dimensions, measures }: Resolved): readonly TableRef[] =>
-  [...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref]));
+/** What the metric names or, as a worksheet, every table that a relationship leads to. */
+const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
+  ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
+  ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
+];
 
 /** The root is marked only where its rows are counted and an outer join may have padded it. */
 const rowsOf = (

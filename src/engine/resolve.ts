@@ -5,10 +5,10 @@ import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
 import type { Aggregate, Dimension, Measure, TimeGrain } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
-import { type Catalog, columnName, columnsOf, datatypeOf } from './catalog.js';
+import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
 import type { Column, PageOfRows } from './plan.js';
 import { refuseQuery } from './refuse.js';
-import { isNumeric, isTemporal, parseSqlType } from './sql-type.js';
+import { isNumeric, isTemporal } from './sql-type.js';
 import { type Bound, type BoundPredicate, bindPredicate, bindScalar } from './values.js';
 
 /** A question whose every name was found and whose every value was checked; what is left to decide is how to ask it. */
@@ -17,6 +17,8 @@ export type Resolved = {
   /** The columns that relationships join by are looked up when a path is chosen. */
   readonly columnOf: (ref: ColumnRef) => Column;
   readonly from: TableRef;
+  /** All of the datamart's tables are joined, whatever the metric names. */
+  readonly isWorksheet: boolean;
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
@@ -51,6 +53,7 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
     datamart,
     columnOf,
     from: definition.from,
+    isWorksheet: question.joinModel === 'single',
     dimensions: definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf)),
     measures: definition.measures.map((measure) => resolveMeasure(measure, columnOf)),
     conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf)),
@@ -98,14 +101,13 @@ const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zon
       'custom-column',
     );
   }
-  const datatype = datatypeOf(catalog, ref);
-  if (datatype === undefined) {
+  const type = typeOf(catalog, ref);
+  if (type === undefined) {
     return refuseQuery(
       `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
       'column-not-in-datasource',
     );
   }
-  const type = parseSqlType(datatype);
   return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
 };
 

@@ -1,5 +1,5 @@
 import type { CompiledPlan } from './compile.js';
-import type { Database, ResultTable } from './duckdb.js';
+import type { Database, ResultTable } from './database.js';
 import type { PageOfRows } from './plan.js';
 
 /** The page of rows, and how many there are before limit and offset. */

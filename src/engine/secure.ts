@@ -6,7 +6,7 @@ import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
 import type { Leaf, Plan, SecuredLeaf, SecuredPlan, TenantPredicate } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { parseSqlType, type SqlType } from './sql-type.js';
+import type { SqlType } from './sql-type.js';
 import { type Bound, bindScalar } from './values.js';
 
 export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
@@ -31,8 +31,7 @@ export const secure = (plan: Plan, tenant: TenantScope, source: Source): Secured
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
-  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
@@ -67,14 +66,13 @@ const tenantPredicate = (
     assertShared(table, source);
     return null;
   }
-  const datatype = columnsOf(source.catalog, table).get(columnName);
-  if (datatype === undefined) {
+  const type = columnsOf(source.catalog, table).get(columnName);
+  if (type === undefined) {
     return refuseQuery(
       `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,
       'client-column-missing',
     );
   }
-  const type = parseSqlType(datatype);
   return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, tenancy.clientColumnType) };
 };
 
@@ -109,6 +107,12 @@ const assertShared = (table: DatamartTable, { datamart, catalog }: Source): void
   const clientColumns = new Set(
     datamart.tables.flatMap(({ clientColumn }) => (clientColumn === null ? [] : [clientColumn.toLowerCase()])),
   );
+  if (clientColumns.size === 0) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} has no clientColumn, and neither has any other table of the datamart, which separates clients by table. Set the clientColumn of those that hold clients' rows, and list those meant for all clients in sharedTables.`,
+      'client-columns-missing',
+    );
+  }
   const suspect = [...columnsOf(catalog, table).keys()].find((name) => clientColumns.has(name.toLowerCase()));
   if (suspect !== undefined) {
     refuseQuery(

@@ -1,18 +1,63 @@
-import type { Cell, MetricAnswer } from '../domain/ports.js';
-import type { Output } from './plan.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../domain/ports.js';
+import type { Expression, Output } from './plan.js';
 import type { RunResult } from './run.js';
+import type { SqlKind } from './sql-type.js';
 
 /** Rows by the names of the metric's columns. Without any row there are no columns either, as the interface has it. */
 export const shape = ({ columns }: Output, { rows, dataTypes, total }: RunResult): MetricAnswer => {
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+  const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
     rows: rows.map((row) =>
-      Object.fromEntries(columns.map(({ name }, index): [string, Cell] => [name, row[index] ?? null])),
+      Object.fromEntries(
+        columns.map(({ name }, index): [string, Cell] => [name, cellAs(types[index], row[index] ?? null)]),
+      ),
     ),
-    columns: columns.map(({ name }, index) => ({ name, dataType: dataTypes[index] ?? 'string' })),
+    columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
     groupbyColumnList: columns
       .filter(({ expression }) => expression.kind !== 'aggregate' && expression.kind !== 'rowCount')
       .map(({ name }) => name),
     totalRecords: total,
   };
+};
+
+/** MySQL answers 1 for true. */
+const cellAs = (type: AnswerColumn['dataType'] | undefined, cell: Cell): Cell =>
+  type === 'boolean' && typeof cell === 'number' ? cell !== 0 : cell;
+
+const dataTypes: Readonly<Record<SqlKind, AnswerColumn['dataType'] | undefined>> = {
+  text: 'string',
+  enum: 'string',
+  uuid: 'string',
+  integer: 'number',
+  decimal: 'number',
+  float: 'number',
+  boolean: 'boolean',
+  date: 'date',
+  timestamp: 'date',
+  instant: 'date',
+  other: undefined,
+};
+
+/** By the catalog's types, so that the same data has the same types on every database; undefined: as the database says. */
+const typeOf = (expression: Expression): AnswerColumn['dataType'] | undefined => {
+  switch (expression.kind) {
+    case 'field':
+      return dataTypes[expression.field.column.type.kind];
+    case 'grain':
+      return expression.grain === 'hourOfDay' || expression.grain === 'dayOfWeek' ? 'number' : 'date';
+    case 'aggregate':
+      return aggregateType(expression);
+    default:
+      return 'number';
+  }
+};
+
+const aggregateType = ({
+  aggregate,
+  indicator,
+  field,
+}: Extract<Expression, { kind: 'aggregate' }>): AnswerColumn['dataType'] | undefined => {
+  const isValue = aggregate === 'MIN' || aggregate === 'MAX' || aggregate === 'MEDIAN';
+  return isValue && indicator === null ? dataTypes[field.column.type.kind] : 'number';
 };

@@ -1,5 +1,11 @@
-/** A column's type as far as binding and checking need it. `cast` is SQL text from this file, never from a datamart. */
-export type SqlType = { readonly kind: SqlKind; readonly cast: string };
+/** A column's type as far as binding and checking need it; each database's catalog is read into these. */
+export type SqlType = {
+  readonly kind: SqlKind;
+  /** One of the words that all dialects know: `VARCHAR`, `BIGINT`, `DECIMAL(10,2)`. Never from a datamart. */
+  readonly cast: string;
+  /** How the column itself compares text, in the dialect's words; left out where it has no way of its own. */
+  readonly collation?: string;
+};
 
 export type SqlKind =
   | 'text'
@@ -33,27 +39,13 @@ export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new
   ['UHUGEINT', unsigned(128n)],
 ]);
 
-const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name }]),
-  ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
-  ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
-  ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
-  ['BOOLEAN', { kind: 'boolean', cast: 'BOOLEAN' }],
-  ['DATE', { kind: 'date', cast: 'DATE' }],
-  ['TIMESTAMP', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP_S', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP_MS', { kind: 'timestamp', cast: 'TIMESTAMP' }],
-  ['TIMESTAMP WITH TIME ZONE', { kind: 'instant', cast: 'TIMESTAMP' }],
-  ['UUID', { kind: 'uuid', cast: 'UUID' }],
-]);
+/** What is not known is `other`, and takes no values. */
+export const otherType: SqlType = { kind: 'other', cast: '' };
 
-/** The type of a column whose datatype the datasource spells so. What is not known here is `other`, and takes no values. */
-export const parseSqlType = (datatype: string): SqlType => {
-  const plain = plainTypes.get(datatype);
-  if (plain !== undefined) return plain;
-  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype };
-  if (datatype.startsWith('ENUM(')) return { kind: 'enum', cast: 'VARCHAR' };
-  return { kind: 'other', cast: '' };
+/** Width and scale of `DECIMAL(10,2)`; undefined for any other cast. */
+export const decimalOfCast = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
+  const match = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(cast);
+  return match === null ? undefined : { width: Number(match[1]), scale: Number(match[2]) };
 };
 
 export const isNumeric = (type: SqlType): boolean =>

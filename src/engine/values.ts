@@ -2,7 +2,7 @@ import type { ColumnRef } from '../domain/datamart.js';
 import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { integerRanges, type SqlType } from './sql-type.js';
+import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
 
 /** A value as it is bound: its text, and the type that the database reads it as. */
 export type Bound = { readonly text: string; readonly cast: string };
@@ -81,13 +81,12 @@ const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: T
   return { kind, texts: bound.map(({ text }) => text), cast: casts.reduce((a, b) => commonCast(a, b, target)) };
 };
 
-const decimalCast = /^DECIMAL\(([0-9]+),([0-9]+)\)$/;
-
 const commonCast = (a: string, b: string, target: Target): string => {
   if (a === b) return a;
   if ([a, b].every((cast) => cast === 'DATE' || cast === 'TIMESTAMP')) return 'TIMESTAMP';
   const [left, right] = [asDecimal(a), asDecimal(b)];
-  if (left === null || right === null) return refuseValue(target, 'is compared with values of different types');
+  if (left === undefined || right === undefined)
+    return refuseValue(target, 'is compared with values of different types');
   const scale = Math.max(left.scale, right.scale);
   const width = Math.max(left.width - left.scale, right.width - right.scale) + scale;
   if (width > 38) refuseValue(target, 'is compared with numbers that have more than 38 digits together');
@@ -95,11 +94,9 @@ const commonCast = (a: string, b: string, target: Target): string => {
 };
 
 /** Integers fit a decimal too: 39 digits, the longest, overflow the width above and are refused. */
-const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | null => {
+const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
   const range = integerRanges.get(cast);
-  if (range !== undefined) return { width: String(range[1]).length, scale: 0 };
-  const match = decimalCast.exec(cast);
-  return match === null ? null : { width: Number(match[1]), scale: Number(match[2]) };
+  return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
 };
 
 const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {

@@ -1,5 +1,5 @@
 /** The reference page: the document as one static page, with no script. */
-import { limits } from '../contract/fields.js';
+import { limits, namingRules } from '../contract/fields.js';
 import type { JsonSchema, OpenApiContent, OpenApiDocument, OpenApiOperation } from '../contract/openapi.js';
 import { formsOf, writeFields, writeType } from './docs-fields.js';
 import { type Html, html, type Piece, prose, slug } from './html.js';
@@ -137,6 +137,7 @@ const writeNavigation = (
   entries: readonly Entry[],
 ): Html => html`<nav aria-label="Operations">
 <a class="home" href="#top">Guestlist</a>
+<a href="#names">Names and ids</a>
 <a href="#credentials">Credentials</a>
 <a href="#errors">Errors</a>
 ${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}</a></h2><ul>${entries.filter(({ main }) => main.operation.tags.includes(name)).map((entry) => html`<li><a href="#${slug(entry.name)}">${entry.main.operation.summary}</a></li>`)}</ul>`)}
@@ -146,7 +147,9 @@ ${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}<
 const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`<header>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p class="lead">${info.description}</p>
-<p>All bodies are JSON, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Names and ids have 1 to ${limits.nameLength} characters; lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>All bodies are JSON, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
+<h2 id="names">Names and ids</h2>
+<ul>${namingRules.map((rule) => html`<li>${prose(rule)}</li>`)}</ul>
 <h2 id="credentials">Credentials</h2>
 <p>Every request carries <code>Authorization: Bearer …</code> with one of these:</p>
 <dl>${Object.entries(components.securitySchemes).map(([name, scheme]) => html`<dt>${credentialNames[name]?.label ?? name}</dt><dd>${prose(String(scheme.description))}</dd>`)}</dl>

@@ -45,7 +45,10 @@ const toPatterns = (operations: readonly Operation[]): readonly Pattern[] => {
 const countParameters = ({ segments }: Pattern): number =>
   segments.filter((segment) => parameterName(segment) !== undefined).length;
 
-/** Finds the binding of a request; for a known path with another method, the methods that it has. */
+/**
+ * Finds the binding of a request; for a known path with another method, the methods that it has. A path may fit several patterns
+ * (`metrics/preview` and `metrics/{metricId}`): the first that has the method is taken.
+ */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
   return (method, path, parts) => {

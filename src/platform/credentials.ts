@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { createSealingKey } from './sealing.js';
+import { createSealingKey, readSealingKey } from './sealing.js';
 
 const stored = z.strictObject({
   serviceToken: z.string().min(1),
   demoApiKey: z.string().min(1),
   demoJwtSecret: z.string().min(1),
-  encryptionKey: z.string().min(1),
+  encryptionKey: z.string().refine((key) => readSealingKey(key) !== undefined),
 });
 
 /** Files of earlier releases lack what came later: it is made then, and the rest kept. */
@@ -27,9 +27,22 @@ const readStored = async (file: string): Promise<z.output<typeof storedEarlier> 
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  const checked = storedEarlier.safeParse(JSON.parse(text));
-  if (!checked.success) throw new Error(`${file} is damaged: mend it, or remove it to have new credentials made`);
+  const checked = storedEarlier.safeParse(parse(text));
+  if (!checked.success) {
+    throw new Error(
+      `${file} is damaged: mend it, or remove it to have new credentials made (datasources are then entered again, unless GUESTLIST_ENCRYPTION_KEY is given)`,
+    );
+  }
   return checked.data;
+};
+
+/** Undefined where it is no JSON: the parser's own error repeats the text, which is secret. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 };
 
 /** Whole or not at all, and readable by its owner alone from the first byte on. */

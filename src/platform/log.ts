@@ -14,6 +14,7 @@ const secretNames = [
   'guestToken',
   'password',
   'secret',
+  'encryptionKey',
   'rlsSettings',
   'appFilters',
 ];

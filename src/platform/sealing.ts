@@ -17,6 +17,13 @@ export const createSealingKey = (): string => randomBytes(32).toString('base64')
 /** Says which key sealed a text, and nothing about the key. */
 const markOf = (key: Buffer): string => createHash('sha256').update('guestlist').update(key).digest('hex').slice(0, 8);
 
+const decipher = (key: Buffer, bytes: Buffer, context: string): string => {
+  const opening = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    .setAAD(Buffer.from(context, 'utf8'))
+    .setAuthTag(bytes.subarray(-tagBytes));
+  return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString('utf8');
+};
+
 /** Seals with `key` (32 bytes). What another key sealed, or what was changed or moved, does not open: that throws. */
 export const createSealer = (key: Buffer): Sealer => {
   const mark = markOf(key);
@@ -32,14 +39,14 @@ export const createSealer = (key: Buffer): Sealer => {
       if (given !== version) throw new Error('a sealed text is of an unknown version');
       if (sealedBy !== mark) {
         throw new Error(
-          `a stored credential was sealed with another key (${sealedBy}, this is ${mark}): set GUESTLIST_ENCRYPTION_KEY to the one it was stored with, the same for all replicas`,
+          `a stored credential was sealed with another key (this is ${mark}): set GUESTLIST_ENCRYPTION_KEY to the one it was stored with, the same for all replicas`,
         );
       }
-      const bytes = Buffer.from(data, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
-        .setAAD(Buffer.from(context, 'utf8'))
-        .setAuthTag(bytes.subarray(-tagBytes));
-      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
+      try {
+        return decipher(key, Buffer.from(data, 'base64url'), context);
+      } catch (cause) {
+        throw new Error('a stored credential was changed, or moved to another record: enter it again', { cause });
+      }
     },
   };
 };

@@ -99,6 +99,14 @@ const insert = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<boolean
 /** The row's lock comes first, so that nobody places metrics on it meanwhile. */
 const remove = async (db: Kysely<Tables>, { id, owner }: Dashboard): Promise<void> => {
   await db.selectFrom('dashboards').select('id').where('id', '=', id).forUpdate().executeTakeFirst();
+  // In the order in which a mint holds them: neither waits for the other in a circle.
+  await db
+    .selectFrom('embeds')
+    .select('embed_id')
+    .where('dashboard_id', '=', id)
+    .orderBy('embed_id')
+    .forUpdate()
+    .execute();
   const held = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '=', id);
   const heldElsewhere = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '<>', id);
   await db

@@ -6,7 +6,7 @@ import { createNamedStore } from './named.js';
 import { page } from './query.js';
 import type { Tables } from './tables.js';
 
-const decode = (row: Selectable<Tables['datamarts']>): Datamart => ({
+export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({
   id: row.id,
   name: row.name,
   datasourceId: row.datasource_id,
@@ -32,7 +32,17 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
 
 /** A workspace's reference, the layer and scoped tokens follow a removed datamart by their foreign keys. */
 export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
-  ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode, encode }),
+  ...createNamedStore(db, { table: 'datamarts', what: 'The datamart', decode: decodeDatamart, encode }),
+  findOnlyOf: async (datasourceId) => {
+    const rows = await db
+      .selectFrom('datamarts')
+      .selectAll()
+      .where('datasource_id', '=', datasourceId)
+      .limit(2)
+      .execute();
+    const [row] = rows;
+    return row === undefined || rows.length > 1 ? undefined : decodeDatamart(row);
+  },
   lockByName: async (name) => {
     const row = await db
       .selectFrom('datamarts')
@@ -40,7 +50,7 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
       .where('name', '=', name)
       .forNoKeyUpdate()
       .executeTakeFirst();
-    return row && decode(row);
+    return row && decodeDatamart(row);
   },
   list: async (wanted) => {
     const rows = await db
@@ -51,7 +61,10 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
       .orderBy('datamarts.name')
       .$call(page(wanted))
       .execute();
-    return rows.map(({ datasource_name: datasourceName, ...row }) => ({ datamart: decode(row), datasourceName }));
+    return rows.map(({ datasource_name: datasourceName, ...row }) => ({
+      datamart: decodeDatamart(row),
+      datasourceName,
+    }));
   },
   remove: async (id) => {
     await db.deleteFrom('datamarts').where('id', '=', id).execute();

@@ -1,9 +1,8 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Embed } from '../domain/embed.js';
 import type { EmbedStore } from '../domain/ports.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
-import { removeEmbedsByDatamart } from './embed-removal.js';
 import { assertUpdated, inTransaction, page, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -71,7 +70,10 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
     listByDataApp: async (dataAppId, wanted) =>
       (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
-    removeByDatamart: (datamartName) => removeEmbedsByDatamart(db, datamartName),
+    removeByDatamart: async (datamartName) => {
+      const isOver = sql<boolean>`access_settings ->> 'datamartName' = ${datamartName}`;
+      await db.deleteFrom('embeds').where(isOver).execute();
+    },
   };
 };
 

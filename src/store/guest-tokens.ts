@@ -111,6 +111,7 @@ const areEmbedsHeld = async (db: Kysely<Tables>, dataAppId: string, embedIds: re
     .select('embed_id')
     .where('data_app_id', '=', dataAppId)
     .where('embed_id', 'in', named)
+    .orderBy('embed_id')
     .forKeyShare()
     .execute();
   return there.length === named.length;

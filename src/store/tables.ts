@@ -7,7 +7,7 @@ import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { GuestLayout } from '../domain/guest-stores.js';
 import type { GridCard, MetricDefinition } from '../domain/metric.js';
-import type { ConnectionType, DatasourceType } from '../domain/organization.js';
+import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
 import type { Epoch } from '../domain/ports.js';
 import type { ViewChoices } from '../domain/saved-view.js';
 import type { SemanticTable } from '../domain/semantic-layer.js';
@@ -61,6 +61,7 @@ export type Tables = {
     connection_type: ConnectionType;
     datasource_id: string | null;
     datamart_id: string | null;
+    settings: Jsonb<WorkspaceSettings>;
   };
   readonly dashboards: OwnerColumns & {
     id: string;

@@ -1,15 +1,15 @@
 /** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
-import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { contentFaults, overTemplate, relabelLayout, replaceSchemas, type SchemaPair } from '../domain/content.js';
+import { overTemplate, relabelLayout, type SchemaPair } from '../domain/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
-import { hostMade, type Metric } from '../domain/metric.js';
+import type { Metric } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
+import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
 import { assertTenancySettings, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 
 export type CreateDashboardEmbed = {
@@ -19,7 +19,7 @@ export type CreateDashboardEmbed = {
   readonly accessSettings: AccessSettings & { readonly datamartName: string };
   readonly templateDashboardId?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly isAllowPrivateMetricsByDefault: boolean;
+  readonly isAllowPrivateMetricsByDefault?: boolean | undefined;
   readonly name?: string | undefined;
   readonly embedDescription?: string | undefined;
   readonly isImportMetrics: boolean;
@@ -29,124 +29,91 @@ export type CreateDashboardEmbed = {
   readonly schemaPairs?: readonly SchemaPair[] | undefined;
 };
 
-type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly sqlRewriter: SqlRewriter };
 
-/** What the new dashboard is made from: its content, and where each of its metrics comes from. */
-type Blueprint = {
-  readonly content: DashboardContent;
-  readonly templateId: string | null;
-  readonly lineageOf: (metricId: string) => readonly string[];
+type Blueprint = { readonly content: DashboardContent; readonly templateId: string | null };
+
+const readBlueprint = async (
+  deps: Deps,
+  { dataAppId }: ApiKeyCaller,
+  workspace: Workspace,
+  datamart: Datamart,
+  command: CreateDashboardEmbed,
+): Promise<Blueprint> => {
+  const { importDashboardData, templateDashboardId, metricImportMode = 'METRIC', schemaPairs = [] } = command;
+  const isImported = command.isImportMetrics && importDashboardData === undefined;
+  const template =
+    templateDashboardId === undefined
+      ? undefined
+      : await readTemplate(
+          deps.store,
+          workspace,
+          { dataAppId, clientId: command.clientId },
+          templateDashboardId,
+          isImported,
+        );
+  const templateId = template?.dashboard.id ?? null;
+  const source = placedBy(metricImportMode, template?.content ?? emptyContent);
+  const cloned = await moveContent(deps, source, schemaPairs, [datamart], 'TEMPLATE_DASHBOARD_ERROR');
+  if (importDashboardData === undefined) return { templateId, content: asCloned(cloned) };
+  const imported = await moveContent(deps, importDashboardData, schemaPairs, [datamart], 'INVALID_DASHBOARD_DATA');
+  return { templateId, content: overTemplate(imported, cloned) };
 };
 
-const emptyContent: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
+/** Of a template come filters, grid margins, layout and metrics. spec-gap: what is else set on it is the template's alone. */
+const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
+  layout,
+  filters,
+  metrics,
+  gridMargin,
+});
 
-const readTemplate = async (
-  store: Store,
+/** The mode is for a template's metrics; an import says itself what is on its board. */
+const placedBy = (mode: MetricPlacement, content: DashboardContent): DashboardContent =>
+  mode === 'METRIC'
+    ? content
+    : { ...content, layout: [], metrics: content.metrics.map((metric) => ({ ...metric, placement: mode })) };
+
+const nameOf = ({ isRenameDashboard, name, dashboardId, clientId }: CreateDashboardEmbed): string =>
+  isRenameDashboard && name !== undefined ? name : `${dashboardId}_${clientId}`;
+
+type Made = { readonly dashboard: Dashboard; readonly metrics: readonly Metric[] };
+
+const make = (
+  { ids }: Deps,
   { dataAppId }: ApiKeyCaller,
   workspace: Workspace,
   command: CreateDashboardEmbed,
-): Promise<Blueprint> => {
-  const { templateDashboardId: id, importDashboardData, clientId } = command;
-  if (id === undefined) return { content: emptyContent, templateId: null, lineageOf: () => [] };
-  // Only the organization's dashboards are templates: a client's copy may hold what that client wrote into it.
-  const template = await store.dashboards.findTemplate(id);
-  if (template === undefined || template.workspaceId !== workspace.id) {
-    throw new Refusal(
-      'TEMPLATE_DASHBOARD_ERROR',
-      `Workspace ${JSON.stringify(workspace.name)} has no template dashboard ${JSON.stringify(id)}.`,
-    );
-  }
-  const isImported = command.isImportMetrics && importDashboardData === undefined;
-  const placed = isImported ? await store.dashboards.listMetrics(template.id) : [];
-  // On a dashboard of the organization's there may be metrics of another client: they are that client's alone.
-  const metrics = placed
-    .map(({ metric }) => metric)
-    .filter(({ owner, isArchived }) => !isArchived && isOpenTo(owner, { dataAppId, clientId }));
-  const { filters, gridMargin } = template;
-  // A card without its metric shows nothing.
-  const layout = template.layout.filter((card) => metrics.some(({ metricId }) => metricId === card.metricId));
-  return {
-    content: { layout, filters, gridMargin, metrics },
-    templateId: template.id,
-    lineageOf: (metricId) => [metricId, ...(metrics.find((metric) => metric.metricId === metricId)?.lineage ?? [])],
-  };
-};
-
-const assertFits = (
-  code: 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA',
-  content: DashboardContent,
-  datamart: Datamart,
-): void => {
-  const faults = contentFaults(content, datamart);
-  if (faults.length === 0) return;
-  throw new Refusal(
-    code,
-    `The dashboard does not fit datamart ${JSON.stringify(datamart.name)}: ${faults.slice(0, 10).join('; ')}.`,
-  );
-};
-
-const readBlueprint = async (
-  store: Store,
-  caller: ApiKeyCaller,
-  workspace: Workspace,
-  datamart: Datamart,
-  command: CreateDashboardEmbed,
-): Promise<Blueprint> => {
-  const { importDashboardData, schemaPairs = [] } = command;
-  const template = await readTemplate(store, caller, workspace, command);
-  const cloned = replaceSchemas(template.content, schemaPairs);
-  assertFits('TEMPLATE_DASHBOARD_ERROR', cloned, datamart);
-  if (importDashboardData === undefined) return { ...template, content: cloned };
-  const imported = replaceSchemas(importDashboardData, schemaPairs);
-  assertFits('INVALID_DASHBOARD_DATA', imported, datamart);
-  return { ...template, content: overTemplate(imported, cloned), lineageOf: () => [] };
-};
-
-type Made = { readonly dashboard: Dashboard; readonly metrics: readonly Metric[]; readonly embed: Embed };
-
-const make = (
-  { clock, ids }: Deps,
-  caller: ApiKeyCaller,
-  workspace: Workspace,
-  command: CreateDashboardEmbed,
-  blueprint: Blueprint,
+  { content, templateId }: Blueprint,
 ): Made => {
-  const { content } = blueprint;
-  const owner = { dataAppId: caller.dataAppId, clientId: command.clientId };
-  const newIds = new Map(content.metrics.map(({ metricId }) => [metricId, ids.uuid()]));
-  const metrics = content.metrics.map(({ metricId, name, definition }) => ({
-    metricId: newIds.get(metricId) ?? ids.uuid(),
-    workspaceId: workspace.id,
-    name,
-    definition,
-    lineage: blueprint.lineageOf(metricId),
-    owner,
-    ...hostMade,
-  }));
-  const isShown = (command.metricImportMode ?? 'METRIC') === 'METRIC' || command.importDashboardData !== undefined;
+  const owner = { dataAppId, clientId: command.clientId };
+  const { metrics, newIds } = copyMetrics(ids, content, workspace, owner);
   const dashboard: Dashboard = {
     id: ids.uuid(),
     externalDashboardId: command.dashboardId,
     workspaceId: workspace.id,
-    name:
-      command.isRenameDashboard && command.name !== undefined
-        ? command.name
-        : `${command.dashboardId}_${command.clientId}`,
+    name: nameOf(command),
     owner,
-    templateId: blueprint.templateId,
-    layout: isShown ? relabelLayout(content.layout, newIds) : [],
+    templateId,
+    layout: relabelLayout(content.layout, newIds),
     gridMargin: content.gridMargin,
     filters: content.filters,
-    metadata: command.metadata ?? null,
-    isAllowPrivateMetricsByDefault: command.isAllowPrivateMetricsByDefault,
+    metadata: command.metadata ?? content.metadata ?? null,
+    isAllowPrivateMetricsByDefault:
+      command.isAllowPrivateMetricsByDefault ?? content.isAllowPrivateMetricsByDefault ?? false,
   };
-  return { dashboard, metrics, embed: makeEmbed(clock, caller, command, dashboard) };
+  return { dashboard, metrics };
 };
 
-const makeEmbed = (clock: Clock, caller: ApiKeyCaller, command: CreateDashboardEmbed, dashboard: Dashboard): Embed => ({
+const makeEmbed = (
+  clock: Clock,
+  { dataAppId }: ApiKeyCaller,
+  command: CreateDashboardEmbed,
+  dashboard: Dashboard,
+): Embed => ({
   // Embeds and dashboards share one namespace: this embed is known by its dashboard's id.
   embedId: command.dashboardId,
-  dataAppId: caller.dataAppId,
+  dataAppId,
   embedType: 'dashboard',
   dashboardId: dashboard.id,
   metricId: null,
@@ -156,39 +123,20 @@ const makeEmbed = (clock: Clock, caller: ApiKeyCaller, command: CreateDashboardE
   createdAt: clock.now(),
 });
 
-const taken = (dashboardId: string): Refusal =>
-  new Refusal(
-    'INVALID_DASHBOARD_ID',
-    `dashboardId ${JSON.stringify(dashboardId)} exists already; ids are unique within the data app.`,
-    { reason: 'dashboard-id-taken' },
-  );
-
-const insertAll = async (store: Store, { dashboard, metrics, embed }: Made): Promise<void> => {
-  const { externalDashboardId } = dashboard;
-  if ((await store.dashboards.findTemplate(externalDashboardId)) !== undefined) throw taken(externalDashboardId);
-  if (!(await store.dashboards.insert(dashboard))) throw taken(externalDashboardId);
-  for (const metric of metrics) {
-    if (!(await store.metrics.insert(metric))) throw new Error('a random metric id was taken');
-  }
-  const shown = new Set(dashboard.layout.map(({ metricId }) => metricId));
-  await store.dashboards.placeMetrics(
-    dashboard.id,
-    metrics.map(({ metricId }) => ({ metricId, placement: shown.has(metricId) ? 'METRIC' : 'GALLERY' })),
-    embed.createdAt,
-  );
-  if (!(await store.embeds.insert(embed))) throw taken(externalDashboardId);
-};
-
 const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
   deps.store.transaction(async (store) => {
+    const inner = { ...deps, store };
     const workspace = await loadEmbedWorkspace(store, command.workspaceName);
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     tenantScope(datamart, command.clientId);
-    const blueprint = await readBlueprint(store, caller, workspace, datamart, command);
-    const made = make(deps, caller, workspace, command, blueprint);
-    await insertAll(store, made);
-    return made.embed;
+    const blueprint = await readBlueprint(inner, caller, workspace, datamart, command);
+    const { dashboard, metrics } = make(deps, caller, workspace, command, blueprint);
+    const embed = makeEmbed(deps.clock, caller, command, dashboard);
+    const placements = blueprint.content.metrics.map(({ placement }) => placement);
+    await insertDashboard(store, dashboard, metrics, placements, embed.createdAt);
+    assertInserted(await store.embeds.insert(embed), command.dashboardId);
+    return embed;
   });
 
 /** Operation 4. What fails for no fault of the caller's is DASHBOARD_CREATE_ERROR, and nothing of it is kept. */

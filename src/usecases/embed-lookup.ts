@@ -1,13 +1,15 @@
 /** Finding what an id stands for, the same way for every operation. */
 
-import { isOpenTo } from '../domain/access.js';
+import { isKnownAtMint, isMetricOpen, isOpenTo } from '../domain/access.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import { type Datamart, withTenancySettings } from '../domain/datamart.js';
-import type { Embed } from '../domain/embed.js';
+import { type Embed, joinModelOf } from '../domain/embed.js';
+import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
-import type { Datasource } from '../domain/organization.js';
+import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
@@ -37,6 +39,18 @@ export const metricsFor = async (store: Store, dashboard: Dashboard, client: Own
   ...(await store.guestMetrics.list(dashboard.id, client)),
 ];
 
+/** What the guest may read of the dashboard's metrics: the host's that its token knows, then those of its client's guests. */
+export const openMetricsOf = async (
+  store: Store,
+  grant: GuestGrant,
+  dashboard: Dashboard,
+): Promise<readonly Metric[]> => {
+  const placed = await store.dashboards.listMetrics(dashboard.id);
+  const known = placed.filter((item) => isKnownAtMint(grant, item)).map(({ metric }) => metric);
+  const made = await store.guestMetrics.list(dashboard.id, grant);
+  return [...known, ...made].filter((metric) => isMetricOpen(grant, dashboard, metric));
+};
+
 /**
  * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),
  * the archived ones no more; of what the host made, all.
@@ -47,22 +61,35 @@ export const listedMetrics = async (store: Store, dashboard: Dashboard, client: 
   );
 
 /** Where an embed's rows come from. */
-export type Source = { readonly datamart: Datamart; readonly datasource: Datasource };
+export type Source = {
+  readonly datamart: Datamart;
+  readonly datasource: Datasource;
+  readonly joinModel: 'single' | 'multi';
+};
 
-/** The embed's datamart, or its workspace's where the embed names none. */
-export const findSource = async (store: Store, { embed, dashboard }: Opened): Promise<Source | undefined> => {
+/**
+ * The embed's datamart, or its workspace's where the embed names none: of several, the one that `scope` means. spec-gap: a
+ * workspace may be connected to another source after the embed was made; what it does not reach now is not read, until the embed
+ * or the workspace names it again.
+ */
+export const findSource = async (
+  store: Store,
+  { embed, dashboard }: Opened,
+  scope: SourceScope,
+): Promise<Source | undefined> => {
+  const workspace = await store.workspaces.findById(dashboard.workspaceId);
+  if (workspace === undefined) return undefined;
   const name = embed.accessSettings?.datamartName;
-  const workspace = name === undefined ? await store.workspaces.findById(dashboard.workspaceId) : undefined;
   const datamart =
-    name === undefined
-      ? workspace?.datamartId == null
-        ? undefined
-        : await store.datamarts.findById(workspace.datamartId)
-      : await store.datamarts.findByName(name);
-  if (datamart === undefined) return undefined;
+    name === undefined ? await findScopedDatamart(store, workspace, scope) : await store.datamarts.findByName(name);
+  if (datamart === undefined || !reachesDatamart(workspace, datamart)) return undefined;
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) return undefined;
-  return { datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []), datasource };
+  return {
+    datamart: withTenancySettings(datamart, embed.accessSettings?.tableTenancySettings ?? []),
+    datasource,
+    joinModel: joinModelOf(embed.accessSettings),
+  };
 };
 
 /** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */

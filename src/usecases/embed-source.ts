@@ -1,7 +1,7 @@
 /** The workspace and datamart that an embed is made over. */
 import type { Datamart } from '../domain/datamart.js';
 import { type AccessSettings, qualifiedName } from '../domain/embed.js';
-import type { Workspace } from '../domain/organization.js';
+import { reachesDatamart, type Workspace } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 
@@ -13,11 +13,6 @@ export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Wo
   return workspace;
 };
 
-/** A workspace of one source that has none (its datamart was deleted) reaches nothing, and not everything. */
-const reaches = ({ connectionType, datamartId, datasourceId }: Workspace, datamart: Datamart): boolean =>
-  (datamartId === null ? connectionType !== 'DATAMART' : datamartId === datamart.id) &&
-  (datasourceId === null ? connectionType !== 'DATASOURCE' : datasourceId === datamart.datasourceId);
-
 /** Throws INVALID_DATAMART_NAME for an unknown datamart, or one that the workspace's connection does not reach. */
 export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name: string): Promise<Datamart> => {
   const datamart = await store.datamarts.findByName(name);
@@ -26,8 +21,7 @@ export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name
       'INVALID_DATAMART_NAME',
       `accessSettings.datamartName: there is no datamart named ${JSON.stringify(name)}.`,
     );
-  const isReached = reaches(workspace, datamart);
-  if (!isReached) {
+  if (!reachesDatamart(workspace, datamart)) {
     throw new Refusal(
       'INVALID_DATAMART_NAME',
       `accessSettings.datamartName: workspace ${JSON.stringify(workspace.name)} is connected to another source than datamart ${JSON.stringify(name)}.`,

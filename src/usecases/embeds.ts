@@ -29,9 +29,10 @@ const loadDashboard = async (store: Store, dataAppId: string, workspaceId: strin
   return dashboard;
 };
 
-const loadMetricOf = async (store: Store, dashboard: Dashboard, id: string): Promise<Metric> => {
+const loadMetricOf = async (store: Store, dataAppId: string, dashboard: Dashboard, id: string): Promise<Metric> => {
   const metric = (await metricsOf(store, dashboard)).find(({ metricId }) => metricId === id);
-  if (metric === undefined) {
+  // On a dashboard of the organization, what a client of another data app has is not there.
+  if (metric === undefined || (metric.owner !== null && metric.owner.dataAppId !== dataAppId)) {
     throw new Refusal(
       'INVALID_METRIC_ID',
       `Dashboard ${JSON.stringify(dashboard.externalDashboardId)} has no metric ${JSON.stringify(id)}.`,
@@ -53,7 +54,8 @@ export const createEmbed =
         : await loadEmbedDatamart(store, workspace, datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     const dashboard = await loadDashboard(store, dataAppId, workspace.id, command.dashboardId);
-    const metric = command.metricId === undefined ? null : await loadMetricOf(store, dashboard, command.metricId);
+    const metric =
+      command.metricId === undefined ? null : await loadMetricOf(store, dataAppId, dashboard, command.metricId);
     const embedId = ids.uuid();
     const embed: Embed = {
       embedId,

@@ -24,7 +24,7 @@ const assertSound = async (
   parts: GuestDefinition,
   whole: MetricDefinition,
 ): Promise<void> => {
-  const source = await findSource(store, opened);
+  const source = await findSource(store, opened, grant);
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',

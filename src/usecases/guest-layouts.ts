@@ -1,13 +1,13 @@
 /** How the cards of a board stand for one guest, and how it moves them. */
-import { assertWrites, isMadeFor, isMetricOpen, notOpen } from '../domain/access.js';
+import { assertWrites, isMadeFor, notOpen } from '../domain/access.js';
 import type { GuestCaller } from '../domain/caller.js';
 import type { Dashboard, LayoutCard } from '../domain/dashboard.js';
 import type { GuestGrant } from '../domain/guest.js';
 import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../domain/guest-layout.js';
 import type { Metric } from '../domain/metric.js';
 import type { GuestLayout, Store } from '../domain/ports.js';
-import { metricsFor } from './embed-lookup.js';
-import { openDashboard } from './guest-scope.js';
+import { metricsFor, openMetricsOf } from './embed-lookup.js';
+import { lockDashboard, openDashboard } from './guest-scope.js';
 
 /** The user's own arrangement, or the client's, which those tokens save that name no user. */
 export const findLayout = async (
@@ -27,9 +27,7 @@ export const layoutFor = async (
   dashboard: Dashboard,
   metrics: readonly Metric[],
 ): Promise<readonly LayoutCard[]> => {
-  const open = new Set(
-    metrics.filter((metric) => isMetricOpen(grant, dashboard, metric)).map(({ metricId }) => metricId),
-  );
+  const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
   const cards = boardCards(dashboard, metrics, await findLayout(store, grant, dashboard));
   return cards.filter(({ metricId }) => open.has(metricId));
 };
@@ -56,12 +54,9 @@ const saveForAll = async (
 };
 
 const save = async (store: Store, grant: GuestGrant, id: string, layout: readonly LayoutCard[]): Promise<void> => {
-  const dashboard = await store.dashboards.lock(id);
-  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  const dashboard = await lockDashboard(store, grant, id);
   const metrics = await metricsFor(store, dashboard, grant);
-  const open = new Set(
-    metrics.filter((metric) => isMetricOpen(grant, dashboard, metric)).map(({ metricId }) => metricId),
-  );
+  const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
   if (layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');
   // What the token hides stays where it is for the tokens that do not hide it.
   const isKept = (metric: Metric): boolean => !open.has(metric.metricId) && isMadeFor(metric, grant);

@@ -57,6 +57,9 @@ export const loadTarget = async (
 ): Promise<Target> => {
   const metric = (await store.guestMetrics.findById(metricId)) ?? (await store.metrics.findById(metricId));
   if (!isOwned(metric)) throw notOpen('metric-of-nobodys-client');
+  const maker = metric.guest?.userIdentifier ?? null;
+  // Published, it is for all to read; it is still its maker's alone to change.
+  if (maker !== null && maker !== grant.userIdentifier) throw notOpen('metric-of-another-user');
   const dashboards = await dashboardsOf(store, metric);
   if (!dashboards.every((dashboard) => isMetricKnown(grant, dashboard, metric))) throw notOpen('metric-not-known');
   const [first, ...others] = await openedOf(store, grant, dashboards);

@@ -14,7 +14,7 @@ import { readChangedDefinition, readNewDefinition } from './guest-definition.js'
 import { layoutFor } from './guest-layouts.js';
 import { changeTarget, loadTarget } from './guest-metric-target.js';
 import { viewMetric } from './guest-reads.js';
-import { openDashboard } from './guest-scope.js';
+import { lockDashboard, openDashboard } from './guest-scope.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 
@@ -52,8 +52,7 @@ const make = (
 
 /** Locked, so that two at once cannot both be the last that there is room for. */
 const lockWithRoom = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
-  const dashboard = await store.dashboards.lock(id);
-  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  const dashboard = await lockDashboard(store, grant, id);
   const made = await store.guestMetrics.list(id, grant);
   if (made.length < guestLimits.metrics) return dashboard;
   throw new Refusal(

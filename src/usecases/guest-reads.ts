@@ -1,8 +1,9 @@
 /** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
-import { effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import { effectivePermissions, notOpen } from '../domain/access.js';
 import type { GuestCaller } from '../domain/caller.js';
 import { columnsFor, openMetricFilters, visibleFilters } from '../domain/conditions.js';
-import { type Dashboard, sameName } from '../domain/dashboard.js';
+import { sameName } from '../domain/dashboard.js';
+import { appliedValue } from '../domain/end-user-filters.js';
 import type { FilterDataType, FilterValue, Scalar } from '../domain/filter.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type {
@@ -14,11 +15,13 @@ import type {
   MetricReply,
 } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
+import type { Workspace } from '../domain/organization.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { metricsFor } from './embed-lookup.js';
+import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { layoutFor } from './guest-layouts.js';
 import {
+  accessOf,
   assertPermitted,
   enforcedQuestion,
   type OpenMetric,
@@ -54,8 +57,8 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   };
 };
 
-const openMetricsOf = async (store: Store, { grant }: GuestCaller, dashboard: Dashboard): Promise<readonly Metric[]> =>
-  (await metricsFor(store, dashboard, grant)).filter((metric) => isMetricOpen(grant, dashboard, metric));
+const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
+  workspace?.themeName === undefined ? null : { name: workspace.themeName };
 
 /** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
 export const getGuestDashboard =
@@ -64,15 +67,19 @@ export const getGuestDashboard =
     const { grant } = caller;
     const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
     const all = await metricsFor(store, dashboard, grant);
-    const metrics = all.filter((metric) => isMetricOpen(grant, dashboard, metric));
+    const metrics = await openMetricsOf(store, grant, dashboard);
     return {
       dashboardId,
       name: dashboard.name,
       layout: await layoutFor(store, grant, dashboard, all),
       metrics: metrics.map((metric) => viewMetric(grant, metric)),
-      filters: visibleFilters(grant, dashboard).map((filter) => viewFilter(filter, filter.name)),
+      filters: visibleFilters(grant, dashboard).map((filter) => ({
+        ...viewFilter(filter, filter.name),
+        appliedValue: appliedValue(grant, dashboard, filter.name),
+      })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
-      theme: null,
+      accessPermissions: await accessOf(store, grant, { embed, dashboard }),
+      theme: themeOf(await store.workspaces.findById(dashboard.workspaceId)),
     };
   };
 
@@ -154,7 +161,7 @@ export const listGuestFilterOptions =
     const filter = visibleFilters(grant, opened.dashboard).find((candidate) => sameName(candidate.name, name));
     if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
     const now = clock.now();
-    const metrics = await openMetricsOf(store, caller, opened.dashboard);
+    const metrics = await openMetricsOf(store, grant, opened.dashboard);
     const values = await Promise.all(
       metrics.flatMap((metric) =>
         columnsFor(filter, metric.definition).map(async (column) => {

@@ -1,21 +1,30 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
-import { chosenConditions, enforcedConditions } from '../domain/conditions.js';
-import type { Dashboard } from '../domain/dashboard.js';
+import { noColumns, takeColumns } from '../domain/column-filters.js';
+import { chosenConditions, enforcedConditions, openMetricFilters, visibleFilters } from '../domain/conditions.js';
+import { type Dashboard, sameName } from '../domain/dashboard.js';
+import type { Datamart } from '../domain/datamart.js';
 import type { Moment } from '../domain/date-range.js';
 import { drill } from '../domain/drill.js';
+import {
+  areEndUserFiltersAllowed,
+  type EffectiveAccess,
+  effectiveAccess,
+  endUserColumns,
+} from '../domain/end-user-filters.js';
+import type { Condition } from '../domain/filter.js';
 import type { GuestGrant, GuestPermission } from '../domain/guest.js';
 import type { GuestQuery } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, metricsFor, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
 export const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
   const { datamartId, datasourceId } = grant;
   if (datamartId === null && datasourceId === null) return;
-  const source = await findSource(store, opened);
+  const source = await findSource(store, opened, grant);
   if (datamartId !== null && datamartId !== source?.datamart.id) throw notOpen('datamart-out-of-scope');
   if (datasourceId !== null && datasourceId !== source?.datasource.id) throw notOpen('datasource-out-of-scope');
 };
@@ -28,6 +37,16 @@ export const openDashboard = async (store: Store, grant: GuestGrant, id: string)
   if (opened.embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
   await assertInScope(store, grant, opened);
   return opened;
+};
+
+/**
+ * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, or the data app, is gone by
+ * now. The data app first: so does whoever deletes it.
+ */
+export const lockDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
+  const dashboard = (await store.dataApps.hold(grant.dataAppId)) ? await store.dashboards.lock(id) : undefined;
+  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  return dashboard;
 };
 
 /** A metric as the guest reads it: through one embed, bound by the settings of `dashboards`. */
@@ -68,6 +87,8 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
   const dashboards = await store.metrics.listDashboards(metric.metricId);
   // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
   if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
   return { opened, metric, dashboards };
 };
@@ -81,19 +102,19 @@ export const openMetric = async (
 ): Promise<OpenMetric> => {
   if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
   const opened = await openDashboard(store, grant, dashboardId);
-  const metrics = await metricsFor(store, opened.dashboard, grant);
-  const metric = metrics.find((candidate) => candidate.metricId === metricId);
-  if (metric === undefined || !isMetricOpen(grant, opened.dashboard, metric)) throw notOpen('metric-not-on-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  const metric = open.find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 
 /** This client's rows of the embed's datamart. */
 export const openSource = async (store: Store, grant: GuestGrant, opened: Opened): Promise<ScopedSource> => {
-  const source = await findSource(store, opened);
+  const source = await findSource(store, opened, grant);
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'This embed has no datamart; the host application must name one in its access settings.',
+      'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
     );
   }
   return scopeSource(source, grant.clientId);
@@ -124,6 +145,42 @@ export const enforcedQuestion = async (
   offset: 0,
 });
 
+/** What the guest may do with filters of its own on an embed. */
+export const accessOf = async (store: Store, grant: GuestGrant, opened: Opened): Promise<EffectiveAccess> => {
+  const { accessSettings } = opened.embed;
+  const isAllowed = areEndUserFiltersAllowed(grant.accessPermissions, accessSettings);
+  const source = isAllowed.dashboard || isAllowed.metric ? await findSource(store, opened, grant) : undefined;
+  return effectiveAccess(grant.accessPermissions, accessSettings, source?.datamart);
+};
+
+/** What the guest chose: of filters that there are, and of columns where those are allowed. */
+const chosenFor = (
+  grant: GuestGrant,
+  { opened, metric }: OpenMetric,
+  datamart: Datamart,
+  { dashboardFilter = {}, metricFilter = {} }: GuestQuery,
+  moment: Moment,
+): readonly Condition[] => {
+  const through = opened.embed.embedType === 'dashboard' ? opened.dashboard : null;
+  const columns = endUserColumns(grant.accessPermissions, opened.embed.accessSettings, datamart);
+  const filters = through === null ? [] : visibleFilters(grant, through).map(({ name }) => name);
+  const own = openMetricFilters(grant, metric).flatMap(({ name, label }) => [name, label]);
+  const isAmong = (names: readonly string[]) => (key: string) => names.some((name) => sameName(name, key));
+  const onDashboard = takeColumns(
+    dashboardFilter,
+    through === null ? noColumns : columns.dashboard,
+    isAmong(filters),
+    moment,
+  );
+  const onMetric = takeColumns(metricFilter, columns.metric, isAmong(own), moment);
+  const choices = { dashboardFilter: onDashboard.rest, metricFilter: onMetric.rest };
+  return [
+    ...chosenConditions(grant, through, metric, choices, moment),
+    ...onDashboard.conditions,
+    ...onMetric.conditions,
+  ];
+};
+
 /** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
 export const questionFor = async (
   store: Store,
@@ -132,18 +189,15 @@ export const questionFor = async (
   query: GuestQuery,
   now: Date,
 ): Promise<MetricQuestion> => {
-  const { opened, metric } = target;
   const moment: Moment = { now, timezone: grant.timezone };
   const enforced = await enforcedQuestion(store, grant, target, now);
-  const drilled = drill(metric.definition, query.drill ?? []);
-  const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: query.metricFilter ?? {} };
-  const through = opened.embed.embedType === 'dashboard' ? opened.dashboard : null;
+  const drilled = drill(target.metric.definition, query.drill ?? []);
   return {
     ...enforced,
     definition: drilled.definition,
     conditions: [
       ...enforced.conditions,
-      ...chosenConditions(grant, through, metric, choices, moment),
+      ...chosenFor(grant, target, enforced.datamart, query, moment),
       ...drilled.conditions,
     ],
     sort: query.sort ?? null,

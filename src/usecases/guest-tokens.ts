@@ -19,6 +19,8 @@ import {
   resolveDashboardFilters,
   resolveHiddenMetrics,
 } from './mint-settings.js';
+import { pinDashboards } from './pinned-dashboards.js';
+import type { SourceScope } from './scoped-datamart.js';
 
 export type CreateGuestToken = {
   readonly clientId: string;
@@ -61,8 +63,6 @@ const assertTimezone = (timezone: string | undefined): void => {
   }
 };
 
-type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId'>;
-
 /** What a token is scoped to. Throws where a name is unknown, or datamart and datasource do not belong together. */
 const scopeSources = async (store: Store, command: CreateGuestToken): Promise<SourceScope> => {
   const { datasourceName, datamartName } = command;
@@ -89,7 +89,11 @@ const scopeSources = async (store: Store, command: CreateGuestToken): Promise<So
   return { datamartId: datamart.id, datasourceId };
 };
 
-const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken): Promise<GuestGrant> => {
+const grantOf = async (
+  deps: Deps,
+  scope: MintScope,
+  command: CreateGuestToken,
+): Promise<Omit<GuestGrant, keyof SourceScope>> => {
   const { params = {}, permissions = {}, expiryTime } = command;
   const moment = { now: deps.clock.now(), timezone: params.timezone ?? null };
   const rlsSettings = params.rlsSettings ?? [];
@@ -97,19 +101,22 @@ const grantOf = async (deps: Deps, scope: MintScope, command: CreateGuestToken):
   await checkRlsSettings(scope, rlsSettings);
   await checkAppFilters(scope, appFilters, moment);
   checkHiddenFilters(scope, params.hideDashboardFilters ?? []);
+  const dashboardAppFilters = await resolveDashboardFilters(scope, params.dashboardAppFilters ?? [], moment);
+  const hideDashboardMetrics = await resolveHiddenMetrics(scope, params.hideDashboardMetrics ?? []);
+  const restrictions = { rlsSettings, appFilters, dashboardAppFilters, hideDashboardMetrics };
   return {
     id: deps.ids.uuid(),
     dataAppId: scope.dataAppId,
     clientId: command.clientId,
     userIdentifier: params.userIdentifier ?? null,
     timezone: params.timezone ?? null,
-    ...(await scopeSources(deps.store, command)),
     allowedEmbeds: scope.allowed?.map(({ embed }) => embed.embedId) ?? null,
     rlsSettings,
     appFilters,
-    dashboardAppFilters: await resolveDashboardFilters(scope, params.dashboardAppFilters ?? [], moment),
+    dashboardAppFilters,
     hideDashboardFilters: params.hideDashboardFilters ?? [],
-    hideDashboardMetrics: await resolveHiddenMetrics(scope, params.hideDashboardMetrics ?? []),
+    hideDashboardMetrics,
+    pinnedDashboards: await pinDashboards(scope, restrictions),
     accessPermissions: params.accessPermissions ?? {},
     permissions,
     createdAt: moment.now,
@@ -140,8 +147,9 @@ export const createGuestToken =
     const epoch = await deps.store.guestTokens.currentEpoch(subject);
     const token = deps.tokens.create();
     await deps.store.transaction(async (store) => {
-      const scope = await openScope(store, dataAppId, clientId, params?.allowedEmbeds ?? null);
-      const grant = await grantOf({ ...deps, store }, scope, command);
+      const sources = await scopeSources(store, command);
+      const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
+      const grant = { ...(await grantOf(deps, scope, command)), ...sources };
       if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch))) throw deletedMeanwhile();
     });
     return { token };

@@ -1,5 +1,5 @@
 /** Filter choices that a guest saves under a name, for itself alone. */
-import { assertWrites, isMetricOpen, notOpen } from '../domain/access.js';
+import { assertWrites } from '../domain/access.js';
 import type { GuestCaller } from '../domain/caller.js';
 import type { GuestGrant } from '../domain/guest.js';
 import { guestLimits } from '../domain/guest-metric.js';
@@ -7,8 +7,8 @@ import type { Metric } from '../domain/metric.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { type SavedView, type ViewChoices, viewFaults, visibleChoices } from '../domain/saved-view.js';
-import { metricsFor, type Opened } from './embed-lookup.js';
-import { openDashboard } from './guest-scope.js';
+import { type Opened, openMetricsOf } from './embed-lookup.js';
+import { lockDashboard, openDashboard } from './guest-scope.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 
@@ -18,8 +18,8 @@ export type CreateGuestView = { readonly dashboardId: string; readonly name: str
 
 const invalid = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
-const openMetrics = async (store: Store, grant: GuestGrant, { dashboard }: Opened): Promise<readonly Metric[]> =>
-  (await metricsFor(store, dashboard, grant)).filter((metric) => isMetricOpen(grant, dashboard, metric));
+const openMetrics = (store: Store, grant: GuestGrant, { dashboard }: Opened): Promise<readonly Metric[]> =>
+  openMetricsOf(store, grant, dashboard);
 
 const assertRenames = ({ accessPermissions }: GuestGrant, { filterNames }: ViewChoices): void => {
   const isAllowed = accessPermissions.isAllowDashboardFilterNameChange === true;
@@ -54,7 +54,7 @@ const insert = async (
   dashboardId: string,
   view: SavedView,
 ): Promise<void> => {
-  if ((await store.dashboards.lock(dashboardId)) === undefined) throw notOpen('dashboard-gone');
+  await lockDashboard(store, grant, dashboardId);
   const { length } = await store.guestViews.list(dashboardId, grant);
   if (length >= guestLimits.views) {
     throw invalid(`There are ${length} views, and may be ${guestLimits.views}: delete one first.`, 'too-many-views');

@@ -7,6 +7,7 @@ import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
+import type { SourceScope } from './scoped-datamart.js';
 
 type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
 
@@ -38,15 +39,22 @@ const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: Bac
   return metric;
 };
 
+/** Names that stand for nothing scope to nothing: they are compared with what the embed reads afterwards. */
+const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQuery): Promise<SourceScope> => {
+  const datamart = datamartName === undefined ? undefined : await store.datamarts.findByName(datamartName);
+  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
+  return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
+};
+
 const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Promise<ScopedSource> => {
-  const source = await findSource(store, opened);
+  const { datamartName, datasourceName } = query;
+  const source = await findSource(store, opened, await scopeOf(store, query));
   if (source === undefined) {
     throw new Refusal(
       'METRIC_QUERY_ERROR',
-      'The embed has no datamart: name one in its accessSettings, or connect its workspace to one.',
+      'The embed has no datamart that its workspace is connected to: name one in its accessSettings, connect the workspace to it, or give datamartName where the workspace has several.',
     );
   }
-  const { datamartName, datasourceName } = query;
   if (datamartName !== undefined && datamartName !== source.datamart.name) {
     throw new Refusal(
       'EMBED_PARAM_ERROR',

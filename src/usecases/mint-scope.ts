@@ -5,6 +5,7 @@ import type { Metric } from '../domain/metric.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, type Opened, scopeSource } from './embed-lookup.js';
+import type { SourceScope } from './scoped-datamart.js';
 
 export type MintScope = {
   readonly store: Store;
@@ -14,7 +15,9 @@ export type MintScope = {
   readonly allowed: readonly Opened[] | null;
 };
 
-const openEmbed = async (store: Store, dataAppId: string, clientId: string, id: string): Promise<Opened> => {
+type Subject = { readonly dataAppId: string; readonly clientId: string; readonly sources: SourceScope };
+
+const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject, id: string): Promise<Opened> => {
   const opened = await findEmbed(store, dataAppId, id);
   if (opened === undefined || !isOpenTo(opened.dashboard.owner, { dataAppId, clientId })) {
     throw new Refusal(
@@ -22,7 +25,7 @@ const openEmbed = async (store: Store, dataAppId: string, clientId: string, id: 
       `params.allowedEmbeds: there is no embed or dashboard ${JSON.stringify(id)} for this client.`,
     );
   }
-  const source = await findSource(store, opened);
+  const source = await findSource(store, opened, sources);
   if (source !== undefined) scopeSource(source, clientId);
   return opened;
 };
@@ -30,17 +33,16 @@ const openEmbed = async (store: Store, dataAppId: string, clientId: string, id: 
 /** Resolves `allowedEmbeds` once. Throws DASHBOARD_PARAM_ERROR, or CLIENT_ID_ERROR where the client does not fit a datamart. */
 export const openScope = async (
   store: Store,
-  dataAppId: string,
-  clientId: string,
+  subject: Subject,
   allowedEmbeds: readonly string[] | null,
 ): Promise<MintScope> => ({
   store,
-  dataAppId,
-  clientId,
+  dataAppId: subject.dataAppId,
+  clientId: subject.clientId,
   allowed:
     allowedEmbeds === null
       ? null
-      : await Promise.all([...new Set(allowedEmbeds)].map((id) => openEmbed(store, dataAppId, clientId, id))),
+      : await Promise.all([...new Set(allowedEmbeds)].map((id) => openEmbed(store, subject, id))),
 });
 
 /** The metric, where it is the organization's or this client's. */

@@ -1,8 +1,8 @@
 import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Metric } from '../domain/metric.js';
-import type { Workspace } from '../domain/organization.js';
-import { type Page, pageSize, type Store } from '../domain/ports.js';
+import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/organization.js';
+import { type Ids, type Page, pageSize, type Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 
 type Deps = { readonly store: Store };
@@ -17,12 +17,96 @@ type ListCommand = {
 export const pageOf = ({ isPagination, pageNumber }: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Page | null =>
   isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
 
-const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
+/** Throws WORKSPACE_ID_ERROR. */
+export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
   if (workspace === undefined)
     throw new Refusal('WORKSPACE_ID_ERROR', `There is no workspace named ${JSON.stringify(name)}.`);
   return workspace;
 };
+
+type Connection =
+  | { readonly connectionType: 'DATASOURCE'; readonly datasourceName: string }
+  | { readonly connectionType: 'DATAMART'; readonly datamartName: string }
+  | { readonly connectionType: Exclude<ConnectionType, 'DATASOURCE' | 'DATAMART'> };
+
+export type CreateWorkspace = WorkspaceSettings & Connection & { readonly name: string };
+
+/** A setting left out keeps its value; null clears it. */
+type ChangedSettings = { readonly [Name in keyof WorkspaceSettings]: WorkspaceSettings[Name] | null };
+export type UpdateWorkspace = ChangedSettings & Connection & { readonly name: string };
+
+type Connected = Pick<Workspace, 'connectionType' | 'datasourceId' | 'datamartId'>;
+
+const connect = async (store: Store, command: Connection): Promise<Connected> => {
+  const { connectionType } = command;
+  if (connectionType === 'DATASOURCE') {
+    const datasource = await store.datasources.findSummary(command.datasourceName);
+    if (datasource !== undefined) return { connectionType, datasourceId: datasource.id, datamartId: null };
+    const name = JSON.stringify(command.datasourceName);
+    throw new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${name}.`);
+  }
+  if (connectionType === 'DATAMART') {
+    const datamart = await store.datamarts.findByName(command.datamartName);
+    if (datamart !== undefined) return { connectionType, datasourceId: null, datamartId: datamart.id };
+    const name = JSON.stringify(command.datamartName);
+    throw new Refusal('INVALID_DATAMART_NAME', `datamartName: there is no datamart named ${name}.`);
+  }
+  return { connectionType, datasourceId: null, datamartId: null };
+};
+
+const pick = <T>(given: T | null | undefined, there: T | undefined): T | undefined =>
+  given === undefined ? there : (given ?? undefined);
+
+const withSettings = (there: WorkspaceSettings, given: ChangedSettings): WorkspaceSettings => ({
+  llmName: pick(given.llmName, there.llmName),
+  aiCopilotLlms: pick(given.aiCopilotLlms, there.aiCopilotLlms),
+  isEnableMetricSuggestions: pick(given.isEnableMetricSuggestions, there.isEnableMetricSuggestions),
+  isEnableMetricSummary: pick(given.isEnableMetricSummary, there.isEnableMetricSummary),
+  summaryType: pick(given.summaryType, there.summaryType),
+  customSummaryPrompt: pick(given.customSummaryPrompt, there.customSummaryPrompt),
+  themeName: pick(given.themeName, there.themeName),
+});
+
+/**
+ * Operation 12. Throws INVALID_DATASOURCE_NAME, INVALID_DATAMART_NAME or WORKSPACE_NAME_ALREADY_EXISTS; of two simultaneous calls
+ * with one name, one succeeds.
+ */
+export const createWorkspace =
+  ({ store, ids }: Deps & { readonly ids: Ids }) =>
+  (_caller: Caller, command: CreateWorkspace): Promise<Workspace> =>
+    store.transaction(async (inner) => {
+      const { name } = command;
+      const connected = await connect(inner, command);
+      const workspace: Workspace = { id: ids.uuid(), name, ...connected, ...withSettings({}, command) };
+      if (await inner.workspaces.insert(workspace)) return workspace;
+      throw new Refusal(
+        'WORKSPACE_NAME_ALREADY_EXISTS',
+        `A workspace named ${JSON.stringify(name)} exists already; choose another name.`,
+      );
+    });
+
+/** Operation 12. Replaces the connection. Throws WORKSPACE_DOES_NOT_EXIST, INVALID_DATASOURCE_NAME or INVALID_DATAMART_NAME. */
+export const updateWorkspace =
+  ({ store }: Deps) =>
+  (_caller: Caller, command: UpdateWorkspace): Promise<Workspace> =>
+    store.transaction(async (inner) => {
+      const there = await inner.workspaces.findByName(command.name);
+      if (there === undefined) {
+        const name = JSON.stringify(command.name);
+        throw new Refusal('WORKSPACE_DOES_NOT_EXIST', `There is no workspace named ${name}.`);
+      }
+      const connected = await connect(inner, command);
+      const workspace: Workspace = { id: there.id, name: there.name, ...connected, ...withSettings(there, command) };
+      await inner.workspaces.update(workspace);
+      return workspace;
+    });
+
+/** In order of their names. */
+export const listWorkspaces =
+  ({ store }: Deps) =>
+  (_caller: Caller, command: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Promise<readonly Workspace[]> =>
+    store.workspaces.list(pageOf(command));
 
 /** A data app's key sees the organization's items and its own data app's; a service token the organization's. */
 const dataAppOf = (caller: Caller): string | null => (caller.kind === 'apiKey' ? caller.dataAppId : null);
@@ -41,4 +125,23 @@ export const listMetrics =
   async (caller: Caller, command: ListCommand): Promise<readonly Metric[]> => {
     const workspace = await loadWorkspace(store, command.workspaceName);
     return store.metrics.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
+  };
+
+/** What the data app sees of the dashboard: the organization's metrics, and its own clients'. Throws INVALID_DASHBOARD_ID. */
+export const listDashboardMetrics =
+  ({ store }: Deps) =>
+  async (
+    { dataAppId }: ApiKeyCaller,
+    { workspaceName, dashboardId }: { readonly workspaceName: string; readonly dashboardId: string },
+  ): Promise<readonly Metric[]> => {
+    const workspace = await loadWorkspace(store, workspaceName);
+    const dashboard = await store.dashboards.findByExternalId(dataAppId, dashboardId);
+    if (dashboard === undefined || dashboard.workspaceId !== workspace.id) {
+      throw new Refusal(
+        'INVALID_DASHBOARD_ID',
+        `Workspace ${JSON.stringify(workspaceName)} has no dashboard ${JSON.stringify(dashboardId)}.`,
+      );
+    }
+    const placed = await store.dashboards.listMetrics(dashboard.id);
+    return placed.map(({ metric }) => metric).filter(({ owner }) => owner === null || owner.dataAppId === dataAppId);
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { filterValue, guestFilterValue, identifier, scalar, text } from '../../src/contract/fields.js';
+import { filterValue, guestFilterValue, identifier, namingRules, scalar, text } from '../../src/contract/fields.js';
 
 const halves = ['\ud800', '\udfff', 'a\udc00\ud800b', `${'x'.repeat(10)}\ud83d`];
 const wellFormed = ['LAX', 'Zoë', '日本', '✈️', '😀', ' ', 'a\'b"c', '%_\\', '..', '__proto__'];
@@ -11,6 +11,25 @@ describe('names and ids', () => {
   test.each([...wellFormed, 'x'.repeat(255)])('%j is a name, as it is', (name) => {
     expect(identifier.parse(name)).toBe(name);
   });
+});
+
+test('the rules of the reference are the schema’s', () => {
+  expect(namingRules.join(' ')).toContain('1 to 255 characters');
+  for (const [name, isName] of [
+    ['x'.repeat(255), true],
+    ['x'.repeat(256), false],
+    ['', false],
+    [' a b! ', true],
+    ['a\u0000', false],
+    ['a\t', false],
+    ['\ud800', false],
+    ['Ångström', true],
+    ['__proto__', true],
+  ] as const) {
+    expect(identifier.safeParse(name).success, JSON.stringify(name)).toBe(isName);
+  }
+  // Kept as they came: neither trimmed nor folded nor composed anew.
+  for (const name of [' a ', 'A', 'e\u0301']) expect(identifier.parse(name)).toBe(name);
 });
 
 describe('text and filter values', () => {

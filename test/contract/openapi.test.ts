@@ -65,6 +65,7 @@ test('a query binding shows its own spelling, a path parameter leaves the body',
   expect(embeds?.map(({ name, in: place, schema }) => [name, place, schema.type])).toEqual([
     ['isPagination', 'query', 'string'],
     ['pageNumber', 'query', 'string'],
+    ['embedId', 'query', 'string'],
   ]);
   const query = document.paths['/api/v2/guest/metrics/{metricId}/query']?.post;
   expect(query?.parameters?.map(({ name }) => name)).toEqual(['metricId']);

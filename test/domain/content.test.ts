@@ -17,7 +17,12 @@ test.each([
     dataType: 'string' as const,
   }));
   const definition = metric('sales', { measures: [{ name: 'Sales', aggregate: 'COUNT' }], filters });
-  const content = { layout: [], filters: [], gridMargin: [], metrics: [{ metricId: 'm', name: 'M', definition }] };
+  const content = {
+    layout: [],
+    filters: [],
+    gridMargin: [],
+    metrics: [{ metricId: 'm', name: 'M', definition, lineage: [], placement: 'METRIC' as const }],
+  };
   expect(contentFaults(content, mart)).toEqual(
     shared.map((name) => `metrics["m"]: two filters have the name or label "${name}"`),
   );

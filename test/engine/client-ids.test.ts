@@ -1,80 +1,110 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/ports.js';
-import {
-  byClients,
-  columnRef,
-  createFolder,
-  createLoggedEngine,
-  datamart,
-  insertInto,
-  metric,
-  question,
-  refusalOf,
-  table,
-} from './world.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { byClients, columnRef, createLoggedEngine, datamart, metric, question, refusalOf, table } from './world.js';
 
-let folder: Awaited<ReturnType<typeof createFolder>>;
-let engine: Engine;
-
-beforeAll(async () => {
-  folder = await createFolder();
-  engine = createLoggedEngine().engine;
-});
-afterAll(async () => {
-  await engine.close();
-  await folder.remove();
-});
-
-/** The notes that each client sees in a table `notes` whose client column has this definition. */
-const notesOf = async (
-  name: string,
-  column: string,
-  datatype: string,
-  ids: readonly (string | null)[],
-  clientColumnType: 'NUMBER' | 'STRING' = 'STRING',
-) => {
-  const path = await folder.build(name, [
-    `CREATE TABLE notes (owner ${column}, note VARCHAR)`,
-    insertInto(
-      'notes',
-      ids.map((id, index) => [id, `${index}`]),
-    ),
-  ]);
-  const mart = datamart({
-    tenancy: byClients(clientColumnType),
-    tables: [table('notes', { owner: datatype, note: 'VARCHAR' }, 'owner')],
-  });
-  const definition = metric('notes', { dimensions: [{ name: 'note', column: columnRef('notes.note') }] });
-  return async (clientId: string): Promise<readonly unknown[]> =>
-    (await engine.query(question(path, mart, clientId, definition))).rows.map(({ note }) => note);
-};
-
-describe('ids that look alike are different clients', () => {
-  const texts = ['acme', 'ACME', 'acmé', 'acme\u0301', 'acme ', ' acme', "' OR 1=1 --", '%', '_', '1', '01', null];
-
-  it.each([
+/** Definitions of a client column that take different ids for one, by their own collation. */
+const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
+  DUCKDB: [
     ['plain', 'VARCHAR'],
     ['nocase', 'VARCHAR COLLATE NOCASE'],
     ['noaccent', 'VARCHAR COLLATE NOACCENT'],
     ['both', 'VARCHAR COLLATE NOCASE.NOACCENT'],
-  ])('in a %s column', async (name, column) => {
-    const ask = await notesOf(name, column, 'VARCHAR', texts);
-    for (const [index, id] of texts.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);
-    for (const stranger of ['Acme', 'acme\0', 'NULL', '*', "acme' --"]) expect(await ask(stranger)).toEqual([]);
+  ],
+  POSTGRES: [
+    ['plain', 'TEXT'],
+    ['bytes', 'VARCHAR(40) COLLATE "C"'],
+    ['without case and accents', 'TEXT COLLATE public.loose'],
+    ['citext', 'public.citext'],
+  ],
+  MYSQL: [
+    ['without case, accents and trailing blanks', 'VARCHAR(40)'],
+    ['bytes with padding', 'VARCHAR(40) COLLATE utf8mb4_bin'],
+    ['another Unicode', 'TEXT CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_ci'],
+    ['two bytes each', 'VARCHAR(40) CHARACTER SET ucs2'],
+  ],
+};
+
+const texts = ['acme', 'ACME', 'acmé', 'acme\u0301', 'acme ', ' acme', "' OR 1=1 --", '%', '_', '1', '01', null];
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let engine: Engine;
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    engine = createLoggedEngine().engine;
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
   });
 
-  it('as numbers beyond what JavaScript counts exactly', async () => {
-    const numbers = ['9007199254740992', '9007199254740993', '1', '-1', '0', null];
-    const ask = await notesOf('numbers', 'BIGINT', 'BIGINT', numbers, 'NUMBER');
-    for (const [index, id] of numbers.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);
-    expect(await ask('2')).toEqual([]);
-    for (const other of ['01', '1.0', '1e0', ' 1', '+1', '1abc', '-0']) {
-      expect(await refusalOf(() => ask(other))).toMatchObject({ code: 'CLIENT_ID_ERROR' });
-    }
-  });
-});
+  /** The notes that each client sees in a table `notes` whose client column has this definition. */
+  const notesOf = async (
+    name: string,
+    column: string,
+    ids: readonly (string | null)[],
+    clientColumnType: 'NUMBER' | 'STRING' = 'STRING',
+  ) => {
+    const place = await builder.build(name, [
+      { name: 'notes', columns: { owner: column, note: 'VARCHAR' }, rows: ids.map((id, index) => [id, `${index}`]) },
+    ]);
+    const mart = datamart({
+      tenancy: byClients(clientColumnType),
+      tables: [table('notes', { owner: 'VARCHAR', note: 'VARCHAR' }, 'owner')],
+    });
+    const definition = metric('notes', { dimensions: [{ name: 'note', column: columnRef('notes.note') }] });
+    return async (clientId: string): Promise<readonly unknown[]> =>
+      (await engine.query(question(place, mart, clientId, definition))).rows.map(({ note }) => note);
+  };
 
-it('the type of the client column is the datasource’s, whatever the datamart says of it', async () => {
-  const ask = await notesOf('lying', 'BIGINT', 'VARCHAR', ['1', '2']);
-  expect(await refusalOf(() => ask('01'))).toMatchObject({ reason: 'client-column-type' });
+  describe('ids that look alike are different clients', () => {
+    it.each(loose[kind])('in a column: %s', async (name, column) => {
+      const ask = await notesOf(name, column, texts);
+      for (const [index, id] of texts.entries()) if (id !== null) expect(await ask(id), id).toEqual([`${index}`]);
+      for (const stranger of ['Acme', 'NULL', '*', "acme' --", 'acme  ', '?', '\u{1f642}']) {
+        expect(await ask(stranger), stranger).toEqual([]);
+      }
+    });
+
+    it('and one with a NUL character is nobody', async () => {
+      const ask = await notesOf('nul', 'VARCHAR', ['acme']);
+      if (kind === 'POSTGRES') expect(await refusalOf(() => ask('acme\0'))).toMatchObject({ reason: 'value-with-nul' });
+      else expect(await ask('acme\0')).toEqual([]);
+    });
+
+    it('as numbers beyond what JavaScript counts exactly', async () => {
+      const numbers = ['9007199254740992', '9007199254740993', '1', '-1', '0', null];
+      const ask = await notesOf('numbers', 'BIGINT', numbers, 'NUMBER');
+      for (const [index, id] of numbers.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);
+      expect(await ask('2')).toEqual([]);
+      for (const other of ['01', '1.0', '1e0', ' 1', '+1', '1abc', '-0']) {
+        expect(await refusalOf(() => ask(other))).toMatchObject({ code: 'CLIENT_ID_ERROR' });
+      }
+    });
+  });
+
+  it('the type of the client column is the datasource’s, whatever the datamart says of it', async () => {
+    const ask = await notesOf('lying', 'BIGINT', ['1', '2']);
+    expect(await refusalOf(() => ask('01'))).toMatchObject({ reason: 'client-column-type' });
+  });
+
+  it('blanks that CHAR adds to its values belong to none of them', async () => {
+    const ids = ['acme', 'ACME', 'acmé', '1'];
+    const ask = await notesOf('padded', 'CHAR(12)', ids);
+    for (const [index, id] of ids.entries()) expect(await ask(id)).toEqual([`${index}`]);
+    expect(await ask('acme ')).toEqual([]);
+    expect(await ask('Acme')).toEqual([]);
+  });
+
+  it.runIf(kind === 'MYSQL')('a character set that lacks the id’s characters holds no such client', async () => {
+    const ask = await notesOf('latin', 'VARCHAR(40) CHARACTER SET latin1', ['?', 'acmé', 'acme', '€']);
+    expect(await ask('?')).toEqual(['0']);
+    expect(await ask('acmé')).toEqual(['1']);
+    expect(await ask('€')).toEqual(['3']);
+    expect(await ask('日')).toEqual([]);
+    const cyrillic = await notesOf('cyrillic', 'VARCHAR(40) CHARACTER SET cp1251', ['acme']);
+    expect(await refusalOf(() => cyrillic('acme'))).toMatchObject({ reason: 'client-column-type' });
+  });
 });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createDuckDb, type Databases } from '../../src/engine/duckdb.js';
+import type { Statement } from '../../src/engine/database.js';
+import { createDatabases, type Databases } from '../../src/engine/databases.js';
 import { createLimiter } from '../../src/engine/limiter.js';
 import { createFolder, datasourceAt, refusalOf } from './world.js';
 
-const quiet = { warn: () => undefined, error: () => undefined };
+const log = { warn: () => undefined, error: () => undefined };
+const quiet = { log, assertReachable: async () => {} };
 let folder: Awaited<ReturnType<typeof createFolder>>;
 let path: string;
 let databases: Databases;
@@ -14,12 +16,14 @@ beforeAll(async () => {
     'CREATE TABLE t (id BIGINT, name VARCHAR COLLATE NOCASE)',
     "INSERT INTO t VALUES (1, 'acme')",
   ]);
-  databases = createDuckDb(quiet);
+  databases = createDatabases(quiet);
 });
 afterAll(async () => {
   await databases.close();
   await folder.remove();
 });
+
+const run = (statement: Statement, of = databases) => of.use(datasourceAt(path), (database) => database.run(statement));
 
 it.each([
   "SELECT * FROM read_csv('/etc/passwd')",
@@ -37,50 +41,50 @@ it.each([
   'DROP TABLE t',
   'SELECT 1; SELECT 2',
 ])('a locked database refuses %s', async (sql) => {
-  const database = await databases.open(datasourceAt(path));
-  expect(await refusalOf(() => database.run({ sql, parameters: [] }))).toMatchObject({ reason: 'datasource-failed' });
+  expect(await refusalOf(() => run({ sql, parameters: [] }))).toMatchObject({ reason: 'datasource-failed' });
 });
 
 it('opens a file once, however many ask', async () => {
-  const [one, two] = await Promise.all([databases.open(datasourceAt(path)), databases.open(datasourceAt(path))]);
+  const open = () => databases.use(datasourceAt(path), async (database) => database);
+  const [one, two] = await Promise.all([open(), open()]);
   expect(one).toBe(two);
   expect([...one.catalog.tables.values()][0]).toEqual(
     new Map([
-      ['id', 'BIGINT'],
-      ['name', 'VARCHAR'],
+      ['id', { kind: 'integer', cast: 'BIGINT' }],
+      ['name', { kind: 'text', cast: 'VARCHAR' }],
     ]),
   );
   expect(one.catalog.database).toBe('locked');
 });
 
 it('binds text whole: NUL, quotes and other alphabets', async () => {
-  const database = await databases.open(datasourceAt(path));
   const texts = ['a\0b', '\'"\\', 'acmé', '日本', '🙂', ''];
-  const { rows } = await database.run({
+  const { rows } = await run({
     sql: 'SELECT CAST($1 AS VARCHAR), len(CAST($2 AS VARCHAR[]))',
     parameters: ['a\0b', texts],
   });
   expect(rows).toEqual([['a\0b', 6]]);
-  const listed = await database.run({ sql: 'SELECT unnest(CAST($1 AS VARCHAR[]))', parameters: [texts] });
+  const listed = await run({ sql: 'SELECT unnest(CAST($1 AS VARCHAR[]))', parameters: [texts] });
   expect(listed.rows.flat()).toEqual(texts);
 });
 
 it('binds nothing but text', async () => {
-  const database = await databases.open(datasourceAt(path));
-  expect(await refusalOf(() => database.run({ sql: 'SELECT $1', parameters: [1] }))).toMatchObject({
+  expect(await refusalOf(() => run({ sql: 'SELECT $1', parameters: [1] }))).toMatchObject({
     reason: 'datasource-failed',
   });
 });
 
 it('runs more questions at once than it has connections, and finishes them before it closes', async () => {
-  const own = createDuckDb(quiet);
-  const database = await own.open(datasourceAt(path));
+  const own = createDatabases(quiet);
   const running = Array.from({ length: 20 }, () =>
-    database.run({ sql: 'SELECT count(*) FROM range(100000)', parameters: [] }),
+    run({ sql: 'SELECT count(*) FROM range(100000)', parameters: [] }, own),
   );
+  await running[0];
   await own.close();
   expect((await Promise.all(running)).map(({ rows }) => rows[0]?.[0])).toEqual(Array(20).fill(100_000));
-  expect(await refusalOf(() => own.open(datasourceAt(path)))).toMatchObject({ reason: 'engine-closed' });
+  expect(await refusalOf(() => run({ sql: 'SELECT 1', parameters: [] }, own))).toMatchObject({
+    reason: 'engine-closed',
+  });
 });
 
 it('a limiter lends each item to one at a time, in the order of asking, and takes it back after a failure', async () => {
@@ -98,15 +102,14 @@ it('a limiter lends each item to one at a time, in the order of asking, and take
 });
 
 it('stops a statement that would never end, says so without the driver’s words, and uses its connection again', async () => {
-  const own = createDuckDb(quiet, 50);
-  const database = await own.open(datasourceAt(path));
+  const own = createDatabases({ ...quiet, timeoutMs: 50 });
   const endless = {
     sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range',
     parameters: [],
   };
-  const refusals = await Promise.all(Array.from({ length: 6 }, () => refusalOf(() => database.run(endless))));
+  const refusals = await Promise.all(Array.from({ length: 6 }, () => refusalOf(() => run(endless, own))));
   expect(new Set(refusals.map(({ reason }) => reason))).toEqual(new Set(['datasource-timeout']));
   expect(refusals[0]?.message).not.toMatch(/interrupt/i);
-  expect((await database.run({ sql: 'SELECT 1', parameters: [] })).rows).toEqual([[1]]);
+  expect((await run({ sql: 'SELECT 1', parameters: [] }, own)).rows).toEqual([[1]]);
   await own.close();
 });

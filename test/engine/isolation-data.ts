@@ -1,15 +1,14 @@
 import type { Datamart, JoinKind } from '../../src/domain/datamart.js';
-import { byClients, type createFolder, datamart, insertInto, relationship, table } from './world.js';
+import type { Builder, TableData } from './places.js';
+import { byClients, datamart, type Place, relationship, table } from './world.js';
 
 /** Ids that a sloppy comparison takes for one another, and one that is an attack on a sloppy compiler. */
-export const tenants = ['acme', 'ACME', 'acmé', 'acme ', "' OR 1=1 --"] as const;
+export const tenants = ['acme', 'ACME', 'acmé', 'acme ', "' OR 1=1 --", '%', '01'] as const;
 
 type Cell = string | number | null;
 type Row = readonly Cell[];
 
 export const columns = { tenant: 'VARCHAR', key: 'BIGINT', up: 'BIGINT', label: 'VARCHAR', amount: 'BIGINT' };
-const definitionOf = (name: string): string =>
-  `CREATE TABLE ${name} (tenant VARCHAR, key BIGINT, up BIGINT, label VARCHAR, amount BIGINT)`;
 
 /** Small and fixed, so that a failing case can be read: a multiplicative congruence, no library's and no clock's. */
 const createRandom = (seed: number): ((below: number) => number) => {
@@ -31,7 +30,7 @@ const randomRows = (seed: number, count: number): readonly Row[] => {
   return Array.from(
     { length: count },
     (): Row => [
-      pick<Cell>(random, [...tenants, null, 'someone else']),
+      pick<Cell>(random, [...tenants, null, 'someone else', '1']),
       pick<Cell>(random, [1, 2, 3, 4, 5, 6, null]),
       pick<Cell>(random, [1, 2, 3, 4, 9, null]),
       pick<Cell>(random, ['red', 'RED', 'blue', '%', null]),
@@ -47,37 +46,32 @@ const data: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
     [`${name}_all`, randomRows(71 + index, 9)],
   ]),
 );
-const clients: readonly Row[] = [...tenants, 'someone else'].map((id, index) => [id, `client ${index}`]);
+const clients: readonly Row[] = [...tenants, 'someone else', '1'].map((id, index) => [id, `client ${index}`]);
 
-const statements = (keep: (tenant: Cell | undefined) => boolean): readonly string[] => [
-  'CREATE TABLE clients (id VARCHAR, name VARCHAR)',
-  insertInto(
-    'clients',
-    clients.filter(([id]) => keep(id)),
-  ),
-  ...Object.entries(data).flatMap(([name, rows]) => [
-    definitionOf(name),
-    insertInto(name, name.endsWith('_own') ? rows.filter(([tenant]) => keep(tenant)) : rows),
-  ]),
+const tablesOf = (keep: (tenant: Cell | undefined) => boolean): readonly TableData[] => [
+  { name: 'clients', columns: { id: 'VARCHAR', name: 'VARCHAR' }, rows: clients.filter(([id]) => keep(id)) },
+  ...Object.entries(data).map(([name, rows]) => ({
+    name,
+    columns,
+    rows: name.endsWith('_own') ? rows.filter(([tenant]) => keep(tenant)) : rows,
+  })),
 ];
 
-/** The file that all tenants share, and for each tenant one that holds its rows alone (compared here, not by a database). */
-export const buildShards = async (folder: Awaited<ReturnType<typeof createFolder>>) => {
-  const shared = await folder.build(
+/** The database that all tenants share, and for each tenant one that holds its rows alone (compared here, not by a database). */
+export const buildShards = async (builder: Builder) => {
+  const shared = await builder.build(
     'shared',
-    statements(() => true),
+    tablesOf(() => true),
   );
-  const shards = new Map<string, string>();
+  const shards = new Map<string, Place>();
   for (const [index, tenant] of tenants.entries()) {
-    shards.set(
-      tenant,
-      await folder.build(
-        `shard${index}`,
-        statements((owner) => owner === tenant),
-      ),
+    const shard = await builder.build(
+      `shard${index}`,
+      tablesOf((owner) => owner === tenant),
     );
+    shards.set(tenant, shard);
   }
-  return { shared, shardOf: (tenant: string): string => shards.get(tenant) ?? '' };
+  return { shared, shardOf: (tenant: string): Place => shards.get(tenant) ?? shared };
 };
 
 export type Edition = 'own' | 'all';

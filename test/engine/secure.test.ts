@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Datamart } from '../../src/domain/datamart.js';
+import { type Datamart, tableKey } from '../../src/domain/datamart.js';
 import type { MetricDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
 import { compile } from '../../src/engine/compile.js';
+import type { Dialect } from '../../src/engine/dialect.js';
+import { duckDbDialect } from '../../src/engine/dialect-duckdb.js';
+import { createMysqlDialect } from '../../src/engine/dialect-mysql.js';
+import { inexact, postgresDialect } from '../../src/engine/dialect-postgres.js';
 import type { Plan } from '../../src/engine/plan.js';
 import { plan } from '../../src/engine/planning.js';
 import { resolve } from '../../src/engine/resolve.js';
@@ -50,7 +54,7 @@ const planFor = (definition: MetricDefinition, parts: Partial<MetricQuestion> = 
   return plan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
 };
 const compiled = (scope: TenantScope, definition: MetricDefinition, parts: Partial<MetricQuestion> = {}) =>
-  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog })).page;
+  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
 
 describe('every occurrence of every table is a leaf', () => {
   const onItems = condition('items.sku', { kind: 'compare', operator: '=', value: "x' OR 1=1 --" });
@@ -80,12 +84,13 @@ describe('every occurrence of every table is a leaf', () => {
 
   it('with the columns of the datamart alone', () => {
     const wider = new Map(catalog.tables);
-    for (const [key, columns] of catalog.tables) wider.set(key, new Map([...columns, ['secret', 'VARCHAR']]));
+    for (const [key, columns] of catalog.tables)
+      wider.set(key, new Map([...columns, ['secret', { kind: 'text', cast: 'VARCHAR' }]]));
     const secured = secure(planFor(byState), scopeOf(mart, 'acme'), {
       datamart: mart,
       catalog: { ...catalog, tables: wider },
     });
-    expect(compile(secured).page.sql).not.toContain('secret');
+    expect(compile(secured, duckDbDialect).page.sql).not.toContain('secret');
     expect(secured.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
   });
 
@@ -98,9 +103,55 @@ describe('every occurrence of every table is a leaf', () => {
       { kind: 'untenanted' },
       { datamart: odd, catalog: catalogOf(odd) },
     );
-    expect(compile(secured).page.sql).toBe(
+    expect(compile(secured, duckDbDialect).page.sql).toBe(
       'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST LIMIT CAST($1 AS BIGINT)',
     );
+  });
+});
+
+describe('the tenant is compared by bytes inside the leaf, in every dialect', () => {
+  const expected: Readonly<Record<'duckdb' | 'postgres' | 'mariadb' | 'mysql', readonly [Dialect, string, string]>> = {
+    duckdb: [duckDbDialect, '"owner" COLLATE "c" = CAST($1 AS VARCHAR)', '"id" COLLATE "c" = CAST($2 AS VARCHAR)'],
+    postgres: [
+      postgresDialect,
+      '"owner" = CAST($1 AS text) AND CASE WHEN (CAST("owner" AS text) COLLATE "C") = CAST($2 AS text) THEN TRUE ELSE FALSE END',
+      '(CAST("id" AS text) COLLATE "C") = CAST($3 AS text)',
+    ],
+    mariadb: [
+      createMysqlDialect({ isMariaDb: true }),
+      '(CONVERT(`owner` USING utf8mb4) COLLATE utf8mb4_nopad_bin) = CAST(? AS CHAR CHARACTER SET utf8mb4)',
+      '`id` = CONVERT(CAST(? AS CHAR CHARACTER SET utf8mb4) USING latin1) COLLATE latin1_swedish_ci AND (CONVERT(`id` USING utf8mb4) COLLATE utf8mb4_nopad_bin) = CAST(? AS CHAR CHARACTER SET utf8mb4)',
+    ],
+    mysql: [
+      createMysqlDialect({ isMariaDb: false }),
+      '(CONVERT(`owner` USING utf8mb4) COLLATE utf8mb4_0900_bin) = CAST(? AS CHAR CHARACTER SET utf8mb4)',
+      '`id` = CONVERT(CAST(? AS CHAR CHARACTER SET utf8mb4) USING latin1) COLLATE latin1_swedish_ci AND (CONVERT(`id` USING utf8mb4) COLLATE utf8mb4_0900_bin) = CAST(? AS CHAR CHARACTER SET utf8mb4)',
+    ],
+  };
+
+  it.each(Object.entries(expected))('%s', (name, [dialect, owner, id]) => {
+    const collation = { postgres: inexact, mariadb: 'latin1_swedish_ci', mysql: 'latin1_swedish_ci' }[name];
+    const typed = new Map(catalog.tables);
+    const text = { kind: 'text', cast: 'VARCHAR' } as const;
+    typed.set(
+      tableKey(clients),
+      new Map([
+        ['id', collation === undefined ? text : { ...text, collation }],
+        ['name', text],
+      ]),
+    );
+    const byClient = metric('orders', { dimensions: [{ name: 'client', column: columnRef('clients.name') }] });
+    const of = datamart({ ...mart, relationships: [relationship('orders.owner', 'clients.id')] });
+    const secured = secure(planFor(byClient, {}, of), scopeOf(of, 'acme'), {
+      datamart: of,
+      catalog: { ...catalog, tables: typed },
+    });
+    const { sql, parameters } = compile(secured, dialect).page;
+    expect(sql).toMatch(/^WITH .gl_leaf_0. AS /);
+    expect(sql).toContain(` WHERE ${owner})`);
+    expect(sql).toContain(` WHERE ${id})`);
+    expect(sql).not.toContain('acme');
+    expect(parameters.filter((value) => value === 'acme').length).toBeGreaterThan(1);
   });
 });
 
@@ -225,6 +276,13 @@ describe('a table without client column', () => {
     expect(await refusalOf(() => secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: full }))).toMatchObject({
       reason: 'client-column-forgotten',
     });
+  });
+
+  it('is refused where no table of the datamart names one, unless it is listed as shared', async () => {
+    const bare = { tables: [table('orders', { id: 'BIGINT' }), table('notes', { id: 'BIGINT', owner: 'VARCHAR' })] };
+    expect(await refusalOf(() => securedNotes(datamart(bare)))).toMatchObject({ reason: 'client-columns-missing' });
+    const shared = datamart({ ...bare, sharedTables: ['main.notes'] });
+    expect(securedNotes(shared).leaves[0]?.tenant).toBeNull();
   });
 
   it.each(['main.notes', 'notes'])('is everybody’s when listed as %s', (entry) => {

@@ -20,6 +20,8 @@ import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import type { Catalog } from '../../src/engine/catalog.js';
+import type { DatabasesOptions } from '../../src/engine/databases.js';
+import { parseDuckDbType } from '../../src/engine/duckdb-schema.js';
 import { createEngine } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
@@ -114,23 +116,40 @@ export const datasourceAt = (path: string): Datasource => ({
 
 export const scopeOf = (mart: Datamart, clientId: string): TenantScope => tenantScope(mart, clientId);
 
+/** Where a test's tables are: on MySQL the schema of every table is its database. */
+export type Place = { readonly datasource: Datasource; readonly schemaName: string };
+
+/** The same question of the tables at `place`, whose schema the tests call `main`. */
+const relocate = (value: unknown, schemaName: string): unknown => {
+  if (Array.isArray(value)) return value.map((item) => relocate(item, schemaName));
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => {
+      if (name === 'schemaName' && item === 'main') return [name, schemaName];
+      if (name === 'sharedTables')
+        return [name, item.map((entry: string) => entry.replace(/^main\./, `${schemaName}.`))];
+      return [name, relocate(item, schemaName)];
+    }),
+  );
+};
+
+export const at = <T>(place: string | Place, value: T): T =>
+  typeof place === 'string' || place.schemaName === 'main' ? value : (relocate(value, place.schemaName) as T);
+
 export const question = (
-  path: string,
+  place: string | Place,
   mart: Datamart,
   clientId: string,
   definition: MetricDefinition,
   parts: Partial<MetricQuestion> = {},
 ): MetricQuestion => ({
-  datasource: datasourceAt(path),
-  datamart: mart,
+  datasource: typeof place === 'string' ? datasourceAt(place) : place.datasource,
   tenant: scopeOf(mart, clientId),
-  definition,
-  conditions: [],
   timezone: null,
   sort: null,
   limit: null,
   offset: 0,
-  ...parts,
+  ...at(place, { datamart: mart, definition, conditions: [], ...parts }),
 });
 
 /** A catalog that agrees with the datamart, for tests without a database. */
@@ -139,7 +158,7 @@ export const catalogOf = (mart: Datamart): Catalog => ({
   tables: new Map(
     mart.tables.map((item) => [
       tableKey(item),
-      new Map(item.columns.map(({ columnName, datatype }) => [columnName, datatype])),
+      new Map(item.columns.map(({ columnName, datatype }) => [columnName, parseDuckDbType(datatype)])),
     ]),
   ),
 });
@@ -169,7 +188,9 @@ export const createFolder = async (): Promise<{
 export type LogLine = { readonly level: 'warn' | 'error'; readonly details: object; readonly message: string };
 
 /** An engine that keeps what it logs. */
-export const createLoggedEngine = (): { readonly engine: Engine; readonly lines: LogLine[] } => {
+export const createLoggedEngine = (
+  options: Partial<DatabasesOptions> = {},
+): { readonly engine: Engine; readonly lines: LogLine[] } => {
   const lines: LogLine[] = [];
   const keep =
     (level: LogLine['level']) =>
@@ -177,7 +198,7 @@ export const createLoggedEngine = (): { readonly engine: Engine; readonly lines:
       lines.push({ level, details, message });
     };
   const log = { warn: keep('warn'), error: keep('error') };
-  return { engine: createEngine({ log, assertReachable: async () => undefined }), lines };
+  return { engine: createEngine({ log, assertReachable: async () => {}, ...options }), lines };
 };
 
 /** SQL text of a value in test data. */

@@ -148,6 +148,7 @@ describe('paths', () => {
   test.each([
     '/api/v2/guest/dashboards/',
     '/api/v2/guest/dashboards/a/b',
+    '/api/v2/data-app/datamarts/one',
     '/api/v2/nothing',
     '/api/v2',
     '/API/v2/guest/dashboards/a',

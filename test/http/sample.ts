@@ -7,9 +7,10 @@ import type { HashedToken } from '../../src/domain/brand.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../src/domain/caller.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
 import type { Embed } from '../../src/domain/embed.js';
+import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource, Workspace } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
@@ -87,6 +88,14 @@ const datasource: Datasource = {
   path: '/sources/flights.duckdb',
 };
 
+const workspace: Workspace = {
+  id: 'w',
+  name: 'flights',
+  connectionType: 'MULTI_DATAMART',
+  datasourceId: null,
+  datamartId: null,
+};
+
 const dashboard: Dashboard = {
   id: 'd1',
   externalDashboardId: 'delays',
@@ -153,6 +162,7 @@ const guestDashboard: GuestDashboard = {
     isShowDashboardName: true,
     isDisableMetricCreation: true,
   },
+  accessPermissions: effectiveAccess({}, null, undefined),
   theme: null,
 };
 
@@ -201,6 +211,12 @@ const keyHandlers = {
 const dataApp = { id: 'a', name: 'flights', createdAt: when, updatedAt: when };
 const view: SavedView = { id: 'v1', name: 'Mine', dashboardFilter: {}, metricFilter: {}, filterNames: {} };
 
+const exported = {
+  dashboardId: 'd',
+  name: 'D',
+  content: { layout: [], filters: [], metrics: [], gridMargin: [] },
+};
+
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
   listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
@@ -215,6 +231,9 @@ export const sampleHandlers: Handlers = {
   updateEmbed: async () => embed,
   renameEmbed: async (_, { name }) => ({ ...embed, name }),
   deleteDashboard: async () => dashboard,
+  exportEmbed: async () => exported,
+  exportDashboard: async () => exported,
+  importDashboard: async (_, { workspaceName }) => ({ dashboard, workspaceName }),
   listEmbeds: async () => [{ embed, dashboard, metric: null }],
   listEmbedMetrics: async () => [metric],
   createDataApp: async (_, { name }) => ({ id: 'a', name, createdAt: when, updatedAt: when }),
@@ -222,6 +241,9 @@ export const sampleHandlers: Handlers = {
   updateDatasource: async () => datasource,
   listDatasources: async () => [datasource],
   syncDatasource: async (_, { name }) => ({ name, tableCount: 3 }),
+  createWorkspace: async () => workspace,
+  updateWorkspace: async () => workspace,
+  listWorkspaces: async () => [workspace],
   listDatamarts: async (_, { expandDetails }) => ({
     items: [{ datamart, datasourceName: 'warehouse' }],
     expandDetails,
@@ -241,6 +263,8 @@ export const sampleHandlers: Handlers = {
   deleteSemanticLayer: async (_, { datamartName }) => ({ ...datamart, name: datamartName }),
   listDashboards: async () => [dashboard],
   listMetrics: async () => [metric],
+  listDashboardMetrics: async () => [metric],
+  updateWorkspaceDashboards: async () => undefined,
   queryMetric: async () => reply,
   getGuestDashboard: async (_, { dashboardId }) => ({ ...guestDashboard, dashboardId }),
   getGuestMetric: async () => guestMetric,

@@ -148,6 +148,13 @@ describe('expiryTime', () => {
     await refused('getGuestDashboard TOKEN_EXPIRED', house, { dashboardId: 'acme-board' }, { bearer: token });
   });
 
+  test('the longest is a hundred million days, and still a date; beyond that it is refused', async () => {
+    const longest = 8_640_000_000_000;
+    expect(await opens(await mint(house, 'acme', {}, { expiryTime: longest }), 'acme-board')).toBe(200);
+    for (const expiryTime of [longest + 1, Number.MAX_SAFE_INTEGER, 1e300])
+      await refused('createGuestToken INVALID_REQUEST_BODY', house, body({ expiryTime }));
+  });
+
   test('when omitted the token never expires', async () => {
     const token = await mint(house, 'acme');
     setNow(new Date('2524-01-01T00:00:00.000Z'));
@@ -574,6 +581,58 @@ describe('datasourceName and datamartName', () => {
     ['a datamart of another datasource', { datasourceName: 'lost', datamartName: 'shop' }],
   ])('%s: DATASOURCE_NAME_ERROR', async (_, parts) => {
     await refused('createGuestToken DATASOURCE_NAME_ERROR', house, body(parts));
+  });
+});
+
+describe('params.accessPermissions', () => {
+  const column = { dashboardFilter: { 'main.sales.region': 'south' } };
+  const query = { dashboardId: 'acme-board', metricId: '' };
+
+  test('a permission given in the token takes precedence over the data app’s access setting', async () => {
+    const accessPermissions = { isAllowEndUserDashboardFilter: true };
+    expect(await revenueOf(await mint(house, 'acme', { accessPermissions }), column)).toBe(50);
+    const input = { ...query, ...column, metricId: revenue };
+    const token = await mint(house, 'acme');
+    const message = await refused('queryGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: token });
+    expect(message).toContain('no filter "main.sales.region"');
+  });
+
+  test('dashboardFilterColumns and metricFilterColumns: a column that is not on the list is an unknown filter', async () => {
+    const accessPermissions = {
+      isAllowEndUserDashboardFilter: true,
+      dashboardFilterColumns: [{ tableName: 'main.sales', columns: ['amount'] }],
+      isAllowEndUserMetricFilter: true,
+      metricFilterColumns: [{ tableName: 'main.products', columns: ['label'] }],
+    };
+    const token = await mint(house, 'acme', { accessPermissions });
+    expect(await revenueOf(token, { dashboardFilter: { 'main.sales.amount': { min: 50 } } })).toBe(150);
+    expect(await revenueOf(token, { metricFilter: { 'main.products.label': 'Rope' } })).toBe(80);
+    for (const choice of [column, { metricFilter: { 'main.sales.amount': 1 } }]) {
+      const input = { ...query, ...choice, metricId: revenue };
+      await refused('queryGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: token });
+    }
+    expect((await board(token)).accessPermissions).toEqual({
+      ...accessPermissions,
+      isAllowDashboardFilterNameChange: false,
+      isAllowMetricFilterNameChange: false,
+    });
+  });
+});
+
+describe('params.dashboardAppFilters[].isShowOnUrl', () => {
+  const shown = async (parts: Input) => {
+    const values = { region: ['north', 'south'] };
+    const token = await mint(house, 'acme', { dashboardAppFilters: [{ dashboardId: 'acme-board', values, ...parts }] });
+    expect(await revenueOf(token)).toBe(180);
+    return (await board(token)).filters.find(({ name }) => name === 'Region');
+  };
+
+  test('defaults to true: the value that holds is answered with its filter', async () => {
+    expect((await shown({}))?.appliedValue).toEqual(['north', 'south']);
+  });
+
+  test('when false the filter is applied but not visible', async () => {
+    expect(await shown({ isShowOnUrl: false })).toEqual({ name: 'Region', dataType: 'string', defaultValue: null });
   });
 });
 

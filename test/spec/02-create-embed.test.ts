@@ -135,6 +135,9 @@ describe('an embed of a metric', () => {
   test('metric not found: 404', async () => {
     await refused('createEmbed INVALID_METRIC_ID', house, ofMetric({ metricId: 'nothing' }));
     await refused('createEmbed INVALID_METRIC_ID', house, ofMetric({ metricId: 'order-total' }));
+    // On a dashboard of the organization, but a client's of another data app.
+    const held = ofMetric({ dashboardId: 'held', metricId: 'of-acme' });
+    await refused('createEmbed INVALID_METRIC_ID', house, held, { bearer: house.otherKey });
   });
 });
 

@@ -421,7 +421,7 @@ describe('the other fields', () => {
     ['metricImportMode', { metricImportMode: 'BOTH' }],
     ['isImportMetrics', { isImportMetrics: 'true' }],
     ['importDashboardData.metrics', { importDashboardData: { layout: [], filters: [], gridMargin: [] } }],
-    ['importDashboardData._meta', { importDashboardData: { _meta: {}, data: imported() } }],
+    ['importDashboardData.more', { importDashboardData: { _meta: {}, data: imported(), more: 1 } }],
     ['schemaPairs[0].targetSchema', { schemaPairs: [{ replaceSchema: 'a' }] }],
     ['dataAppName', { dataAppName: 'shop' }],
     ['embedDescription', { embedDescription: 'nul \u0000' }],

@@ -192,16 +192,21 @@ export const settings = {
 } as const;
 
 /** A client's dashboard from template `board` with all its metrics; `parts` replaces or adds. */
-export const cloneBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}) =>
-  ok(house, 'createDashboardEmbed', {
-    dashboardId,
-    clientId,
-    workspaceName: 'shop',
-    accessSettings: settings,
-    templateDashboardId: 'board',
-    isImportMetrics: true,
-    ...parts,
-  });
+export const cloneBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}, sent: Sent = {}) =>
+  ok(
+    house,
+    'createDashboardEmbed',
+    {
+      dashboardId,
+      clientId,
+      workspaceName: 'shop',
+      accessSettings: settings,
+      templateDashboardId: 'board',
+      isImportMetrics: true,
+      ...parts,
+    },
+    sent,
+  );
 
 /** The id of a dashboard's metric by its template's id: clones keep the name. */
 export const metricOf = async (
@@ -209,8 +214,9 @@ export const metricOf = async (
   embedId: string,
   clientId: string,
   templateId: string,
+  sent: Sent = {},
 ): Promise<string> => {
-  const { data } = await ok(house, 'listEmbedMetrics', { embedId, clientId });
+  const { data } = await ok(house, 'listEmbedMetrics', { embedId, clientId }, sent);
   const found = data.find(({ name }) => name === `Metric ${templateId}`);
   if (found === undefined) throw new Error(`${embedId} has no metric ${templateId}`);
   return found.metricId;

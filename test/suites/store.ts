@@ -8,7 +8,10 @@ import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
+import { dump } from './dump.js';
+import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
+import { datamartTests } from './store-datamarts.js';
 import {
   dashboardSample,
   dataAppSample,
@@ -23,6 +26,7 @@ import {
   moment,
   workspaceSample,
 } from './store-samples.js';
+import { sourceTests } from './store-sources.js';
 
 type Context = { database: Database; store: Store };
 
@@ -45,6 +49,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     afterAll(async () => context.database?.close());
 
     organizationTests(store);
+    sourceTests(store, database);
     credentialTests(store, database);
     dashboardTests(store);
     metricTests(store);
@@ -53,7 +58,10 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     transactionTests(store, database);
     textTests(store, database);
     deletionTests(store, database);
+    datamartTests(store, database);
     embedDeletionTests(store);
+    guestTests(store, database);
+    boardTests(store);
   });
 };
 
@@ -206,23 +214,6 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       await expect(store().serviceTokens.insert(keySample({ hash: clear }))).rejects.toThrow();
     });
   });
-};
-
-/** Every row of every table of the schema, as text. */
-const dump = async (database: Database): Promise<string> => {
-  const db = database.connect<Tables>();
-  const tables = await sql<{ table_name: string }>`
-    select table_name from information_schema.tables where table_schema = 'guestlist'`.execute(db);
-  expect(tables.rows.length).toBeGreaterThan(10);
-  const texts = await Promise.all(
-    tables.rows.map(async ({ table_name }) => {
-      const { rows } = await sql<{
-        row: string;
-      }>`select t::text as row from ${sql.id('guestlist', table_name)} t`.execute(db);
-      return rows.map(({ row }) => row).join('\n');
-    }),
-  );
-  return texts.join('\n');
 };
 
 const dashboardTests = (store: () => Store): void => {
@@ -809,6 +800,105 @@ const embedDeletionTests = (store: () => Store): void => {
     expect(await token()).toBeUndefined();
     expect(await store().dashboards.findById(own.id)).toBeUndefined();
     expect(await store().dashboards.insert(own)).toBe(true);
+  });
+};
+
+const boardTests = (store: () => Store): void => {
+  it('a workspace reaches one datamart, those of its datasource, or all', async () => {
+    const { datasource, datamart } = await insertOrganization(store());
+    const beside = datamartSample(datasource.id);
+    const elsewhere = datasourceSample();
+    await store().datasources.insert(elsewhere);
+    const far = datamartSample(elsewhere.id);
+    for (const mart of [beside, far]) await store().datamarts.insert(mart);
+    const reached = async (connection: { datasourceId: string | null; datamartId: string | null }) => {
+      const workspace = { id: randomUUID(), name: randomUUID(), connectionType: 'DATAMART' as const, ...connection };
+      return (await store().workspaces.listDatamarts(workspace)).map(({ id }) => id);
+    };
+    expect(await reached({ datasourceId: null, datamartId: datamart.id })).toEqual([datamart.id]);
+    expect((await reached({ datasourceId: datasource.id, datamartId: null })).toSorted()).toEqual(
+      [datamart.id, beside.id].toSorted(),
+    );
+    expect(await reached({ datasourceId: null, datamartId: null })).toEqual(
+      expect.arrayContaining([datamart.id, beside.id, far.id]),
+    );
+  });
+
+  it('finds the copies of a metric that no dashboard holds, and only the owner’s', async () => {
+    const { workspace, owner, otherOwner } = await insertOrganization(store());
+    const dashboard = dashboardSample(workspace.id, { owner });
+    await store().dashboards.insert(dashboard);
+    const original = metricSample(workspace.id, { owner: null, lineage: [] });
+    const copies = [owner, owner, otherOwner].map((whose) =>
+      metricSample(workspace.id, { owner: whose, lineage: [original.metricId, 'older'] }),
+    );
+    const grandchild = metricSample(workspace.id, { owner, lineage: ['other', original.metricId] });
+    for (const metric of [original, ...copies, grandchild]) await store().metrics.insert(metric);
+    const [placed, free] = copies;
+    await store().dashboards.placeMetrics(
+      dashboard.id,
+      [{ metricId: placed?.metricId ?? '', placement: 'GALLERY' }],
+      moment,
+    );
+    expect(await store().metrics.listUnplacedCopies(original.metricId, owner)).toEqual([free]);
+    expect(await store().metrics.listUnplacedCopies(randomUUID(), owner)).toEqual([]);
+  });
+
+  it('says whether another data app shows a dashboard or a metric that is on it', async () => {
+    const { dataApp, otherOwner, workspace } = await insertOrganization(store());
+    const [board, other] = [dashboardSample(workspace.id), dashboardSample(workspace.id)];
+    const metric = metricSample(workspace.id, { owner: null });
+    for (const one of [board, other]) await store().dashboards.insert(one);
+    await store().metrics.insert(metric);
+    for (const one of [board, other])
+      await store().dashboards.placeMetrics(one.id, [{ metricId: metric.metricId, placement: 'METRIC' }], moment);
+    await store().embeds.insert(embedSample(dataApp.id, board.id));
+    const isShared = () => store().embeds.isSharedBeyond(dataApp.id, board.id);
+    expect(await isShared()).toBe(false);
+    const embed = embedSample(otherOwner.dataAppId, other.id, { embedType: 'metric', metricId: metric.metricId });
+    await store().embeds.insert(embed);
+    expect(await isShared()).toBe(true);
+    await store().embeds.delete(otherOwner.dataAppId, embed.embedId);
+    expect(await isShared()).toBe(false);
+    await store().embeds.insert(embedSample(otherOwner.dataAppId, board.id));
+    expect(await isShared()).toBe(true);
+  });
+
+  it('locks a dashboard for who changes what it read', async () => {
+    const { workspace } = await insertOrganization(store());
+    const dashboard = dashboardSample(workspace.id, { name: '' });
+    await store().dashboards.insert(dashboard);
+    const extend = (letter: string) =>
+      store().transaction(async (inner) => {
+        const locked = await inner.dashboards.lock(dashboard.id);
+        if (locked !== undefined) await inner.dashboards.update({ ...locked, name: `${locked.name}${letter}` });
+      });
+    await Promise.all(['a', 'b', 'c', 'd'].map(extend));
+    expect([...((await store().dashboards.findById(dashboard.id))?.name ?? '')].toSorted()).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ]);
+    expect(await store().dashboards.lock(randomUUID())).toBeUndefined();
+  });
+
+  it('lists who has an external id, and lets two that take it at once see each other', async () => {
+    const { workspace, owner } = await insertOrganization(store());
+    const externalDashboardId = randomUUID();
+    const boards = [null, owner].map((whose) => dashboardSample(workspace.id, { owner: whose, externalDashboardId }));
+    const seen = await Promise.all(
+      boards.map((board) =>
+        store().transaction(async (inner) => {
+          expect(await inner.dashboards.insert(board)).toBe(true);
+          return (await inner.dashboards.listByExternalId(externalDashboardId)).length;
+        }),
+      ),
+    );
+    expect(seen.toSorted()).toEqual([1, 2]);
+    expect((await store().dashboards.listByExternalId(externalDashboardId)).map(({ id }) => id)).toEqual(
+      boards.map(({ id }) => id),
+    );
   });
 };
 

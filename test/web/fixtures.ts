@@ -1,4 +1,5 @@
 /** The demo's users and dashboards as the wire shows them. */
+import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/domain/guest-view.js';
 
 export type FakeUser = {
@@ -126,6 +127,7 @@ export const dashboards = (airport: string): Readonly<Record<string, GuestDashbo
     ],
     filters,
     permissions,
+    accessPermissions: effectiveAccess({}, null, undefined),
     theme: null,
   };
   const routes: GuestDashboard = {

@@ -1,3 +1,5 @@
 import { statementsOf } from './run.js';
 
-export const workspaces = statementsOf([]);
+export const workspaces = statementsOf([
+  `alter table guestlist.workspaces add column settings jsonb not null default '{}'`,
+]);

@@ -1,0 +1,106 @@
+/** Requests and answers as they went over the wire. Written from the specification: nothing here is shared with the server. */
+export type Json = Readonly<Record<string, unknown>>;
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export type Request = {
+  readonly method: Method;
+  /** From `/api/v2` on. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Null: no Authorization header. */
+  readonly bearer: string | null;
+  readonly body?: unknown;
+  readonly form?: FormData;
+};
+
+export type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
+export type Exchange = { readonly request: Request; readonly answer: Answer | null };
+
+/** Sends, and keeps the last exchange for the report. */
+export type Wire = {
+  readonly send: (request: Request) => Promise<Answer>;
+  readonly last: () => Exchange | null;
+  readonly forget: () => void;
+  /** The text without any credential that was sent or answered. */
+  readonly mask: (text: string) => string;
+};
+
+const timeoutInMs = 60_000;
+
+export const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const addressOf = (baseUrl: string, { path, query }: Request): string => {
+  const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
+  return `${baseUrl.replace(/\/+$/, '')}${path}${search}`;
+};
+
+const initOf = ({ method, bearer, body, form }: Request, signal: AbortSignal): RequestInit => ({
+  method,
+  headers: {
+    ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  },
+  ...(form === undefined ? {} : { body: form }),
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutInMs)]),
+  redirect: 'manual',
+});
+
+/** Credentials that an answer holds, by the fields that the interface has for them. */
+const secretsIn = (body: unknown): readonly string[] =>
+  isJson(body) ? [body.token, body.key].filter((value): value is string => typeof value === 'string') : [];
+
+/** A wire to `baseUrl`; it stops at `signal`. */
+export const openWire = (baseUrl: string, known: readonly string[], signal: () => AbortSignal): Wire => {
+  const secrets = new Set(known);
+  let last: Exchange | null = null;
+  return {
+    send: async (request) => {
+      if (request.bearer !== null) secrets.add(request.bearer);
+      last = { request, answer: null };
+      const response = await fetch(addressOf(baseUrl, request), initOf(request, signal()));
+      const text = await response.text();
+      const answer = { status: response.status, text, body: parse(text) };
+      for (const secret of secretsIn(answer.body)) secrets.add(secret);
+      last = { request, answer };
+      return answer;
+    },
+    last: () => last,
+    forget: () => {
+      last = null;
+    },
+    mask: (text) => [...secrets].filter(Boolean).reduce((masked, secret) => masked.replaceAll(secret, '****'), text),
+  };
+};
+
+const maxShown = 2000;
+
+const shorten = (text: string): string =>
+  text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
+
+const writeForm = (form: FormData): string =>
+  `form: ${[...form].map(([name, value]) => `${name}=${typeof value === 'string' ? value : `file ${value.name}`}`).join(' ')}`;
+
+/** Request and answer as text, without credentials. */
+export const writeExchange = ({ request, answer }: Exchange, mask: Wire['mask']) => {
+  const { method, path, query, bearer, body, form } = request;
+  const lines = [
+    `${method} ${path}${query === undefined ? '' : `?${new URLSearchParams(query)}`}`,
+    bearer === null ? '(no Authorization header)' : `Authorization: Bearer ${bearer}`,
+    ...(body === undefined ? [] : [JSON.stringify(body)]),
+    ...(form === undefined ? [] : [writeForm(form)]),
+  ];
+  return {
+    request: shorten(mask(lines.join('\n'))),
+    answer: answer === null ? 'none' : shorten(mask(`${answer.status} ${answer.text}`)),
+  };
+};

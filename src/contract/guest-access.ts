@@ -1,0 +1,36 @@
+/** What a guest may do with filters of its own, as it is told. */
+import { z } from 'zod';
+import type { EffectiveAccess } from '../domain/end-user-filters.js';
+
+const columns = z.array(z.object({ tableName: z.string(), columns: z.array(z.string()) }));
+
+export const guestAccess = z
+  .object({
+    isAllowEndUserDashboardFilter: z
+      .boolean()
+      .describe('`dashboardFilter` also takes `schema.table.column` of a column in `dashboardFilterColumns`.'),
+    dashboardFilterColumns: columns,
+    isAllowEndUserMetricFilter: z.boolean().describe('The same, of `metricFilter` and `metricFilterColumns`.'),
+    metricFilterColumns: columns,
+    isAllowDashboardFilterNameChange: z.boolean(),
+    isAllowMetricFilterNameChange: z.boolean(),
+  })
+  .meta({ id: 'GuestAccess' });
+
+const encodeColumns = (list: EffectiveAccess['dashboardFilterColumns']) =>
+  list.map(({ tableName, columns: names }) => ({ tableName, columns: [...names] }));
+
+export const encodeAccess = (access: EffectiveAccess): z.input<typeof guestAccess> => ({
+  ...access,
+  dashboardFilterColumns: encodeColumns(access.dashboardFilterColumns),
+  metricFilterColumns: encodeColumns(access.metricFilterColumns),
+});
+
+export const noAccess: z.input<typeof guestAccess> = {
+  isAllowEndUserDashboardFilter: false,
+  dashboardFilterColumns: [],
+  isAllowEndUserMetricFilter: false,
+  metricFilterColumns: [],
+  isAllowDashboardFilterNameChange: false,
+  isAllowMetricFilterNameChange: false,
+};

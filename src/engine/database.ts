@@ -1,0 +1,88 @@
+import type { CompiledQuery } from 'kysely';
+import type { Datasource } from '../domain/organization.js';
+import type { AnswerColumn, Cell } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { SourceTable } from '../domain/source-schema.js';
+import type { Catalog } from './catalog.js';
+import type { Dialect } from './dialect.js';
+
+export type Log = {
+  readonly warn: (details: object, message: string) => void;
+  readonly error: (details: object, message: string) => void;
+};
+
+/** Rows as a database answered them, in the order of the statement's columns. */
+export type ResultTable = {
+  readonly dataTypes: readonly AnswerColumn['dataType'][];
+  readonly rows: readonly (readonly Cell[])[];
+};
+
+export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
+
+/** A datasource that was opened. Each kind of database has one function that makes it: the port of the drivers. */
+export type Database = {
+  readonly catalog: Catalog;
+  readonly dialect: Dialect;
+  /** Runs one statement that only reads. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log. */
+  readonly run: (statement: Statement) => Promise<ResultTable>;
+  /** Its tables as they are now. */
+  readonly describe: () => Promise<readonly SourceTable[]>;
+  /** Waits for what runs. */
+  readonly close: () => Promise<void>;
+};
+
+/** Throws DATASOURCE_CONNECTION_ERROR that says what to check, without the driver's text; that is the cause. */
+export type OpenDatabase<Source extends Datasource = Datasource> = (
+  datasource: Source,
+  options: OpenOptions,
+) => Promise<Database>;
+
+export type OpenOptions = {
+  readonly log: Log;
+  /** How long one statement may run. */
+  readonly timeoutMs: number;
+  /** How long it may take to connect. */
+  readonly connectTimeoutMs: number;
+};
+
+/** How long a database may take to say what tables it has: nobody waits for that alone. */
+export const catalogTimeoutMs = 60_000;
+
+/** Statements run on few connections each, so that one datasource's questions leave room for another's. */
+export const connectionsPerDatabase = 3;
+
+export const refuseLate = (timeoutMs: number, cause: unknown): never => {
+  throw new Refusal(
+    'METRIC_QUERY_ERROR',
+    `The query took longer than ${timeoutMs / 1000} seconds and was stopped; narrow it by a filter.`,
+    { reason: 'datasource-timeout', cause },
+  );
+};
+
+export const refuseConnection = (message: string, reason: string, cause: unknown): never => {
+  throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
+};
+
+/** Keeps the driver's words in the log. */
+export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasource, log: Log): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof Refusal) {
+      log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
+      throw cause;
+    }
+    log.error({ err: cause, datasource: datasource.name }, 'query failed at the datasource');
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'The query failed at the datasource; its operator finds the cause in the log.',
+      { reason: 'datasource-failed', cause },
+    );
+  }
+};
+
+/** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */
+export const textOf = (parameter: unknown): string => {
+  if (typeof parameter !== 'string') throw new TypeError(`a ${typeof parameter} cannot be bound`);
+  return parameter;
+};

@@ -1,0 +1,179 @@
+import type { Datasource } from '../domain/organization.js';
+import { Refusal } from '../domain/refusal.js';
+import type { SourceTable } from '../domain/source-schema.js';
+import type { Database, Log, OpenDatabase } from './database.js';
+import { openDuckDb } from './duckdb.js';
+import { openMysql } from './mysql.js';
+import { openPostgres } from './postgres.js';
+
+/** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
+export type Databases = {
+  /** Lends the database; it stays open while it is lent. Throws METRIC_QUERY_ERROR where it cannot be opened. */
+  readonly use: <R>(datasource: Datasource, work: (database: Database) => Promise<R>) => Promise<R>;
+  /** Its tables as they are now; a later question sees them too. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly introspect: (datasource: Datasource) => Promise<readonly SourceTable[]>;
+  readonly forget: (datasourceId: string) => Promise<void>;
+  /** Waits for what runs. */
+  readonly close: () => Promise<void>;
+};
+
+export type DatabasesOptions = {
+  readonly log: Log;
+  /** Throws DATASOURCE_CONNECTION_ERROR where the operator does not allow the datasource's host or folder. */
+  readonly assertReachable: (datasource: Datasource) => Promise<void>;
+  /** How long one statement may run. */
+  readonly timeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** How long a database stays open that nobody asks. */
+  readonly idleMs?: number;
+  /** How many may be open at the same time. */
+  readonly limit?: number;
+};
+
+type Entry = {
+  readonly key: string;
+  readonly datasourceId: string;
+  readonly opening: Promise<Database>;
+  readonly running: Set<Promise<unknown>>;
+  idle: NodeJS.Timeout | undefined;
+};
+
+const open: OpenDatabase = async (datasource, options) => {
+  switch (datasource.datasourceType) {
+    case 'DUCKDB':
+      return openDuckDb(datasource, options);
+    case 'POSTGRES':
+      return openPostgres(datasource, options);
+    case 'MYSQL':
+      return openMysql(datasource, options);
+    default:
+      throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
+  }
+};
+
+type Entries = {
+  /** The datasource's entry; it is made, and opens, where there is none. */
+  readonly find: (datasource: Datasource) => Entry;
+  /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
+  readonly rest: (entry: Entry) => void;
+  readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
+};
+
+/** Waits for what runs. */
+const closeEntry = async (entry: Entry): Promise<void> => {
+  clearTimeout(entry.idle);
+  while (entry.running.size > 0) await Promise.allSettled(entry.running);
+  const [opened] = await Promise.allSettled([entry.opening]);
+  if (opened?.status === 'fulfilled') await opened.value.close();
+};
+
+const createEntries = (options: DatabasesOptions): Entries => {
+  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, idleMs = 300_000, limit = 100 } = options;
+  const entries = new Map<string, Entry>();
+  const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
+  const retire = (entry: Entry): void => {
+    remove(entry);
+    closeEntry(entry).catch((err: unknown) => log.warn({ err }, 'an idle datasource could not be closed'));
+  };
+  const makeRoom = (): void => {
+    if (entries.size < limit) return;
+    // The last one used is the last of the map.
+    const idle = [...entries.values()].find(({ running }) => running.size === 0);
+    if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
+    retire(idle);
+  };
+  return {
+    find: (datasource) => {
+      const key = keyOf(datasource);
+      const known = entries.get(key);
+      if (known !== undefined) return known;
+      makeRoom();
+      const opening = open(datasource, { log, timeoutMs, connectTimeoutMs });
+      const entry: Entry = { key, datasourceId: datasource.id, opening, running: new Set(), idle: undefined };
+      entries.set(key, entry);
+      opening.catch(() => remove(entry));
+      return entry;
+    },
+    rest: (entry) => {
+      if (entry.running.size > 0 || !remove(entry)) return;
+      entries.set(entry.key, entry);
+      entry.idle = setTimeout(() => retire(entry), idleMs).unref();
+    },
+    retireAll: async (isMeant) => {
+      const meant = [...entries.values()].filter((entry) => isMeant(entry) && remove(entry));
+      await Promise.all(meant.map(closeEntry));
+    },
+  };
+};
+
+export const createDatabases = (options: DatabasesOptions): Databases => {
+  const { log, assertReachable } = options;
+  const { find, rest, retireAll } = createEntries(options);
+  let isClosed = false;
+  const lend = async <R>(datasource: Datasource, work: (database: Database) => Promise<R>): Promise<R> => {
+    await assertReachable(datasource);
+    assertOpen(isClosed);
+    const entry = find(datasource);
+    clearTimeout(entry.idle);
+    const running = entry.opening.then(work);
+    entry.running.add(running);
+    try {
+      return await running;
+    } finally {
+      entry.running.delete(running);
+      rest(entry);
+    }
+  };
+  const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
+  return {
+    use: (datasource, work) => forQuestion(() => lend(datasource, work), datasource, log),
+    introspect: async (datasource) => {
+      await forget(datasource.id);
+      return forOperator(() => lend(datasource, (database) => database.describe()), datasource, log);
+    },
+    forget,
+    close: async () => {
+      isClosed = true;
+      await retireAll(() => true);
+    },
+  };
+};
+
+const assertOpen = (isClosed: boolean): void => {
+  if (!isClosed) return;
+  throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
+};
+
+/** Settings that changed, or tables that were looked at anew, are another database: no other process need tell this one. */
+const keyOf = (datasource: Datasource): string => JSON.stringify(datasource);
+
+/** Who asks a question has no business with hosts and passwords. */
+const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR')) throw cause;
+    log.error({ err: cause.cause ?? cause, datasource: name, reason: cause.reason }, 'datasource could not be opened');
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      `Datasource ${name} could not be opened; its operator finds the cause in the log.`,
+      { reason: 'datasource-unavailable', cause },
+    );
+  }
+};
+
+const forOperator = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    const isOurs = cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR';
+    const inner = cause instanceof Refusal ? (cause.cause ?? cause) : cause;
+    log.error({ err: inner, datasource: name }, 'datasource could not be looked at');
+    if (isOurs) throw cause;
+    throw new Refusal(
+      'DATASOURCE_CONNECTION_ERROR',
+      `Datasource ${name}: its tables could not be read; the cause is in the log.`,
+      { reason: 'datasource-failed', cause },
+    );
+  }
+};

@@ -1,0 +1,147 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import type { Aggregate, TimeGrain } from '../domain/metric.js';
+import { plainAggregate } from './aggregate.js';
+import { castName, type Dialect, type Side, type Sql } from './dialect.js';
+import type { Column } from './plan.js';
+import { refuseUnknown } from './refuse.js';
+import type { SqlType } from './sql-type.js';
+import type { Bound } from './values.js';
+
+const compiler = new Kysely<Record<string, never>>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** The collation of a text column whose `=` may take two texts for one: citext, char(n), a nondeterministic collation. */
+export const inexact = 'inexact';
+
+const castNames: ReadonlyMap<string, string> = new Map([
+  ['VARCHAR', 'text'],
+  ['SMALLINT', 'smallint'],
+  ['INTEGER', 'integer'],
+  ['BIGINT', 'bigint'],
+  ['FLOAT', 'real'],
+  ['DOUBLE', 'double precision'],
+  ['BOOLEAN', 'boolean'],
+  ['DATE', 'date'],
+  ['TIMESTAMP', 'timestamp'],
+  ['UUID', 'uuid'],
+]);
+
+const cast = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(castName(cast, castNames))})`;
+const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
+const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
+const bytes = (column: Sql): Sql => sql`(CAST(${column} AS text) COLLATE "C")`;
+
+/**
+ * The column's own `=` compares bytes wherever its collation is deterministic, and can use the column's index. The CASE says
+ * it again by the collation "C", in case the column changed since its catalog was read; unlike a second `=` it does not make
+ * the planner expect a square of few rows.
+ */
+const tenant = (column: Sql, { kind, collation }: SqlType, value: Bound): Sql => {
+  if (kind !== 'text') return sql`${column} = ${cast(value)}`;
+  const exact = sql`${bytes(column)} = ${cast(value)}`;
+  return collation === inexact
+    ? exact
+    : sql`${column} = ${cast(value)} AND CASE WHEN ${exact} THEN TRUE ELSE FALSE END`;
+};
+
+/** Two deterministic collations that differ are compared by bytes: PostgreSQL itself would not choose one. */
+const join = (near: Side, far: Side): Sql => {
+  const isText = near.type.kind === 'text' && far.type.kind === 'text';
+  const isPlain = near.type.collation !== inexact && near.type.collation === far.type.collation;
+  return isText && !isPlain ? sql`${bytes(near.column)} = ${bytes(far.column)}` : sql`${near.column} = ${far.column}`;
+};
+
+/** A plain timestamp is UTC by the datamart's word. */
+const field = (column: Sql, { type, zone }: Column): Sql => {
+  if (type.kind === 'text') return bytes(column);
+  if (zone === null) return column;
+  return type.kind === 'instant'
+    ? sql`(${column} AT TIME ZONE ${text(zone)})`
+    : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
+};
+
+/** A date is made a timestamp first: by itself it would become an instant of the session's zone. */
+const grain = (value: Sql, of: TimeGrain): Sql => {
+  const time = sql`CAST(${value} AS timestamp)`;
+  switch (of) {
+    case 'minute':
+    case 'hour':
+      return sql`date_trunc(${sql.lit(of)}, ${time})`;
+    case 'day':
+    case 'week':
+    case 'month':
+    case 'quarter':
+    case 'year':
+      return sql`CAST(date_trunc(${sql.lit(of)}, ${time}) AS date)`;
+    case 'hourOfDay':
+      return sql`CAST(extract(hour FROM ${time}) AS integer)`;
+    case 'dayOfWeek':
+      return sql`CAST(extract(isodow FROM ${time}) AS integer)`;
+    default:
+      return refuseUnknown('time grain', of);
+  }
+};
+
+const aggregate = (of: Aggregate, value: Sql, { kind }: SqlType): Sql => {
+  const number = kind === 'float' ? sql`CAST(${value} AS double precision)` : value;
+  switch (of) {
+    case 'SUM':
+      return sql`sum(${number})`;
+    case 'AVG':
+      // Exact to the last step, as DuckDB has it: avg() of integers would round to its own number of digits.
+      return sql`CAST(sum(${number}) AS double precision) / nullif(count(${value}), 0)`;
+    case 'MEDIAN':
+      return median(value, kind);
+    case 'MIN':
+    case 'MAX':
+      return extreme(of, value, kind);
+    default:
+      return plainAggregate(of, value);
+  }
+};
+
+const median = (value: Sql, kind: SqlType['kind']): Sql => {
+  const middle = (of: Sql): Sql => sql`percentile_cont(0.5) WITHIN GROUP (ORDER BY ${of})`;
+  return kind === 'date' || kind === 'timestamp' || kind === 'instant'
+    ? sql`timestamp '2000-01-01' + ${middle(sql`CAST(${value} AS timestamp) - timestamp '2000-01-01'`)}`
+    : middle(sql`CAST(${value} AS double precision)`);
+};
+
+/** There is no least boolean, and before PostgreSQL 18 no least UUID. */
+const extreme = (of: 'MIN' | 'MAX', value: Sql, kind: SqlType['kind']): Sql => {
+  if (kind === 'boolean') return of === 'MIN' ? sql`bool_and(${value})` : sql`bool_or(${value})`;
+  return plainAggregate(of, kind === 'uuid' ? bytes(value) : value);
+};
+
+export const postgresDialect: Dialect = {
+  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, hasMedian: true },
+  compile: (query) => query.compile(compiler),
+  table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
+  asLeaf: sql`AS NOT MATERIALIZED`,
+  cast,
+  tenant,
+  join,
+  field,
+  comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
+  list: (value, kind, { texts, cast: of }) => {
+    const values = sql`(CAST(${texts} AS ${sql.raw(`${castName(of, castNames)}[]`)}))`;
+    return kind === 'oneOf' ? sql`(${value} = ANY ${values})` : sql`(${value} <> ALL ${values})`;
+  },
+  // By the database's own rule of upper and lower case: the collation "C" knows ASCII alone.
+  contains: (value, _type, search) =>
+    sql`strpos(lower(CAST(${value} AS text) COLLATE "default"), lower(${text(search)} COLLATE "default")) > 0`,
+  grain,
+  aggregate,
+  sortable: (rows) => rows,
+  order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
+  page: (limit, offset) => {
+    const rows = limit === null ? sql`` : sql` LIMIT ${integer(limit)}`;
+    return offset === 0 ? rows : sql`${rows} OFFSET ${integer(offset)}`;
+  },
+};

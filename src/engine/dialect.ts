@@ -1,0 +1,67 @@
+import type { CompiledQuery, RawBuilder } from 'kysely';
+import type { ColumnRef, JoinKind, TableRef } from '../domain/datamart.js';
+import type { Aggregate, TimeGrain } from '../domain/metric.js';
+import type { Column } from './plan.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
+import type { SqlType } from './sql-type.js';
+import type { Bound } from './values.js';
+
+export type Sql = RawBuilder<unknown>;
+export type BoundList = { readonly texts: readonly string[]; readonly cast: string };
+export type Side = { readonly column: Sql; readonly type: SqlType; readonly ref: ColumnRef };
+
+/** What one database writes in its own way; everything else of a statement is compile.ts's, and alike for all. */
+export type Dialect = {
+  readonly capabilities: Capabilities;
+  /** The text and its bound values. */
+  readonly compile: (query: Sql) => CompiledQuery;
+  readonly table: (database: string, table: TableRef) => Sql;
+  /** `AS`, with the word that lets the leaf be read by way of its table's indexes. */
+  readonly asLeaf: Sql;
+  /** A bound value that says its type. */
+  readonly cast: (value: Bound) => Sql;
+  /** True for the rows of this tenant alone: text byte by byte, whatever the column's collation. */
+  readonly tenant: (column: Sql, type: SqlType, value: Bound) => Sql;
+  /** Equality of two columns as they are stored. */
+  readonly join: (near: Side, far: Side) => Sql;
+  /** The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. */
+  readonly field: (column: Sql, of: Column) => Sql;
+  /** A field's values as a condition compares them. */
+  readonly comparable: (value: Sql, type: SqlType) => Sql;
+  readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList) => Sql;
+  /** Whether the text of the value holds the search, whatever the case; wildcards are plain text. */
+  readonly contains: (value: Sql, type: SqlType, search: string) => Sql;
+  /** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
+  readonly grain: (value: Sql, grain: TimeGrain) => Sql;
+  readonly aggregate: (aggregate: Aggregate, value: Sql, type: SqlType) => Sql;
+  /** The rows as `order` can sort them: MySQL sorts by an expression of an aggregate only from outside. */
+  readonly sortable: (rows: Sql) => Sql;
+  /** NULL is last either way. */
+  readonly order: (output: { readonly position: number; readonly name: string }, direction: 'ASC' | 'DESC') => Sql;
+  readonly page: (limit: number | null, offset: number) => Sql;
+};
+
+/** What a database may lack; whatever needs it is refused, or written in another way, but never answered wrongly. */
+export type Capabilities = {
+  /** As the reader of a refusal calls it. */
+  readonly databaseName: string;
+  readonly hasFullJoin: boolean;
+  /** MEDIAN as an aggregate; without it, compile.ts ranks the rows. */
+  readonly hasMedian: boolean;
+};
+
+export const assertJoinable = ({ hasFullJoin, databaseName }: Capabilities, kind: JoinKind): void => {
+  if (kind === 'FULL JOIN' && !hasFullJoin) {
+    refuseQuery(
+      `${databaseName} has no FULL JOIN; set the relationship's join to LEFT JOIN, RIGHT JOIN or INNER JOIN in the datamart.`,
+      'full-join-unsupported',
+    );
+  }
+};
+
+/** The database's own name of a cast. */
+export const castName = (cast: string, names: ReadonlyMap<string, string>): string => {
+  const plain = names.get(cast);
+  if (plain !== undefined) return plain;
+  return cast.startsWith('DECIMAL(') ? cast : refuseUnknown('type', cast as never);
+};

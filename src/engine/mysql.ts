@@ -1,0 +1,130 @@
+import type { Connection, FieldPacket, QueryError } from 'mysql2/promise';
+import type { Datasource, ServerConnection } from '../domain/organization.js';
+import { Refusal } from '../domain/refusal.js';
+import { refuseFault } from './connection-faults.js';
+import { createConnections, type Driver } from './connections.js';
+import {
+  catalogTimeoutMs,
+  connectionsPerDatabase,
+  type OpenDatabase,
+  type ResultTable,
+  runLogged,
+  type Statement,
+  textOf,
+} from './database.js';
+import { createMysqlDialect } from './dialect-mysql.js';
+import { readCatalog, readSourceTables } from './mysql-schema.js';
+import { cellOf, dataTypeOf } from './mysql-values.js';
+import { refuseQuery } from './refuse.js';
+
+type MysqlSource = Datasource & ServerConnection;
+type Server = { readonly connection: Connection; readonly isMariaDb: boolean };
+
+/** MySQL and MariaDB. */
+export const openMysql: OpenDatabase<MysqlSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
+  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
+  const ask = (sql: string) =>
+    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, catalogTimeoutMs);
+  try {
+    const isMariaDb = await connections.use(async (server) => server.isMariaDb, catalogTimeoutMs);
+    return {
+      catalog: await readCatalog(ask),
+      dialect: createMysqlDialect({ isMariaDb }),
+      describe: () => readSourceTables(ask),
+      run: (statement) =>
+        runLogged(() => connections.use((server) => runStatement(server, statement), timeoutMs), datasource, log),
+      close: connections.close,
+    };
+  } catch (cause) {
+    await connections.close();
+    return refuseFault(datasource.name, cause instanceof Refusal ? cause.cause : cause, faults);
+  }
+};
+
+const faults: Parameters<typeof refuseFault>[2] = new Map([
+  ['ER_ACCESS_DENIED_ERROR', 'credentials'],
+  ['ER_ACCESS_DENIED_NO_PASSWORD_ERROR', 'credentials'],
+  ['ER_HOST_NOT_PRIVILEGED', 'credentials'],
+  ['ER_NOT_SUPPORTED_AUTH_MODE', 'credentials'],
+  ['ER_BAD_DB_ERROR', 'database'],
+  ['ER_DBACCESS_DENIED_ERROR', 'database'],
+]);
+
+const createDriver = (source: MysqlSource, connectTimeoutMs: number): Driver<Server> => ({
+  connect: (lost) => connect(source, lost, connectTimeoutMs),
+  begin: async ({ connection, isMariaDb }, timeoutMs) => {
+    const own = isMariaDb
+      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}`
+      : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
+    await connection.query(`${settings}, ${own}`);
+    await connection.query('START TRANSACTION READ ONLY');
+  },
+  restore: ({ connection }) => connection.reset(),
+  end: ({ connection }) => connection.end(),
+  destroy: ({ connection }) => connection.destroy(),
+  isAnswer: (cause) => isServerError(cause) && cause.fatal !== true,
+  isTimeout: (cause) => isServerError(cause) && timeouts.has(cause.errno ?? 0),
+});
+
+/**
+ * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
+ * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
+ * ended by a statement that defines tables; what comes after it only reads too.
+ */
+const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
+  character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
+
+/** MariaDB's and MySQL's number of a statement that ran too long. */
+const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
+
+const isServerError = (cause: unknown): cause is QueryError =>
+  cause instanceof Error && 'errno' in cause && 'sqlState' in cause;
+
+const connect = async (source: MysqlSource, lost: () => void, connectTimeout: number): Promise<Server> => {
+  // Loaded where it is used: its import would slow every start.
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({
+    host: source.host,
+    port: source.port,
+    user: source.username,
+    password: source.password,
+    database: source.database,
+    ...(source.isSsl ? { ssl: { rejectUnauthorized: true, verifyIdentity: true } } : {}),
+    charset: 'utf8mb4',
+    connectTimeout,
+    enableKeepAlive: true,
+    multipleStatements: false,
+    // A server may ask for any file of this machine by it.
+    flags: ['-LOCAL_FILES'],
+    // Rows are read without code made at run time.
+    disableEval: true,
+    maxPreparedStatements: 8,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    jsonStrings: true,
+  });
+  // Unheard, it would end the process.
+  connection.on('error', lost);
+  const [rows] = await connection.query<never[]>('SELECT VERSION()');
+  return { connection, isMariaDb: String(rows[0]?.[0]).includes('MariaDB') };
+};
+
+/** The protocol counts parameters in 16 bits. */
+const greatestCount = 65_535;
+
+/** One prepared statement: its values are never part of its text. */
+const runStatement = async ({ connection }: Server, { sql, parameters }: Statement): Promise<ResultTable> => {
+  if (parameters.length > greatestCount) {
+    refuseQuery(`The question compares with more than ${greatestCount} values; shorten its lists.`, 'too-many-values');
+  }
+  const [rows, fields]: [unknown, FieldPacket[]] = await connection.execute(sql, parameters.map(textOf));
+  const types = fields.map(({ columnType }) => columnType ?? 0);
+  return {
+    dataTypes: types.map(dataTypeOf),
+    rows: (rows as readonly (readonly unknown[])[]).map((row) =>
+      row.map((value, index) => cellOf(value, types[index] ?? 0)),
+    ),
+  };
+};

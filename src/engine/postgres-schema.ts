@@ -1,0 +1,107 @@
+import type { Cell } from '../domain/ports.js';
+import type { SourceTable } from '../domain/source-schema.js';
+import { type Catalog, createCatalog } from './catalog.js';
+import { inexact } from './dialect-postgres.js';
+import { type Ask, buildSourceTables, namesIn } from './schema.js';
+import { otherType, type SqlType } from './sql-type.js';
+
+/** Tables and views that the user may read, outside of the system's own schemas. */
+const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
+
+/** A domain has the type that it is made of. */
+const columnsQuery = `SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+  NOT (a.attnotnull OR (t.typtype = 'd' AND t.typnotnull)), current_database()::text,
+  CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
+    THEN b.typname::text ELSE '' END,
+  a.attcollation::text, coalesce(co.collisdeterministic, false)
+FROM pg_catalog.pg_attribute a
+JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
+LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
+WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable}
+ORDER BY n.nspname, c.relname, a.attnum`;
+
+const namesOf = (relation: string, numbers: string, most: string): string =>
+  `(SELECT json_agg(named.attname ORDER BY listed.position)::text
+    FROM unnest(${numbers}::int2[]) WITH ORDINALITY AS listed(number, position)
+    JOIN pg_catalog.pg_attribute named ON named.attrelid = ${relation} AND named.attnum = listed.number
+    WHERE listed.position <= ${most})`;
+
+/** Unique indexes count, made by a constraint or not; one of some rows or of expressions does not. */
+const keysQuery = `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
+  ${namesOf('i.indrelid', 'i.indkey', 'i.indnkeyatts')} AS names, NULL, NULL, NULL
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable}
+UNION ALL
+SELECT n.nspname::text, c.relname::text, 'FOREIGN KEY', ${namesOf('k.conrelid', 'k.conkey', 'cardinality(k.conkey)')},
+  fn.nspname::text, f.relname::text, ${namesOf('k.confrelid', 'k.confkey', 'cardinality(k.confkey)')}
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
+JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
+WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable}
+ORDER BY 1, 2, 3, names`;
+
+/** The types of every readable table, of all schemas but the system's own. */
+export const readCatalog = async (ask: Ask): Promise<Catalog> => {
+  const rows = await ask(columnsQuery);
+  const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    columnName: String(column),
+    type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
+  }));
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+};
+
+export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
+  const columns = await ask(columnsQuery);
+  const keys = await ask(keysQuery);
+  return buildSourceTables(
+    columns,
+    keys.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
+      schemaName: String(schema),
+      tableName: String(table),
+      kind: String(kind),
+      columns: namesIn(names),
+      references: { schemaName: String(referencedSchema), tableName: String(referenced) },
+      referencedColumns: namesIn(referencedNames),
+    })),
+  );
+};
+
+const plainTypes: ReadonlyMap<string, SqlType> = new Map([
+  ['int2', { kind: 'integer', cast: 'SMALLINT' }],
+  ['int4', { kind: 'integer', cast: 'INTEGER' }],
+  ['int8', { kind: 'integer', cast: 'BIGINT' }],
+  ['numeric', { kind: 'decimal', cast: 'DECIMAL(38,0)' }],
+  ['float4', { kind: 'float', cast: 'FLOAT' }],
+  ['float8', { kind: 'float', cast: 'DOUBLE' }],
+  ['bool', { kind: 'boolean', cast: 'BOOLEAN' }],
+  ['date', { kind: 'date', cast: 'DATE' }],
+  ['timestamp', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['timestamptz', { kind: 'instant', cast: 'TIMESTAMP' }],
+  ['uuid', { kind: 'uuid', cast: 'UUID' }],
+  ['enum', { kind: 'enum', cast: 'VARCHAR' }],
+]);
+
+/** `=` of char(n) passes trailing blanks by, and that of citext the case. */
+const textTypes: ReadonlyMap<string, boolean> = new Map([
+  ['text', true],
+  ['varchar', true],
+  ['bpchar', false],
+  ['citext', false],
+]);
+
+const parsePostgresType = (name: string, collation: Cell, isDeterministic: boolean): SqlType => {
+  const isExact = textTypes.get(name);
+  if (isExact === undefined) return plainTypes.get(name) ?? otherType;
+  return { kind: 'text', cast: 'VARCHAR', collation: isExact && isDeterministic ? String(collation) : inexact };
+};

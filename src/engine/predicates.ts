@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { CompareOperator } from '../domain/filter.js';
+import type { Dialect, Sql } from './dialect.js';
+import { refuseUnknown } from './refuse.js';
+import type { SqlType } from './sql-type.js';
+import type { Bound, BoundPredicate } from './values.js';
+
+/** The condition on a field's value; NULL where the value is NULL, unless it asks for that. */
+export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predicate: BoundPredicate): Sql => {
+  const compared = dialect.comparable(value, type);
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return dialect.list(compared, predicate.kind, predicate);
+    case 'compare':
+      return sql`(${compared} ${operatorSql[predicate.operator]} ${dialect.cast(predicate.value)})`;
+    case 'range':
+      return rangeSql(dialect, compared, predicate);
+    case 'like':
+      return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
+    case 'isNull':
+      return sql`(${value} IS NULL)`;
+    case 'isNotNull':
+      return sql`(${value} IS NOT NULL)`;
+    default:
+      return refuseUnknown('condition', predicate);
+  }
+};
+
+const operatorSql: Readonly<Record<CompareOperator, Sql>> = {
+  '=': sql`=`,
+  '<>': sql`<>`,
+  '<': sql`<`,
+  '<=': sql`<=`,
+  '>': sql`>`,
+  '>=': sql`>=`,
+};
+
+type Range = Extract<BoundPredicate, { kind: 'range' }>;
+
+const rangeSql = (dialect: Dialect, value: Sql, { from, to, toIsExclusive }: Range): Sql => {
+  const ends: readonly (readonly [CompareOperator, Bound | null])[] = [
+    ['>=', from],
+    [toIsExclusive ? '<' : '<=', to],
+  ];
+  const tests = ends.flatMap(([operator, end]) =>
+    end === null ? [] : [sql`${value} ${operatorSql[operator]} ${dialect.cast(end)}`],
+  );
+  return sql`(${sql.join(tests, sql` AND `)})`;
+};

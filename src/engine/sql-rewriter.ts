@@ -1,0 +1,39 @@
+import type { SchemaPair } from '../domain/content.js';
+import type { DatasourceType } from '../domain/organization.js';
+import type { SqlRewriter } from '../domain/ports.js';
+import { renameDuckDbSchemas } from './rename-schemas-duckdb.js';
+import { renamePostgresSchemas } from './rename-schemas-postgres.js';
+
+type Rewrite = ReturnType<SqlRewriter['renameSchemas']>;
+type Dialect = {
+  readonly isSameName: (a: string, b: string) => boolean;
+  readonly rename: (text: string, rename: (schemaName: string) => string | undefined) => Rewrite;
+};
+
+/** Null: no parser here is sound enough to write this SQL anew. */
+const dialects: Readonly<Record<DatasourceType, Dialect | null>> = {
+  DUCKDB: { isSameName: (a, b) => a.toLowerCase() === b.toLowerCase(), rename: renameDuckDbSchemas },
+  POSTGRES: { isSameName: (a, b) => a === b, rename: renamePostgresSchemas },
+  MYSQL: null,
+};
+
+/** Each dialect by that database's own parser. What is not renamed is parsed all the same, and stays as it was written. */
+export const createSqlRewriter = (): SqlRewriter => ({
+  renameSchemas: async (dialect: DatasourceType, text: string, pairs: readonly SchemaPair[]) => {
+    const grammar = dialects[dialect];
+    if (grammar === null) {
+      return pairs.length === 0
+        ? { sql: text }
+        : {
+            expected: `no SQL, since schemaPairs cannot be applied to SQL of ${dialect}: rename the schemas in it by hand`,
+          };
+    }
+    // The parsers would end the text there.
+    if (text.includes('\0')) return { expected: 'SQL without NUL' };
+    const renamed = await grammar.rename(
+      text,
+      (name) => pairs.find(({ replaceSchema }) => grammar.isSameName(replaceSchema, name))?.targetSchema,
+    );
+    return 'sql' in renamed && pairs.length === 0 ? { sql: text } : renamed;
+  },
+});

@@ -1,0 +1,46 @@
+/** Syntax trees as plain JSON, whoever parsed them. */
+
+/** An object of a tree, whose members are changed in place. */
+export type TreeNode = { [name: string]: unknown };
+
+const isNode = (value: unknown): value is TreeNode =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Every object of the tree, each with the name it stands under. Walks without recursion: depth cannot exhaust the stack. */
+export function* nodesOf(tree: unknown): Generator<{ readonly node: TreeNode; readonly name: string }> {
+  const open: { value: unknown; name: string }[] = [{ value: tree, name: '' }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, name } = next;
+    if (Array.isArray(value)) for (const item of value) open.push({ value: item, name });
+    if (!isNode(value)) continue;
+    yield { node: value, name };
+    for (const [key, inner] of Object.entries(value)) open.push({ value: inner, name: key });
+  }
+}
+
+export const textIn = (node: TreeNode, name: string): string => {
+  const value = node[name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Where in the text something stood is no part of what it means. */
+const isPosition = (name: string): boolean => /location$|^stmt_len$|^list_(start|end)$/.test(name);
+
+/** Whether two trees mean the same. */
+export const sameTree = (a: unknown, b: unknown): boolean => written(a) === written(b);
+
+const written = (tree: unknown): string =>
+  JSON.stringify(tree, (name, value: unknown) => (isPosition(name) ? undefined : value));
+
+const marker = '\u0001number:';
+
+/** Reads JSON without rounding: every number becomes a text that `writeExact` turns back. */
+export const readExact = (json: string): unknown =>
+  JSON.parse(
+    json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+      token.startsWith('"') ? token : JSON.stringify(marker + token),
+    ),
+  );
+
+export const writeExact = (tree: unknown): string =>
+  JSON.stringify(tree).replaceAll(/"\\u0001number:([^"\\]*)"/g, (_, number: string) => number);

@@ -1,0 +1,68 @@
+/** From `since` (UTC, milliseconds of Unix time; null: as far back as time goes) the zone's clocks are `seconds` ahead of UTC. */
+export type ZoneOffset = { readonly since: number | null; readonly seconds: number };
+
+const dayMs = 86_400_000;
+/** No zone changed its clocks twice within it since 1970. */
+const stepMs = 7 * dayMs;
+const firstYear = 1900;
+const lastYear = 2100;
+
+const known = new Map<string, readonly ZoneOffset[]>();
+
+/**
+ * The zone's offsets from 1900 to 2100, oldest first; before and after, the first and the last go on. For databases that cannot be
+ * relied on to know the zones themselves.
+ */
+export const zoneOffsets = (zone: string): readonly ZoneOffset[] => {
+  const seen = known.get(zone);
+  if (seen !== undefined) return seen;
+  const offsets = findOffsets(secondsAhead(zone));
+  known.set(zone, offsets);
+  return offsets;
+};
+
+const findOffsets = (secondsAt: (time: number) => number): readonly ZoneOffset[] => {
+  const start = Date.UTC(firstYear, 0, 1);
+  const end = Date.UTC(lastYear + 1, 0, 1);
+  const offsets: ZoneOffset[] = [{ since: null, seconds: secondsAt(start) }];
+  let before = offsets[0]?.seconds;
+  for (let time = start; time < end; time += stepMs) {
+    const seconds = secondsAt(time + stepMs);
+    if (seconds === before) continue;
+    offsets.push({ since: changeBetween(time, time + stepMs, secondsAt), seconds });
+    before = seconds;
+  }
+  return offsets;
+};
+
+/** The first second at which the later offset holds. */
+const changeBetween = (from: number, to: number, secondsAt: (time: number) => number): number => {
+  const later = secondsAt(to);
+  let [low, high] = [from, to];
+  while (high - low > 1000) {
+    const middle = low + Math.floor((high - low) / 2000) * 1000;
+    if (secondsAt(middle) === later) high = middle;
+    else low = middle;
+  }
+  return high;
+};
+
+const secondsAhead = (zone: string): ((time: number) => number) => {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    era: 'short',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  return (time) => {
+    const parts = new Map(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
+    const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+    const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+    return (local - time) / 1000;
+  };
+};

@@ -1,0 +1,177 @@
+/** The same tables on every database that the engine reads: what all must answer alike is stated once. */
+import pg from 'pg';
+import type { Datasource } from '../../src/domain/organization.js';
+import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { createFolder, datasourceAt, type Place } from './world.js';
+
+export type Kind = Datasource['datasourceType'];
+export type Value = string | number | boolean | null;
+
+/** A table as DuckDB would define it, each column by its type there; or a statement that every database takes as it is. */
+export type TableData = {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly rows: readonly (readonly Value[])[];
+};
+
+export type Builder = {
+  readonly kind: Kind;
+  readonly build: (name: string, items: readonly (TableData | string)[]) => Promise<Place>;
+  readonly remove: () => Promise<void>;
+};
+
+/** What this database calls a type of DuckDB; in `types`, a test may say another. */
+type Types = Readonly<Record<string, string>>;
+
+const typesOf: Readonly<Record<Kind, Types>> = {
+  DUCKDB: {},
+  POSTGRES: {
+    DOUBLE: 'DOUBLE PRECISION',
+    FLOAT: 'REAL',
+    TINYINT: 'SMALLINT',
+    HUGEINT: 'NUMERIC(39,0)',
+    BLOB: 'BYTEA',
+    "ENUM('x','y')": 'gl_kind',
+  },
+  MYSQL: {
+    VARCHAR: 'VARCHAR(190)',
+    TIMESTAMP: 'DATETIME(6)',
+    'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP(6) NULL',
+    HUGEINT: 'DECIMAL(39,0)',
+  },
+};
+
+const literal = (value: Value, kind: Kind, type: string | undefined): string => {
+  if (typeof value !== 'string') return String(value).toUpperCase();
+  // MySQL has no NaN and no infinity, and takes no offset in an instant.
+  if (kind === 'MYSQL' && type === 'DOUBLE') return 'NULL';
+  const text = kind === 'MYSQL' && type === 'TIMESTAMP WITH TIME ZONE' ? value.replace('+00', '') : value;
+  return `'${text.replaceAll("'", "''")}'`;
+};
+
+const statementsOf = (kind: Kind, { name, columns, rows }: TableData, own: Types): readonly string[] => {
+  const types = { ...typesOf[kind], ...own };
+  const definitions = Object.entries(columns).map(([column, type]) => `"${column}" ${types[type] ?? type}`);
+  const create = `CREATE TABLE "${name}" (${definitions.join(', ')})`;
+  if (rows.length === 0) return [create];
+  const kinds = Object.values(columns);
+  const tuples = rows.map((row) => `(${row.map((value, index) => literal(value, kind, kinds[index])).join(', ')})`);
+  return [create, `INSERT INTO "${name}" VALUES ${tuples.join(', ')}`];
+};
+
+const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
+  const folder = await createFolder();
+  return {
+    kind: 'DUCKDB',
+    build: async (name, items) => {
+      const texts = items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf('DUCKDB', item, types)));
+      return { datasource: datasourceAt(await folder.build(name, texts)), schemaName: 'main' };
+    },
+    remove: folder.remove,
+  };
+};
+
+const createServerBuilder = (
+  kind: 'POSTGRES' | 'MYSQL',
+  types: Types,
+  create: (texts: readonly string[]) => Promise<{ readonly place: Place; readonly drop: () => Promise<void> }>,
+): Builder => {
+  const drops: (() => Promise<void>)[] = [];
+  return {
+    kind,
+    build: async (_name, items) => {
+      const texts = items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf(kind, item, types)));
+      const { place, drop } = await create(texts);
+      drops.push(drop);
+      return place;
+    },
+    remove: async () => {
+      await Promise.all(drops.map((drop) => drop()));
+    },
+  };
+};
+
+/** Settings that a database may have of its own, which would change what values mean if they reached a question. */
+const odd = {
+  datestyle: 'German, DMY',
+  timezone: 'Asia/Tokyo',
+  extra_float_digits: '-5',
+  bytea_output: 'escape',
+  intervalstyle: 'sql_standard',
+  standard_conforming_strings: 'off',
+};
+
+/** Case, accents and trailing blanks do not count: what takes `acme` for `ACME` anywhere shows it here. */
+const postgresBasics = [
+  'CREATE SCHEMA main',
+  'SET search_path = main, public',
+  `CREATE COLLATION public.loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+  'CREATE EXTENSION citext SCHEMA public',
+  "CREATE TYPE gl_kind AS ENUM ('x', 'y')",
+  ...Object.entries(odd).map(
+    ([name, value]) =>
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${name} = ''${value}''', current_database()); END $$`,
+  ),
+];
+
+const createPostgresBuilder = (types: Types): Builder =>
+  createServerBuilder('POSTGRES', types, async (texts) => {
+    const { url, drop } = await createOwnDatabase();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const text of [...postgresBasics, ...texts]) await client.query(text);
+    await client.end();
+    return { place: { datasource: postgresAt(url), schemaName: 'main' }, drop };
+  });
+
+export const postgresAt = (address: string): Datasource => {
+  const url = new URL(address);
+  return {
+    id: 'd1',
+    name: 'warehouse',
+    syncedAt: null,
+    datasourceType: 'POSTGRES',
+    host: url.hostname,
+    port: Number(url.port === '' ? '5432' : url.port),
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: url.pathname.slice(1),
+    schema: null,
+    isSsl: false,
+  };
+};
+
+export const mysqlAt = (database: string): Datasource => ({
+  id: 'd1',
+  name: 'warehouse',
+  syncedAt: null,
+  datasourceType: 'MYSQL',
+  ...mysqlServer,
+  database,
+  schema: null,
+  isSsl: false,
+});
+
+const createMysqlBuilder = (types: Types): Builder =>
+  createServerBuilder('MYSQL', types, async (texts) => {
+    const { name, drop } = await createOwnMysqlDatabase();
+    await onMysql(async (connection) => {
+      await connection.query("SET time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'");
+      for (const text of texts) await connection.query(text);
+    }, name);
+    return { place: { datasource: mysqlAt(name), schemaName: name }, drop };
+  });
+
+/** The databases that there are here. */
+export const findKinds = async (): Promise<readonly Kind[]> => [
+  'DUCKDB',
+  ...((await isPostgresThere()) ? (['POSTGRES'] as const) : []),
+  ...((await isMysqlThere()) ? (['MYSQL'] as const) : []),
+];
+
+export const createBuilder = async (kind: Kind, types: Partial<Record<Kind, Types>> = {}): Promise<Builder> => {
+  const own = types[kind] ?? {};
+  if (kind === 'DUCKDB') return createDuckDbBuilder(own);
+  return kind === 'POSTGRES' ? createPostgresBuilder(own) : createMysqlBuilder(own);
+};

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { createClient } from '../../src/contract/client.js';
+import { createMetricLists } from '../../src/gateway/metric-lists.js';
+
+test('restrictions are bound to what the host made: what a guest made declares no variables, and would refuse the mint', async () => {
+  const data = [
+    { name: 'Flights a day', metricId: 'm1' },
+    { name: 'Flights a day', metricId: 'made-by-a-guest', isGuestMade: true },
+  ];
+  const upstream = createClient(async () => ({ status: 200, body: { data, error: null } }), 'key');
+  const list = createMetricLists({ upstream, clock: { now: () => new Date(0) } });
+  const expected = [{ name: 'Flights a day', metricId: 'm1' }];
+  expect(await list('board', 'LAX')).toEqual(expected);
+  expect(await list('board', 'LAX')).toEqual(expected);
+});

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Config, ConfigError, loadConfig } from '../../src/platform/config.js';
+import { createSealingKey } from '../../src/platform/sealing.js';
+
+const shipped = fileURLToPath(new URL('../../config/guestlist.yaml', import.meta.url));
+const service = { runsGateway: false, runsService: true };
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guestlist-config-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+type Env = Parameters<typeof loadConfig>[0];
+
+const load = (env: Env, halves = service): Config => loadConfig(env, shipped, halves);
+
+const faultsOf = (env: Env, halves = service): readonly string[] => {
+  try {
+    load(env, halves);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+};
+
+const withFile = async (text: string): Promise<Env> => {
+  const file = join(folder, 'guestlist.yaml');
+  await writeFile(file, text);
+  return { GUESTLIST_CONFIG: file };
+};
+
+describe('datasources', () => {
+  it('none is reachable by default', () => {
+    expect(load({}).settings.datasources).toEqual({ allowedHosts: [], duckdbFolders: [] });
+  });
+
+  it('hosts and folders are read from the file', async () => {
+    const text = 'datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"] }';
+    expect(load(await withFile(text)).settings.datasources).toEqual({
+      allowedHosts: ['db:5432', '::1', '10.0.0.7'],
+      duckdbFolders: ['../lake'],
+    });
+  });
+
+  it.each(['*', '*.example.com', '/var/run/postgresql', 'a,b', 'db:0', 'postgres://db', ''])(
+    'the allowed host %j is a fault',
+    async (entry) => {
+      const faults = faultsOf(await withFile(`datasources: { allowedHosts: ["db", ${JSON.stringify(entry)}] }`));
+      expect(faults).toEqual([expect.stringMatching(/datasources\.allowedHosts\.1: .*host/)]);
+    },
+  );
+});
+
+describe('the encryption key', () => {
+  const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://u:p4ss@db/meta' };
+
+  it('must be given in production with DATABASE_URL: each replica would make its own', () => {
+    expect(faultsOf(production)).toEqual([expect.stringMatching(/GUESTLIST_ENCRYPTION_KEY.*openssl rand -base64 32/)]);
+    expect(faultsOf(production).join()).not.toContain('p4ss');
+    expect(faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: createSealingKey() })).toEqual([]);
+  });
+
+  it('is made elsewhere: without DATABASE_URL, outside of production, and where no service runs', () => {
+    expect(faultsOf({ NODE_ENV: 'production' })).toEqual([]);
+    expect(faultsOf({ DATABASE_URL: production.DATABASE_URL })).toEqual([]);
+    const gateway = {
+      ...production,
+      GUESTLIST_HOST_JWT_SECRET: 'x'.repeat(32),
+      GUESTLIST_API_KEY: 'key',
+      GUESTLIST_SERVICE_URL: 'http://service',
+    };
+    expect(faultsOf(gateway, { runsGateway: true, runsService: false })).toEqual([]);
+  });
+
+  it.each(['short', 'x'.repeat(44), `${createSealingKey()}x`])('%j is none, and is not repeated', (key) => {
+    const [fault = '', ...others] = faultsOf({ ...production, GUESTLIST_ENCRYPTION_KEY: key });
+    expect([fault, others]).toEqual([expect.stringContaining('is not 32 bytes in base64'), []]);
+    expect(fault).not.toContain(key);
+  });
+});
+
+it('a fault of a setting that a variable overrides names the variable', () => {
+  expect(faultsOf({ PORT: 'high', GUESTLIST_LOG_LEVEL: 'loud' })).toEqual([
+    expect.stringMatching(/or PORT: server\.port/),
+    expect.stringMatching(/or GUESTLIST_LOG_LEVEL: logLevel/),
+  ]);
+});

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSealer, createSealingKey, readSealingKey } from '../../src/platform/sealing.js';
+
+const key = Buffer.alloc(32, 7);
+const sealer = createSealer(key);
+
+describe('a sealed text', () => {
+  it('opens as it was, for what it belongs to', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
+        const sealed = sealer.seal(text, context);
+        expect(sealer.open(sealed, context)).toBe(text);
+        if (text.length > 3) expect(sealed).not.toContain(text);
+      }),
+    );
+  });
+
+  it('is another each time', () => {
+    const all = Array.from({ length: 100 }, () => sealer.seal('same', 'same'));
+    expect(new Set(all).size).toBe(100);
+  });
+
+  it('does not open for anything else', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (text, own, other) => {
+        fc.pre(own !== other);
+        expect(() => sealer.open(sealer.seal(text, own), other)).toThrow(/changed, or moved/);
+      }),
+    );
+  });
+
+  it('does not open where any byte of it was changed, or it was cut', () => {
+    const [version = '', mark = '', data = ''] = sealer.seal('the text', 'record').split('.');
+    const bytes = Buffer.from(data, 'base64url');
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => sealer.open(`${version}.${mark}.${changed.toString('base64url')}`, 'record')).toThrow(/changed/);
+      const cut = bytes.subarray(0, index).toString('base64url');
+      expect(() => sealer.open(`${version}.${mark}.${cut}`, 'record')).toThrow(/changed/);
+    }
+  });
+
+  it('does not open with another key, and says which setting to mend; no key is in what it says', () => {
+    const other = createSealingKey();
+    const sealed = createSealer(Buffer.from(other, 'base64')).seal('the text', 'record');
+    const open = () => sealer.open(sealed, 'record');
+    expect(open).toThrow(/another key.*GUESTLIST_ENCRYPTION_KEY/);
+    // The mark alone is no way around it.
+    const [, mark] = sealer.seal('x', 'record').split('.');
+    const [version, , data] = sealed.split('.');
+    expect(() => sealer.open(`${version}.${mark}.${data}`, 'record')).toThrow(/changed/);
+    for (const secret of [other, key.toString('base64'), key.toString('hex'), 'the text'])
+      expect(open).not.toThrow(secret);
+  });
+
+  it.each(['', 'plain text', 'v0.abc.def', 'v2.00000000.AAAA', '..'])('%j is none', (text) => {
+    expect(() => sealer.open(text, 'record')).toThrow();
+  });
+});
+
+it('a key is 32 bytes in base64 or base64url', () => {
+  const made = createSealingKey();
+  expect(readSealingKey(made)?.length).toBe(32);
+  expect(readSealingKey(made.replaceAll('+', '-').replaceAll('/', '_').replace('=', ''))).toEqual(readSealingKey(made));
+  expect(createSealingKey()).not.toBe(made);
+  for (const text of ['', 'short', made.slice(1), `${made}A`, ` ${made}`, 'x'.repeat(32), '!'.repeat(44)])
+    expect(readSealingKey(text), text).toBeUndefined();
+});

@@ -1,0 +1,508 @@
+/** Section 9 of the interface, "Update datamart". */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { columnRef } from '../engine/world.js';
+import {
+  boardOver,
+  bySale,
+  columns,
+  createSales,
+  productsTable,
+  readDatamart,
+  readTable,
+  rowsOf,
+  salesTable,
+  tableTenancy,
+} from './datamarts.js';
+import { call, type House, type Input, noon, ok, openHouse, refused, setNow } from './house.js';
+import { definition } from './organization.js';
+
+let house: House;
+let made = 0;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.close());
+
+/** A new datamart, and what changes it. */
+const create = async (parts: Input = {}) => {
+  made += 1;
+  const name = `mart-${made}`;
+  await createSales(house, name, parts);
+  const update = (input: Input) => ok(house, 'updateDatamart', { datamartName: name, ...input });
+  const wrong = (input: Input) =>
+    refused('updateDatamart INVALID_REQUEST_BODY', house, { datamartName: name, ...input });
+  return {
+    name,
+    update,
+    wrong,
+    read: () => readDatamart(house, name),
+    table: (of: string) => readTable(house, name, of),
+  };
+};
+
+const organization = (parts: Input) => ({
+  tenancyLevel: 'TABLE',
+  schemaName: null,
+  tableName: null,
+  clientColumnType: null,
+  tableClientNameColumn: null,
+  tablePrimaryKeyColumn: null,
+  primaryDatabase: null,
+  ...parts,
+});
+
+test('Response 200: {id: datamart name}', async () => {
+  const { name } = await create();
+  const answer = await call(house, 'updateDatamart', { datamartName: name });
+  expect([answer.status, answer.body]).toEqual([200, { id: name }]);
+  const path = '/api/v2/dataApp/datamarts';
+  expect(await ok(house, 'updateDatamart', { datamartName: name }, { path })).toEqual({ id: name });
+});
+
+test('updatedAt moves, createdAt stays', async () => {
+  const { update, read } = await create();
+  setNow(new Date(noon.getTime() + 1000));
+  await update({});
+  setNow(noon);
+  expect(await read()).toMatchObject({ createdAt: noon.toISOString(), updatedAt: '2024-04-20T12:00:01.000Z' });
+});
+
+test('datamartName is case-sensitive; an unknown one is INVALID_DATAMART', async () => {
+  const { name } = await create();
+  for (const datamartName of [name.toUpperCase(), 'nowhere']) {
+    const message = await refused('updateDatamart INVALID_DATAMART', house, { datamartName, relationships: [] });
+    expect(message).toContain(JSON.stringify(datamartName));
+  }
+});
+
+test('cannot rename', async () => {
+  const { wrong } = await create();
+  expect(await wrong({ name: 'other' })).toContain('name: not a field');
+});
+
+test('an empty update changes nothing', async () => {
+  const { update, read } = await create();
+  const before = await read();
+  await update({});
+  expect(await read()).toEqual(before);
+});
+
+describe('tableList', () => {
+  test('replaces all existing tables and columns', async () => {
+    const { update, read } = await create({ relationships: [], sharedTables: [] });
+    await update({ tableList: [{ ...productsTable, columns: columns('label') }] });
+    const { datamartTables } = await read();
+    expect(datamartTables?.map(({ tableName }) => tableName)).toEqual(['products']);
+    expect(datamartTables?.[0]?.datamartTableColumns.map(({ columnName }) => columnName)).toEqual(['label']);
+  });
+
+  test('when omitted only other parts change', async () => {
+    const { update, read } = await create();
+    const before = await read();
+    await update({ relationships: [] });
+    expect(await read()).toEqual({ ...before, datamartRelationships: [] });
+  });
+
+  test("a column's and a table's absent fields are their defaults again", async () => {
+    const { update, table } = await create({ relationships: [], sharedTables: [] });
+    const full = {
+      name: 'sold',
+      alias: 'when',
+      label: 'Sold at',
+      isHide: true,
+      isAggregate: true,
+      allowAggregate: true,
+      defaultAggregation: 'COUNT_DISTINCT',
+      isApplyTimezone: true,
+      defaultSort: 'DESC',
+    };
+    await update({
+      tableList: [{ ...salesTable, isHide: true, label: 'Sales', wildcard: 'sales-*', columns: [full] }],
+    });
+    const { name: columnName, ...listed } = full;
+    expect(await table('sales')).toEqual({
+      schemaName: 'main',
+      tableName: 'sales',
+      label: 'Sales',
+      clientColumn: 'client',
+      isHide: true,
+      wildcard: 'sales-*',
+      datamartTableColumns: [{ columnName, datatype: 'TIMESTAMP', isCustomColumn: false, sql: '', ...listed }],
+    });
+    await update({ tableList: [{ name: 'sales', columns: columns('sold') }] });
+    expect(await table('sales')).toEqual({
+      schemaName: 'main',
+      tableName: 'sales',
+      label: '',
+      clientColumn: null,
+      isHide: false,
+      wildcard: null,
+      datamartTableColumns: [
+        {
+          columnName: 'sold',
+          datatype: 'TIMESTAMP',
+          alias: '',
+          label: '',
+          isHide: false,
+          isCustomColumn: false,
+          sql: '',
+          isAggregate: false,
+          allowAggregate: false,
+          defaultAggregation: null,
+          isApplyTimezone: false,
+          defaultSort: null,
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['empty', ''],
+    ['null', null],
+    ['omission', undefined],
+  ])('defaultSort: %s clears it', async (_, defaultSort) => {
+    const { update, table } = await create({ relationships: [], sharedTables: [] });
+    const sorted = (value: unknown) => ({
+      tableList: [{ ...salesTable, columns: [{ name: 'sold', defaultSort: value }] }],
+    });
+    await update(sorted('ASC'));
+    expect((await table('sales')).datamartTableColumns[0]?.defaultSort).toBe('ASC');
+    await update(sorted(defaultSort));
+    expect((await table('sales')).datamartTableColumns[0]?.defaultSort).toBeNull();
+  });
+
+  test('defaultSort: case-sensitive, lowercase fails validation', async () => {
+    const { wrong } = await create();
+    for (const defaultSort of ['asc', 'desc', 'Asc', 'up']) {
+      const message = await wrong({ tableList: [{ ...productsTable, columns: [{ name: 'id', defaultSort }] }] });
+      expect(message).toContain(`tableList[0].columns[0].defaultSort: string "${defaultSort}" came`);
+    }
+  });
+
+  test.each<[string, Input, string]>([
+    [
+      'name must exist in the datasource',
+      { name: 'nothing', columns: columns('a') },
+      'tableList[0].name: string "nothing"',
+    ],
+    [
+      'schemaName too',
+      { ...productsTable, schemaName: 'eu' },
+      'tableList[0].name: string "products" came, expected a table of schema "eu"',
+    ],
+    [
+      'clientColumn must exist in the table',
+      { ...salesTable, clientColumn: 'nobody' },
+      'tableList[0].clientColumn: string "nobody"',
+    ],
+    ['columns are required', { name: 'products' }, 'tableList[0].columns: nothing came'],
+    ['columns are not empty', { name: 'products', columns: [] }, 'tableList[0].columns: an array of 0 items came'],
+    [
+      'a column must exist',
+      { name: 'products', columns: columns('colour') },
+      'tableList[0].columns[0].name: string "colour"',
+    ],
+    [
+      'when isCustomColumn is true, sql is required',
+      { name: 'products', columns: [{ name: 'x', isCustomColumn: true }] },
+      'tableList[0].columns[0].sql',
+    ],
+    ['no field but these', { ...productsTable, tableName: 'x' }, 'tableList[0].tableName: not a field'],
+  ])('%s', async (_, table, message) => {
+    const { wrong, read } = await create();
+    const before = await read();
+    expect(await wrong({ tableList: [table], relationships: [], sharedTables: [] })).toContain(message);
+    expect(await read()).toEqual(before);
+  });
+
+  test('wildcard is stored, for OpenSearch only', async () => {
+    const { update, table } = await create();
+    await update({ tableList: [{ ...salesTable, wildcard: 'sales-*' }, productsTable] });
+    expect((await table('sales')).wildcard).toBe('sales-*');
+  });
+
+  test('what a listing shows can be sent back', async () => {
+    const { update, read } = await create();
+    const { datamartTables, datamartRelationships, sharedTables } = await read();
+    const tableList = datamartTables?.map(({ tableName, datamartTableColumns, ...table }) => ({
+      ...table,
+      name: tableName,
+      columns: datamartTableColumns.map(({ columnName, datatype: _, ...column }) => ({ ...column, name: columnName })),
+    }));
+    const before = await read();
+    await update({ tableList, relationships: datamartRelationships, sharedTables });
+    expect(await read()).toEqual(before);
+  });
+
+  test('a relationship that stays needs its columns: nothing is dropped in silence', async () => {
+    const { update, wrong, read } = await create();
+    const tableList = [{ ...salesTable, columns: columns('client', 'amount') }, productsTable];
+    expect(await wrong({ tableList })).toContain(
+      'relationship "product-of-sale" needs column main.sales.product, which the list leaves out',
+    );
+    await update({ tableList, relationships: [] });
+    expect((await read()).datamartRelationships).toEqual([]);
+  });
+
+  test('a shared table that stays needs its table', async () => {
+    const { wrong, update } = await create({ relationships: [] });
+    expect(await wrong({ tableList: [salesTable] })).toContain('sharedTables names "products"');
+    await update({ tableList: [salesTable], sharedTables: [] });
+  });
+
+  test('a tenancy that stays needs client columns of its type', async () => {
+    const { wrong } = await create();
+    expect(await wrong({ tableList: [{ ...salesTable, clientColumn: 'amount' }, productsTable] })).toContain(
+      'tableList[0].clientColumn: string "amount" came, expected a column of text or UUIDs',
+    );
+  });
+
+  test('a datasource that cannot be reached: DATASOURCE_CONNECTION_ERROR, and nothing changes', async () => {
+    const before = await readDatamart(house, 'lost');
+    const input = { datamartName: 'lost', tableList: [productsTable] };
+    await refused('updateDatamart DATASOURCE_CONNECTION_ERROR', house, input);
+    expect(await readDatamart(house, 'lost')).toEqual(before);
+    await ok(house, 'updateDatamart', { datamartName: 'lost', sharedTables: ['products'] });
+  });
+});
+
+describe('relationships', () => {
+  test('when given, replace all relationships; when omitted they stay', async () => {
+    const { update, read } = await create();
+    const other = { ...bySale, relationshipName: 'other', cardinality: 'ManyToOne', join: 'INNER JOIN' };
+    await update({ relationships: [other] });
+    expect((await read()).datamartRelationships).toEqual([other]);
+    await update({ sharedTables: ['main.products'] });
+    expect(await read()).toMatchObject({ datamartRelationships: [other], sharedTables: ['main.products'] });
+    await update({ relationships: [] });
+    expect((await read()).datamartRelationships).toEqual([]);
+  });
+
+  test('all five strings are required', async () => {
+    const { wrong } = await create();
+    for (const field of Object.keys(bySale)) {
+      const message = await wrong({ relationships: [{ ...bySale, [field]: undefined }] });
+      expect(message).toContain(`relationships[0].${field}: nothing came`);
+    }
+  });
+
+  test('their ends are tables and columns of the new tableList', async () => {
+    const { wrong, update } = await create();
+    const tableList = [productsTable];
+    expect(await wrong({ tableList, relationships: [bySale], sharedTables: [] })).toContain(
+      'relationships[0].parentTableName',
+    );
+    await update({ tableList, relationships: [], sharedTables: [] });
+  });
+
+  test('cardinality and join values are those of the Datamart resource', async () => {
+    const { update, read, wrong } = await create();
+    for (const cardinality of ['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne', null]) {
+      for (const join of ['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', null]) {
+        await update({ relationships: [{ ...bySale, cardinality, join }] });
+        expect((await read()).datamartRelationships).toEqual([{ ...bySale, cardinality, join }]);
+      }
+    }
+    await wrong({ relationships: [{ ...bySale, join: 'left join' }] });
+  });
+});
+
+describe('tenancySettings', () => {
+  test('tenancyLevel is retained if omitted, and omitted fields keep their values', async () => {
+    const { update, read } = await create();
+    await update({ tenancySettings: { tableClientNameColumn: 'id' } });
+    expect((await read()).datamartOrganization).toEqual(organization({ ...tableTenancy, tableClientNameColumn: 'id' }));
+    await update({ tenancySettings: {} });
+    expect((await read()).datamartOrganization).toEqual(organization({ ...tableTenancy, tableClientNameColumn: 'id' }));
+  });
+
+  test('when tenancySettings are omitted, they stay', async () => {
+    const { update, read } = await create();
+    await update({ tableList: [salesTable, productsTable] });
+    expect((await read()).datamartOrganization).toEqual(organization(tableTenancy));
+  });
+
+  test('clientColumnType and the four names are each required when tenancyLevel is TABLE', async () => {
+    const { wrong } = await create();
+    for (const field of [
+      'clientColumnType',
+      'schemaName',
+      'tableName',
+      'tableClientNameColumn',
+      'tablePrimaryKeyColumn',
+    ]) {
+      const message = await wrong({ tenancySettings: { ...tableTenancy, [field]: undefined } });
+      expect(message).toContain(
+        `tenancySettings.${field}: nothing came, expected a value, since tenancyLevel is TABLE`,
+      );
+    }
+  });
+
+  test('their table and columns must exist in the datasource, also where the level is kept', async () => {
+    const { wrong } = await create();
+    expect(await wrong({ tenancySettings: { ...tableTenancy, tableName: 'nothing' } })).toContain(
+      'tenancySettings.tableName',
+    );
+    expect(await wrong({ tenancySettings: { tablePrimaryKeyColumn: 'x' } })).toContain(
+      'tenancySettings.tablePrimaryKeyColumn',
+    );
+    expect(await wrong({ tenancySettings: { clientColumnType: 'NUMBER' } })).toContain('expected a column of integers');
+  });
+
+  test('client columns that stay must hold what the new clientColumnType says', async () => {
+    const { wrong } = await create();
+    const shops = { ...tableTenancy, clientColumnType: 'NUMBER', tableName: 'shops' };
+    expect(await wrong({ tenancySettings: shops })).toContain('clientColumn of table "sales": string "client" came');
+  });
+
+  test('primaryDatabase is stored for DATABASE and MULTI_DATABASE', async () => {
+    const { update, read } = await create();
+    for (const tenancyLevel of ['DATABASE', 'MULTI_DATABASE']) {
+      await update({ tenancySettings: { tenancyLevel, primaryDatabase: tenancyLevel } });
+      expect((await read()).datamartOrganization).toEqual(
+        organization({ ...tableTenancy, tenancyLevel, primaryDatabase: tenancyLevel }),
+      );
+    }
+    await update({ tenancySettings: { tenancyLevel: 'MULTI_DATABASE' } });
+    expect((await read()).datamartOrganization?.primaryDatabase).toBe('MULTI_DATABASE');
+    await update({ tenancySettings: { tenancyLevel: 'MULTI_DATABASE', primaryDatabase: null } });
+    expect((await read()).datamartOrganization?.primaryDatabase).toBeNull();
+  });
+
+  test('primaryDatabase is set to null when tenancyLevel is TABLE', async () => {
+    const { update, read } = await create();
+    await update({ tenancySettings: { tenancyLevel: 'DATABASE', primaryDatabase: 'main' } });
+    await update({ tenancySettings: { ...tableTenancy, primaryDatabase: 'main' } });
+    expect((await read()).datamartOrganization).toEqual(organization(tableTenancy));
+    await update({ tenancySettings: { tenancyLevel: 'DATABASE' } });
+    expect((await read()).datamartOrganization?.primaryDatabase).toBeNull();
+  });
+
+  test('primaryDatabase is set to null when tenancySettings is sent without tenancyLevel', async () => {
+    const { update, read } = await create();
+    for (const tenancySettings of [{}, { primaryDatabase: 'other' }]) {
+      await update({ tenancySettings: { tenancyLevel: 'DATABASE', primaryDatabase: 'main' } });
+      await update({ tenancySettings });
+      expect((await read()).datamartOrganization).toMatchObject({ tenancyLevel: 'DATABASE', primaryDatabase: null });
+    }
+  });
+
+  test('a datamart without tenancy has no level to keep', async () => {
+    const { wrong, update, read } = await create({ tenancySettings: undefined });
+    expect(await wrong({ tenancySettings: { primaryDatabase: 'x' } })).toContain(
+      'tenancySettings.tenancyLevel: nothing came',
+    );
+    await update({ tenancySettings: tableTenancy });
+    expect((await read()).datamartOrganization).toEqual(organization(tableTenancy));
+  });
+
+  test('ROW is seen in listings only', async () => {
+    const { wrong } = await create();
+    await wrong({ tenancySettings: { ...tableTenancy, tenancyLevel: 'ROW' } });
+  });
+});
+
+test('several faults are named at once, and nothing of the update is kept', async () => {
+  const { wrong, read } = await create();
+  const before = await read();
+  const message = await wrong({
+    tableList: [{ name: 'products', columns: columns('id', 'colour') }, salesTable],
+    tenancySettings: { ...tableTenancy, tableName: 'nothing' },
+    relationships: [{ ...bySale, childColumnName: 'label' }],
+    sharedTables: ['notes'],
+  });
+  expect(message).toMatch(
+    /columns\[1\]\.name.*tenancySettings\.tableName.*relationships\[0\]\.childColumnName.*sharedTables\[0\]/,
+  );
+  expect(await read()).toEqual(before);
+});
+
+test('of updates at once none loses what the others wrote', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { update, read } = await create();
+    await Promise.all([
+      update({ relationships: [{ ...bySale, relationshipName: 'renamed' }] }),
+      update({ sharedTables: ['main.products'] }),
+      update({ tenancySettings: { tableClientNameColumn: 'id' } }),
+      update({ tableList: [{ ...salesTable, label: 'Sold' }, productsTable] }),
+    ]);
+    expect(await read()).toMatchObject({
+      datamartRelationships: [{ relationshipName: 'renamed' }],
+      sharedTables: ['main.products'],
+      datamartOrganization: { tableClientNameColumn: 'id' },
+      datamartTables: [{ label: 'Sold' }, {}],
+    });
+  }
+});
+
+test('Auth: the service token; anything else is AUTHENTICATION_ERROR', async () => {
+  const { name } = await create();
+  for (const bearer of [null, 'wrong', house.apiKey]) {
+    const message = await refused('updateDatamart AUTHENTICATION_ERROR', house, { datamartName: name }, { bearer });
+    expect(message).toBe('invalid service token');
+  }
+});
+
+describe('what it changes in answers', () => {
+  const grouped = definition({
+    chart: { type: 'bar' },
+    dimensions: [
+      { name: 'Region', column: columnRef('sales.region') },
+      { name: 'Sold', column: columnRef('sales.sold'), grain: 'day' },
+    ],
+  });
+
+  test('defaultSort orders answers that have no order of their own', async () => {
+    const { name, update } = await create();
+    await boardOver(house, name, `${name}-plain`, 'acme', grouped);
+    await boardOver(house, name, `${name}-sorted`, 'acme', {
+      ...grouped,
+      sort: [{ name: 'Region', direction: 'DESC' }],
+    });
+    const regions = async (board: string) =>
+      (await rowsOf(house, `${name}-${board}`, 'acme')).map(
+        ({ Region, Sold }) => `${Region} ${String(Sold).slice(5, 10)}`,
+      );
+    const ascending = ['north 03-30', 'north 04-01', 'south 03-31', 'west 04-15'];
+    expect(await regions('plain')).toEqual(ascending);
+    const list = (sold: string, region: string | null = null) => [
+      {
+        ...salesTable,
+        columns: [
+          ...columns('client', 'amount', 'product'),
+          { name: 'sold', defaultSort: sold },
+          { name: 'region', defaultSort: region },
+        ],
+      },
+      productsTable,
+    ];
+    await update({ tableList: list('DESC') });
+    expect(await regions('plain')).toEqual(['west 04-15', 'north 04-01', 'south 03-31', 'north 03-30']);
+    expect(await regions('sorted')).toEqual(['west 04-15', 'south 03-31', 'north 03-30', 'north 04-01']);
+    await update({ tableList: list('DESC', 'ASC') });
+    expect(await regions('plain')).toEqual(['north 04-01', 'north 03-30', 'south 03-31', 'west 04-15']);
+    await update({ tableList: list('') });
+    expect(await regions('plain')).toEqual(ascending);
+  });
+
+  test('a hidden table or column goes on serving the metrics that read it', async () => {
+    const { name, update } = await create();
+    await boardOver(house, name, `${name}-hidden`, 'acme', definition());
+    const hidden = ['client', 'amount', 'product', 'region'].map((column) => ({ name: column, isHide: true }));
+    await update({ tableList: [{ ...salesTable, isHide: true, columns: hidden }, productsTable] });
+    expect(await rowsOf(house, `${name}-hidden`, 'acme')).toEqual([{ Revenue: 200 }]);
+  });
+
+  test('a column that is gone from the datamart is refused, until it is there again', async () => {
+    const { name, update } = await create();
+    await boardOver(house, name, `${name}-gone`, 'acme', definition());
+    await update({ tableList: [{ ...salesTable, columns: columns('client', 'region', 'product') }, productsTable] });
+    const [metric] = (await ok(house, 'listEmbedMetrics', { embedId: `${name}-gone`, clientId: 'acme' })).data;
+    const query = { embedId: `${name}-gone`, metricId: metric?.metricId, clientId: 'acme' };
+    expect(await refused('queryMetric METRIC_QUERY_ERROR', house, query)).toContain(
+      'main.sales.amount is not in datamart',
+    );
+    await update({ tableList: [salesTable, productsTable] });
+    await ok(house, 'queryMetric', query);
+  });
+});

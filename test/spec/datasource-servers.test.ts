@@ -1,0 +1,126 @@
+/** `/api/v2/datasource` on real servers: PostgreSQL and MariaDB, with passwords that count. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { call, type House, type Input, ok, openHouse, refused } from './house.js';
+
+/** A database of its own with a user who may read it. */
+type Server = {
+  readonly credentials: Input;
+  readonly run: (statement: string) => Promise<void>;
+  readonly drop: () => Promise<void>;
+};
+
+const password = `pass-${randomUUID()}`;
+const username = `reader_${randomUUID().slice(0, 8)}`;
+
+const openPostgres = async (): Promise<Server> => {
+  const { url, drop } = await createOwnDatabase();
+  const { hostname: host, port, pathname } = new URL(url);
+  const run = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  await run(`create role ${username} login password '${password}'`);
+  await run(`alter default privileges in schema public grant select on tables to ${username}`);
+  return {
+    credentials: { host, port: Number(port === '' ? 5432 : port), username, password, database: pathname.slice(1) },
+    run,
+    drop: async () => {
+      await run(`drop owned by ${username}`);
+      await run(`drop role ${username}`);
+      await drop();
+    },
+  };
+};
+
+const openMariaDb = async (): Promise<Server> => {
+  const { name, drop } = await createOwnMysqlDatabase();
+  const run = (statement: string): Promise<void> =>
+    onMysql(async (connection) => {
+      await connection.query(statement);
+    }, name);
+  await run(`create user '${username}'@'%' identified by '${password}'`);
+  await run(`grant select on ${name}.* to '${username}'@'%'`);
+  return {
+    credentials: { host: mysqlServer.host, port: mysqlServer.port, username, password, database: name },
+    run,
+    drop: async () => {
+      await run(`drop user '${username}'@'%'`);
+      await drop();
+    },
+  };
+};
+
+const kinds = [
+  { datasourceType: 'POSTGRES', spelt: 'postgres', open: openPostgres, isThere: await isPostgresThere() },
+  { datasourceType: 'MYSQL', spelt: 'MariaDB', open: openMariaDb, isThere: await isMysqlThere() },
+];
+
+describe.each(kinds.filter(({ isThere }) => isThere))('$datasourceType', ({ datasourceType, spelt, open }) => {
+  let house: House;
+  let server: Server;
+  const body = (parts: Input = {}): Input => ({
+    datasourceType: spelt,
+    credentials: { name: 'server', ...server.credentials, ...parts },
+  });
+  const listed = async () => (await ok(house, 'listDatasources', {})).data.find(({ name }) => name === 'server');
+
+  beforeAll(async () => {
+    server = await open();
+    await server.run('create table shops (id bigint primary key, name varchar(20) not null unique)');
+    await server.run(
+      'create table sales (id bigint primary key, shop bigint, foreign key (shop) references shops (id))',
+    );
+    house = await openHouse(`datasources: { allowedHosts: ["${server.credentials.host}"] }`);
+  }, 60_000);
+  afterAll(async () => {
+    await house.close();
+    await server.drop();
+  });
+
+  test('one that cannot be reached is refused in words that hold no secret, and is not stored', async () => {
+    for (const parts of [{ database: 'nowhere' }, { port: 9 }, { username: 'nobody_here' }]) {
+      const message = await refused('createDatasource DATASOURCE_CONNECTION_ERROR', house, body(parts));
+      expect(message).not.toContain(password);
+    }
+    expect(await listed()).toBeUndefined();
+  });
+
+  test('it is created, and what was found in it is kept: tables, columns and keys', async () => {
+    const answer = await call(house, 'createDatasource', body());
+    expect([answer.status, answer.body]).toEqual([200, { name: 'server' }]);
+    expect(await listed()).toMatchObject({ name: 'server', datasourceType });
+    const tables = await house.stored(async (store) => {
+      const summary = await store.datasources.findSummary('server');
+      return store.datasources.findTables(summary?.id ?? '');
+    });
+    expect(tables?.find(({ tableName }) => tableName === 'sales')).toMatchObject({
+      primaryKey: ['id'],
+      foreignKeys: [{ columns: ['shop'], references: { tableName: 'shops' }, referencedColumns: ['id'] }],
+    });
+    expect(tables?.find(({ tableName }) => tableName === 'shops')?.uniqueKeys).toEqual([['name']]);
+  });
+
+  test('a sync sees a table that was made since', async () => {
+    const count = async () => (await ok(house, 'syncDatasource', { name: 'server' })).data.message;
+    expect(await count()).toBe('Datasource "server" is synced: 2 tables.');
+    await server.run('create table later (id bigint primary key)');
+    expect(await count()).toBe('Datasource "server" is synced: 3 tables.');
+  });
+
+  test('an update that does not reach it leaves it as it was', async () => {
+    await refused('updateDatasource DATASOURCE_CONNECTION_ERROR', house, body({ database: 'nowhere' }));
+    expect((await ok(house, 'syncDatasource', { name: 'server' })).data.message).toContain('is synced');
+    expect(await ok(house, 'updateDatasource', body())).toEqual({ name: 'server' });
+  });
+
+  test('another host is not reached, though the server is the same', async () => {
+    const other = body({ name: 'other', host: 'localhost' });
+    const message = await refused('createDatasource DATASOURCE_CONNECTION_ERROR', house, other);
+    expect(message).toContain('datasources.allowedHosts');
+  });
+});

@@ -1,0 +1,366 @@
+/** `POST /data-app/datamarts`: the creation of datamarts, which the interface's clients call beside its sixteen sections. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { columnRef } from '../engine/world.js';
+import {
+  boardOver,
+  bySale,
+  clientsTable,
+  columns,
+  createSales,
+  productsTable,
+  readDatamart,
+  readTable,
+  salesTable,
+  tableTenancy,
+} from './datamarts.js';
+import { call, type House, type Input, mint, ok, openHouse, refused } from './house.js';
+import { definition } from './organization.js';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.close());
+
+const wrong = (name: string, parts: Input) =>
+  refused('createDatamart INVALID_REQUEST_BODY', house, {
+    name,
+    datasourceName: 'warehouse',
+    tableList: [salesTable, productsTable],
+    ...parts,
+  });
+
+test('Answer: {id, error: null}', async () => {
+  const answer = await call(house, 'createDatamart', {
+    name: 'one',
+    datasourceName: 'warehouse',
+    tableList: [productsTable],
+  });
+  expect([answer.status, answer.body]).toEqual([200, { id: 'one', error: null }]);
+  const legacy = { name: 'two', datasourceName: 'warehouse', tableList: [productsTable] };
+  expect(await ok(house, 'createDatamart', legacy, { path: '/api/v2/dataApp/datamarts' })).toEqual({
+    id: 'two',
+    error: null,
+  });
+});
+
+test('it is listed with the datatypes of the datasource', async () => {
+  await createSales(house, 'listed');
+  const { datamartTables, ...rest } = await readDatamart(house, 'listed');
+  expect(rest).toEqual({
+    name: 'listed',
+    createdAt: '2024-04-20T12:00:00.000Z',
+    updatedAt: '2024-04-20T12:00:00.000Z',
+    datamartOrganization: { ...tableTenancy, primaryDatabase: null },
+    companyIntegration: { name: 'warehouse' },
+    datamartRelationships: [{ ...bySale, cardinality: null, join: null }],
+    sharedTables: ['products'],
+  });
+  expect(
+    datamartTables?.map(({ schemaName, tableName, clientColumn }) => [schemaName, tableName, clientColumn]),
+  ).toEqual([
+    ['main', 'sales', 'client'],
+    ['main', 'products', null],
+  ]);
+  expect(datamartTables?.[0]?.datamartTableColumns.map(({ columnName, datatype }) => [columnName, datatype])).toEqual([
+    ['client', 'VARCHAR'],
+    ['sold', 'TIMESTAMP'],
+    ['amount', 'BIGINT'],
+    ['region', 'VARCHAR'],
+    ['product', 'INTEGER'],
+  ]);
+});
+
+test('creating a second one with the same name fails: DATAMART_ALREADY_EXISTS', async () => {
+  const input = { name: 'twice', datasourceName: 'warehouse', tableList: [productsTable] };
+  await ok(house, 'createDatamart', input);
+  expect(await refused('createDatamart DATAMART_ALREADY_EXISTS', house, input)).toContain('"twice"');
+  await ok(house, 'createDatamart', { ...input, name: 'Twice' });
+});
+
+test('of ten simultaneous creates with one name, one succeeds', async () => {
+  const input = { name: 'at-once', datasourceName: 'warehouse', tableList: [productsTable] };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => call(house, 'createDatamart', input)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 400)]);
+});
+
+test('datasourceName must exist: INVALID_DATASOURCE_NAME', async () => {
+  const input = { name: 'no-source', datasourceName: 'Warehouse', tableList: [productsTable] };
+  expect(await refused('createDatamart INVALID_DATASOURCE_NAME', house, input)).toContain('"Warehouse"');
+});
+
+test('a datasource that cannot be reached: DATASOURCE_CONNECTION_ERROR, and nothing is made', async () => {
+  const input = { name: 'unreached', datasourceName: 'lost', tableList: [productsTable] };
+  const message = await refused('createDatamart DATASOURCE_CONNECTION_ERROR', house, input);
+  expect(message).not.toContain('warehouse.duckdb');
+  await ok(house, 'createDatamart', { ...input, datasourceName: 'warehouse' });
+});
+
+test('the service token alone', async () => {
+  for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
+    const input = { name: 'never', datasourceName: 'warehouse', tableList: [productsTable] };
+    const message = await refused('createDatamart AUTHENTICATION_ERROR', house, input, { bearer });
+    expect(message).toBe('invalid service token');
+  }
+});
+
+describe('tables and columns are those of the datasource', () => {
+  test.each<[string, Input, string]>([
+    [
+      'a table',
+      { ...productsTable, name: 'product' },
+      'tableList[0].name: string "product" came, expected a table of schema "main"',
+    ],
+    ['a table in its exact case', { ...productsTable, name: 'Products' }, '(case counts: "products")'],
+    [
+      'a table of that schema',
+      { ...productsTable, schemaName: 'eu' },
+      'tableList[0].name: string "products" came, expected a table of schema "eu"',
+    ],
+    [
+      'a column',
+      { name: 'products', columns: columns('id', 'colour') },
+      'tableList[0].columns[1].name: string "colour" came, expected a column of table "products"',
+    ],
+    ['a column in its exact case', { name: 'products', columns: columns('ID') }, '(case counts: "id")'],
+    [
+      'a client column',
+      { ...salesTable, clientColumn: 'Client' },
+      'tableList[0].clientColumn: string "Client" came, expected a column of table "sales" (case counts: "client")',
+    ],
+    [
+      'a column once',
+      { name: 'products', columns: columns('id', 'label', 'id') },
+      'tableList[0].columns[2].name: string "id" came, expected a column that is not in the list yet',
+    ],
+  ])('%s', async (_, table, message) => {
+    expect(await wrong('never', { tableList: [table] })).toContain(message);
+  });
+
+  test('a table once: in two schemas, one name is two tables', async () => {
+    expect(await wrong('never', { tableList: [productsTable, { ...productsTable, schemaName: 'main' }] })).toContain(
+      'tableList[1].name: string "products" came, expected a table that is not in the list yet',
+    );
+    const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }];
+    await ok(house, 'createDatamart', { name: 'both', datasourceName: 'warehouse', tableList });
+    const { datamartTables } = await readDatamart(house, 'both');
+    expect(datamartTables?.map(({ schemaName }) => schemaName)).toEqual(['main', 'eu']);
+  });
+
+  test('a left out schemaName is the default schema', async () => {
+    await ok(house, 'createDatamart', { name: 'default-schema', datasourceName: 'warehouse', tableList: [salesTable] });
+    expect((await readTable(house, 'default-schema', 'sales')).schemaName).toBe('main');
+  });
+
+  test('several faults are named at once, up to ten', async () => {
+    const three = await wrong('never', {
+      tableList: [
+        { name: 'nothing', columns: columns('a') },
+        { name: 'products', columns: columns('id', 'a', 'b') },
+      ],
+    });
+    expect(three).toMatch(
+      /tableList\[0\]\.name.*; tableList\[1\]\.columns\[1\]\.name.*; tableList\[1\]\.columns\[2\]\.name/,
+    );
+    const many = Array.from({ length: 13 }, (_, index) => `c${index}`);
+    expect(await wrong('never', { tableList: [{ name: 'products', columns: columns(...many) }] })).toMatch(
+      /; and 3 more\.$/,
+    );
+  });
+});
+
+describe('tenancySettings', () => {
+  const tenancy = (parts: Input, more: Input = {}) =>
+    wrong('never', { tenancySettings: { ...tableTenancy, ...parts }, ...more });
+
+  test.each<[string, Input, string]>([
+    ['tableName is in the datasource', { tableName: 'Clients' }, 'tenancySettings.tableName: string "Clients" came'],
+    ['schemaName too', { schemaName: 'eu' }, 'expected a table of schema "eu"'],
+    [
+      'tableClientNameColumn is a column of it',
+      { tableClientNameColumn: 'x' },
+      'tenancySettings.tableClientNameColumn: string "x"',
+    ],
+    ['tablePrimaryKeyColumn too', { tablePrimaryKeyColumn: 'x' }, 'tenancySettings.tablePrimaryKeyColumn: string "x"'],
+    [
+      'NUMBER is a column of integers',
+      { clientColumnType: 'NUMBER' },
+      'expected a column of integers, since clientColumnType is NUMBER; it holds VARCHAR',
+    ],
+    [
+      'STRING is text or UUIDs',
+      { tableName: 'shops' },
+      'expected a column of text or UUIDs, since clientColumnType is STRING; it holds BIGINT',
+    ],
+    ['ROW is not among the levels', { tenancyLevel: 'ROW' }, 'tenancySettings.tenancyLevel: string "ROW" came'],
+  ])('%s', async (_, parts, message) => {
+    expect(await tenancy(parts)).toContain(message);
+  });
+
+  test('TABLE requires clientColumnType, schemaName, tableName, tableClientNameColumn and tablePrimaryKeyColumn', async () => {
+    for (const field of [
+      'clientColumnType',
+      'schemaName',
+      'tableName',
+      'tableClientNameColumn',
+      'tablePrimaryKeyColumn',
+    ]) {
+      expect(await tenancy({ [field]: undefined })).toContain(`tenancySettings.${field}: nothing came`);
+    }
+  });
+
+  test('a new datamart keeps no level, so tenancyLevel is required', async () => {
+    expect(await tenancy({ tenancyLevel: undefined })).toContain('tenancySettings.tenancyLevel: nothing came');
+  });
+
+  test('the client columns of tables hold what clientColumnType says', async () => {
+    const tableList = [{ ...salesTable, clientColumn: 'product' }];
+    expect(await tenancy({}, { tableList })).toContain(
+      'tableList[0].clientColumn: string "product" came, expected a column of text or UUIDs',
+    );
+  });
+
+  test('left out: none is configured, and the only clientId is None', async () => {
+    await ok(house, 'createDatamart', { name: 'untenanted', datasourceName: 'warehouse', tableList: [productsTable] });
+    expect((await readDatamart(house, 'untenanted')).datamartOrganization).toBeNull();
+    await mint(house, 'None', {}, { datamartName: 'untenanted' });
+    await refused('createGuestToken CLIENT_ID_ERROR', house, {
+      clientId: 'acme',
+      dataAppName: 'shop',
+      datamartName: 'untenanted',
+    });
+  });
+});
+
+describe('relationships', () => {
+  const related = (parts: Input, more: Input = {}) =>
+    wrong('never', { relationships: [{ ...bySale, ...parts }], ...more });
+
+  test.each<[string, Input, string]>([
+    [
+      'the parent is a table of the list',
+      { parentTableName: 'notes' },
+      'relationships[0].parentTableName: string "notes" came, expected a table of the datamart',
+    ],
+    ['the child too', { childTableName: 'Products' }, 'relationships[0].childTableName'],
+    [
+      'the parent column is in the list',
+      { parentColumnName: 'paid' },
+      'relationships[0].parentColumnName: string "paid" came, expected a column that the datamart has of table "sales"',
+    ],
+    ['the child column too', { childColumnName: 'ID' }, 'relationships[0].childColumnName'],
+    ['cardinality is one of four', { cardinality: 'many' }, 'relationships[0].cardinality'],
+    ['join is one of four', { join: 'CROSS JOIN' }, 'relationships[0].join'],
+  ])('%s', async (_, parts, message) => {
+    expect(await related(parts)).toContain(message);
+  });
+
+  test('a name that fits two tables is refused with a mend; schema.table names one', async () => {
+    const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }, productsTable];
+    expect(await related({}, { tableList })).toContain(
+      'relationships[0].parentTableName: string "sales" came, expected schema.table',
+    );
+    const relationships = [{ ...bySale, parentTableName: 'eu.sales', cardinality: 'ManyToOne', join: 'INNER JOIN' }];
+    await ok(house, 'createDatamart', { name: 'qualified', datasourceName: 'warehouse', tableList, relationships });
+    expect((await readDatamart(house, 'qualified')).datamartRelationships).toEqual(relationships);
+  });
+
+  test('two of one relationshipName are refused', async () => {
+    expect(await wrong('never', { relationships: [bySale, bySale] })).toContain('relationships[1].relationshipName');
+  });
+});
+
+test('sharedTables must name tables of the list', async () => {
+  expect(await wrong('never', { sharedTables: ['products', 'notes'] })).toContain(
+    'sharedTables[1]: string "notes" came',
+  );
+  const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }];
+  expect(await wrong('never', { tableList, sharedTables: ['sales'] })).toContain(
+    'sharedTables[0]: string "sales" came, expected schema.table',
+  );
+});
+
+describe('custom columns', () => {
+  const custom = { name: 'double', isCustomColumn: true, sql: 'amount * 2' };
+  const withColumn = (column: Input) => ({
+    tableList: [{ ...salesTable, columns: [...columns('client', 'amount'), column] }],
+  });
+
+  test('are stored and listed, and refused in a query in words of their own', async () => {
+    await createSales(house, 'custom', { ...withColumn(custom), relationships: [], sharedTables: [] });
+    const { datamartTableColumns } = await readTable(house, 'custom', 'sales');
+    expect(datamartTableColumns[2]).toMatchObject({
+      columnName: 'double',
+      isCustomColumn: true,
+      sql: 'amount * 2',
+      datatype: '',
+    });
+    expect(datamartTableColumns[1]).toMatchObject({ columnName: 'amount', isCustomColumn: false, sql: '' });
+    const measures = [{ name: 'Sum', aggregate: 'SUM', column: columnRef('sales.double') }] as const;
+    await boardOver(house, 'custom', 'doubled', 'acme', definition({ measures, underlying: [] }));
+    const [metric] = (await ok(house, 'listEmbedMetrics', { embedId: 'doubled', clientId: 'acme' })).data;
+    const query = { metricId: metric?.metricId, embedId: 'doubled', clientId: 'acme' };
+    expect(await refused('queryMetric METRIC_QUERY_ERROR', house, query)).toContain(
+      'main.sales.double is a custom column',
+    );
+  });
+
+  test.each<[string, Input, string]>([
+    [
+      'when isCustomColumn is true, sql is required',
+      { name: 'd', isCustomColumn: true },
+      'tableList[0].columns[2].sql',
+    ],
+    ['and not blank', { name: 'd', isCustomColumn: true, sql: '  ' }, 'tableList[0].columns[2].sql'],
+    ['sql belongs to custom columns', { name: 'region', sql: 'amount' }, 'tableList[0].columns[2].sql'],
+    ['it has at most 20,000 characters', { ...custom, sql: 'x'.repeat(20_001) }, 'at most 20000 characters'],
+    [
+      'a name that no real column has',
+      { ...custom, name: 'region' },
+      'expected a name that no column of table "sales" has',
+    ],
+  ])('%s', async (_, column, message) => {
+    expect(await wrong('never', withColumn(column))).toContain(message);
+  });
+
+  test('no relationship joins by one', async () => {
+    const tableList = [{ ...salesTable, columns: [...columns('client'), custom] }, productsTable];
+    const relationships = [{ ...bySale, parentColumnName: 'double' }];
+    expect(await wrong('never', { tableList, relationships })).toContain('and no custom one');
+  });
+});
+
+test.each<[string, Input]>([
+  ['name is required', { name: undefined }],
+  ['datasourceName is required', { datasourceName: undefined }],
+  ['tableList is required', { tableList: undefined }],
+  ['columns are required', { tableList: [{ name: 'products' }] }],
+  ['columns are not empty', { tableList: [{ name: 'products', columns: [] }] }],
+  [
+    'defaultSort is case-sensitive',
+    { tableList: [{ name: 'products', columns: [{ name: 'id', defaultSort: 'asc' }] }] },
+  ],
+  ['no field but these', { datasourceId: 'x' }],
+])('%s', async (_, parts) => {
+  await wrong('never', parts);
+});
+
+test('what was refused was not made', async () => {
+  const { data } = await ok(house, 'listDatamarts', { expandDetails: false });
+  expect(data.filter(({ name }) => name === 'never')).toEqual([]);
+});
+
+test("a created datamart separates its clients: one reads its own rows, and not another's", async () => {
+  await createSales(house, 'separate', { tableList: [salesTable, productsTable, clientsTable] });
+  const embeds = { acme: 'separate-acme', globex: 'separate-globex' };
+  for (const [clientId, dashboardId] of Object.entries(embeds)) {
+    await boardOver(house, 'separate', dashboardId, clientId, definition());
+  }
+  const revenue = async (clientId: string, embedId: string) => {
+    const [metric] = (await ok(house, 'listEmbedMetrics', { embedId, clientId })).data;
+    const { data } = await ok(house, 'queryMetric', { metricId: metric?.metricId, embedId, clientId });
+    return data[0]?.Revenue;
+  };
+  expect([await revenue('acme', embeds.acme), await revenue('globex', embeds.globex)]).toEqual([200, 3000]);
+});

@@ -1,0 +1,251 @@
+/** How guests arrange boards, and the views that they save. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { guestLimits } from '../../src/domain/guest-metric.js';
+import { boardOf, create, embedOf, guest, openBoard } from './guests.js';
+import { call, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
+
+let house: House;
+let acme: string;
+let ann: string;
+let bob: string;
+let globex: string;
+
+beforeAll(async () => {
+  house = await openHouse();
+  await openBoard(house, 'acme-board', 'acme');
+  acme = await guest(house, 'acme');
+  ann = await guest(house, 'acme', { userIdentifier: 'ann' });
+  bob = await guest(house, 'acme', { userIdentifier: 'bob' });
+  globex = await guest(house, 'globex');
+});
+beforeEach(() => setNow(noon));
+afterAll(() => house.close());
+
+const layoutOf = async (bearer: string, dashboardId: string) => (await boardOf(house, bearer, dashboardId)).layout;
+const arrange = (bearer: string, dashboardId: string, layout: readonly Input[]) =>
+  ok(house, 'saveGuestLayout', { dashboardId, layout }, { bearer });
+const card = (metricId: string, y = 0) => ({ metricId, x: 0, y, w: 6, h: 2 });
+const ids = (cards: readonly { readonly metricId: string }[]) => cards.map(({ metricId }) => metricId);
+
+describe('PUT /api/v2/guest/dashboards/{dashboardId}/layout', () => {
+  test('on a client’s dashboard, a token without user arranges it for all of the client', async () => {
+    await openBoard(house, 'for-all', 'acme');
+    const [revenue, spare] = [
+      await metricOf(house, 'for-all', 'acme', 'revenue'),
+      await metricOf(house, 'for-all', 'acme', 'spare'),
+    ];
+    const own = await create(house, acme, 'for-all', 'Own');
+    const layout = [card(spare), card(own, 2), card(revenue, 4)];
+    expect(await arrange(acme, 'for-all', layout)).toEqual({ data: { layout }, error: null });
+    for (const bearer of [acme, ann]) {
+      const seen = await layoutOf(bearer, 'for-all');
+      expect(seen.toSorted((a, b) => a.y - b.y)).toEqual(layout);
+    }
+    await arrange(acme, 'for-all', [card(revenue)]);
+    expect(await layoutOf(bob, 'for-all')).toEqual([card(revenue)]);
+  });
+
+  test('a user’s arrangement is the user’s own', async () => {
+    await openBoard(house, 'own', 'acme');
+    const revenue = await metricOf(house, 'own', 'acme', 'revenue');
+    const before = await layoutOf(bob, 'own');
+    await arrange(ann, 'own', [card(revenue, 7)]);
+    expect(await layoutOf(ann, 'own')).toEqual([card(revenue, 7)]);
+    expect(await layoutOf(bob, 'own')).toEqual(before);
+    expect(await layoutOf(acme, 'own')).toEqual(before);
+  });
+
+  test('on a dashboard of the organization’s it is the client’s own, and its users’ until they arrange it themselves', async () => {
+    const shared = await embedOf(house, 'board');
+    const before = await layoutOf(globex, shared);
+    await arrange(acme, shared, [card('revenue', 3)]);
+    expect(await layoutOf(acme, shared)).toEqual([card('revenue', 3)]);
+    expect(await layoutOf(ann, shared)).toEqual([card('revenue', 3)]);
+    await arrange(ann, shared, [card('by-region')]);
+    expect(await layoutOf(ann, shared)).toEqual([card('by-region')]);
+    expect(await layoutOf(bob, shared)).toEqual([card('revenue', 3)]);
+    expect(await layoutOf(globex, shared)).toEqual(before);
+    const other = await embedOf(house, 'board');
+    expect(await layoutOf(acme, other)).toEqual([card('revenue', 3)]);
+  });
+
+  test('the cards of metrics that came later are below; those that were taken off stay off', async () => {
+    await openBoard(house, 'later', 'acme');
+    const revenue = await metricOf(house, 'later', 'acme', 'revenue');
+    await arrange(ann, 'later', [card(revenue)]);
+    const later = await create(house, acme, 'later', 'Later', { card: { x: 3, y: 1, w: 4, h: 2 } });
+    expect(await layoutOf(ann, 'later')).toEqual([card(revenue), { metricId: later, x: 3, y: 3, w: 4, h: 2 }]);
+    const mine = await create(house, ann, 'later', 'Mine', { card: { x: 8, y: 0, w: 4, h: 2 } });
+    expect(await layoutOf(ann, 'later')).toContainEqual({ metricId: mine, x: 8, y: 0, w: 4, h: 2 });
+    expect(ids(await layoutOf(bob, 'later'))).not.toContain(mine);
+  });
+
+  test.each<[string, Input]>([
+    ['without user', {}],
+    ['of a user', { userIdentifier: 'cleo' }],
+  ])('what a token hides is not lost when a token %s that hides it arranges the board', async (_, params) => {
+    const dashboardId = `hiding-${Object.keys(params).length}`;
+    await openBoard(house, dashboardId, 'acme');
+    const [revenue, guarded] = [
+      await metricOf(house, dashboardId, 'acme', 'revenue'),
+      await metricOf(house, dashboardId, 'acme', 'guarded'),
+    ];
+    const own = await create(house, acme, dashboardId, 'Own');
+    const hiding = await guest(house, 'acme', {
+      ...params,
+      hideDashboardMetrics: [{ dashboardId, metricIds: ['guarded', own] }],
+    });
+    const seeing = await guest(house, 'acme', params);
+    const hidden = (await layoutOf(seeing, dashboardId)).filter(({ metricId }) => [guarded, own].includes(metricId));
+    expect(hidden).toHaveLength(2);
+    await refused('saveGuestLayout UNAUTHORIZED', house, { dashboardId, layout: [card(guarded)] }, { bearer: hiding });
+    await arrange(hiding, dashboardId, [card(revenue, 9)]);
+    expect(await layoutOf(hiding, dashboardId)).toEqual([card(revenue, 9)]);
+    const seen = await layoutOf(seeing, dashboardId);
+    expect(seen).toHaveLength(3);
+    expect(seen).toEqual(expect.arrayContaining([card(revenue, 9), ...hidden]));
+  });
+
+  test('every metric must be open to the guest, each once, and each card on the grid', async () => {
+    const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    const mine = await create(house, ann, 'acme-board', 'Mine');
+    for (const metricId of ['nowhere', 'revenue', mine])
+      await refused(
+        'saveGuestLayout UNAUTHORIZED',
+        house,
+        { dashboardId: 'acme-board', layout: [card(metricId)] },
+        { bearer: bob },
+      );
+    const twice = { dashboardId: 'acme-board', layout: [card(revenue), card(revenue, 2)] };
+    expect(await refused('saveGuestLayout INVALID_REQUEST_BODY', house, twice, { bearer: acme })).toContain('once');
+    const wide = { dashboardId: 'acme-board', layout: [{ ...card(revenue), w: 13 }] };
+    await refused('saveGuestLayout INVALID_REQUEST_BODY', house, wide, { bearer: acme });
+  });
+});
+
+describe('GET|POST|DELETE /api/v2/guest/dashboards/{dashboardId}/views', () => {
+  const save = (bearer: string, name: string, parts: Input = {}, dashboardId = 'acme-board') =>
+    ok(house, 'createGuestView', { dashboardId, name, ...parts }, { bearer });
+  const views = async (bearer: string, dashboardId = 'acme-board') =>
+    (await ok(house, 'listGuestViews', { dashboardId }, { bearer })).data;
+
+  test('a view keeps filter choices under the filters’ own names, for its user alone', async () => {
+    const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    const { data, error } = await save(ann, 'Mine', {
+      dashboardFilter: { rEGION: ['north'], Sold: 'Last 30 Days' },
+      metricFilter: { [revenue]: { size: { min: 10 } } },
+    });
+    expect(error).toBeNull();
+    expect(data).toEqual({
+      id: data.id,
+      name: 'Mine',
+      dashboardFilter: { Region: ['north'], Sold: 'Last 30 Days' },
+      metricFilter: { [revenue]: { Amount: { min: 10 } } },
+      filterNames: {},
+    });
+    expect(await views(ann)).toEqual([data]);
+    for (const bearer of [bob, acme]) expect(await views(bearer)).toEqual([]);
+    await refused(
+      'deleteGuestView VIEW_NOT_FOUND',
+      house,
+      { dashboardId: 'acme-board', viewId: data.id },
+      { bearer: bob },
+    );
+    await ok(house, 'deleteGuestView', { dashboardId: 'acme-board', viewId: data.id }, { bearer: ann });
+    expect(await views(ann)).toEqual([]);
+    await refused(
+      'deleteGuestView VIEW_NOT_FOUND',
+      house,
+      { dashboardId: 'acme-board', viewId: data.id },
+      { bearer: ann },
+    );
+  });
+
+  test('its name is unique for the user and the dashboard; of two at once, exactly one is made', async () => {
+    const both = await Promise.all(
+      [1, 2].map(() => call(house, 'createGuestView', { dashboardId: 'acme-board', name: 'Twice' }, { bearer: bob })),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    const input = { dashboardId: 'acme-board', name: 'Twice' };
+    await refused('createGuestView VIEW_ALREADY_EXISTS', house, input, { bearer: bob });
+    await save(acme, 'Twice');
+    const shared = await embedOf(house, 'board');
+    await save(bob, 'Twice', {}, shared);
+    await save(globex, 'Twice', {}, shared);
+    expect((await views(globex, shared)).map(({ name }) => name)).toEqual(['Twice']);
+  });
+
+  test.each<[string, Input, string]>([
+    ['an unknown filter', { dashboardFilter: { Nothing: 'x' } }, 'dashboardFilter["Nothing"]: there is no such filter'],
+    ['a value that does not fit', { dashboardFilter: { Amount: 'much' } }, 'dashboardFilter["Amount"]: takes a number'],
+    ['one filter twice', { dashboardFilter: { Region: 'a', region: 'b' } }, 'twice'],
+    ['an unknown metric', { metricFilter: { nowhere: {} } }, 'metricFilter["nowhere"]: there is no such metric'],
+    ['SQL', { dashboardFilter: { Region: { sql: 'select 1', columnName: 'x' } } }, 'dashboardFilter.Region'],
+  ])('%s is refused', async (_, parts, fault) => {
+    const input = { dashboardId: 'acme-board', name: 'Bad', ...parts };
+    expect(await refused('createGuestView INVALID_REQUEST_BODY', house, input, { bearer: acme })).toContain(fault);
+  });
+
+  test('filters are renamed where isAllowDashboardFilterNameChange allows, and only so that names stay apart', async () => {
+    const input = { dashboardId: 'acme-board', name: 'Renamed', filterNames: { region: 'Where' } };
+    await refused('createGuestView UNAUTHORIZED', house, input, { bearer: acme });
+    const renaming = await guest(house, 'acme', { accessPermissions: { isAllowDashboardFilterNameChange: true } });
+    for (const filterNames of [{ Region: 'sold' }, { Nothing: 'x' }, { Region: 'Same', Sold: 'same' }])
+      await refused('createGuestView INVALID_REQUEST_BODY', house, { ...input, filterNames }, { bearer: renaming });
+    const { data } = await ok(house, 'createGuestView', input, { bearer: renaming });
+    expect(data.filterNames).toEqual({ Region: 'Where' });
+    await ok(
+      house,
+      'createGuestView',
+      { ...input, name: 'Swapped', filterNames: { Region: 'Sold', Sold: 'Region' } },
+      { bearer: renaming },
+    );
+  });
+
+  test('a view neither holds nor answers what its token hides', async () => {
+    const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    const user = { userIdentifier: 'dora' };
+    const seeing = await guest(house, 'acme', user);
+    const hiding = await guest(house, 'acme', {
+      ...user,
+      hideDashboardFilters: ['Region'],
+      hideDashboardMetrics: [{ dashboardId: 'acme-board', metricIds: ['revenue'] }],
+    });
+    const parts = { dashboardFilter: { Region: 'north', Paid: true }, metricFilter: { [revenue]: { Amount: 1 } } };
+    await save(seeing, 'All', parts);
+    expect(await views(hiding)).toMatchObject([{ dashboardFilter: { Paid: true }, metricFilter: {} }]);
+    expect((await views(hiding))[0]?.dashboardFilter).not.toHaveProperty('Region');
+    expect(await views(seeing)).toMatchObject([parts]);
+    const input = { dashboardId: 'acme-board', name: 'Hidden', ...parts };
+    const message = await refused('createGuestView INVALID_REQUEST_BODY', house, input, { bearer: hiding });
+    expect(message).toContain('dashboardFilter["Region"]: there is no such filter');
+    expect(message).toContain('there is no such metric');
+  });
+
+  test('their number and size are bounded', async () => {
+    const user = { userIdentifier: 'eve' };
+    const bearer = await guest(house, 'acme', user);
+    await save(bearer, 'First');
+    await house.stored(async (store) => {
+      const app = await store.dataApps.findByName('shop');
+      const dataAppId = app?.id ?? '';
+      const board = await store.dashboards.findByExternalId(dataAppId, 'acme-board');
+      const viewer = { dataAppId, clientId: 'acme', ...user };
+      for (let made = 1; made < guestLimits.views; made += 1) {
+        const view = {
+          id: `eve-${made}`,
+          name: `View ${made}`,
+          dashboardFilter: {},
+          metricFilter: {},
+          filterNames: {},
+        };
+        await store.guestViews.insert(board?.id ?? '', viewer, view, noon);
+      }
+    });
+    const input = { dashboardId: 'acme-board', name: 'One more' };
+    const message = await refused('createGuestView INVALID_REQUEST_BODY', house, input, { bearer });
+    expect(message).toContain(`may be ${guestLimits.views}`);
+    const long = { ...input, dashboardFilter: { Region: Array.from({ length: 20 }, () => 'x'.repeat(4000)) } };
+    await refused('createGuestView INVALID_REQUEST_BODY', house, long, { bearer: acme });
+  });
+});

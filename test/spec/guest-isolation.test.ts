@@ -1,0 +1,252 @@
+/** Every write of a guest's against everyone who may not make it: another client, data app, user, a token that is over, denied or hides the metric. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { boardOf, create, embedOf, everything, guest, openBoard, openSettings, revenueBy } from './guests.js';
+import { call, type House, type Input, mint, noon, ok, openHouse, type Pair, refused, setNow } from './house.js';
+
+let house: House;
+/** The organization's board, as data app `shop` embeds it. */
+let shared: string;
+let viewId: string;
+let byName: Readonly<Record<string, string>>;
+const ann = { userIdentifier: 'ann' };
+const bob = { userIdentifier: 'bob' };
+
+beforeAll(async () => {
+  house = await openHouse();
+  await openBoard(house, 'acme-board', 'acme');
+  shared = await embedOf(house, 'board');
+  const [clients, users] = [await guest(house, 'acme'), await guest(house, 'acme', ann)];
+  byName = {
+    common: await create(house, clients, 'acme-board', 'Common'),
+    private: await create(house, users, 'acme-board', 'Private'),
+    shared: await create(house, clients, shared, 'Shared'),
+  };
+  viewId = (await ok(house, 'createGuestView', { dashboardId: 'acme-board', name: 'Mine' }, { bearer: users })).data.id;
+});
+beforeEach(() => setNow(noon));
+afterAll(() => house.close());
+
+type Place = { readonly dashboardId: string; readonly metricId: string; readonly viewId: string };
+type Write = (place: Place) => Input;
+
+const card = ({ metricId }: Place) => ({ metricId, x: 0, y: 0, w: 1, h: 1 });
+const makes: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder', definition: revenueBy() });
+const renames: Write = ({ metricId }) => ({ metricId, name: 'Intruder' });
+const points: Write = ({ metricId }) => ({ metricId });
+const restores: Write = ({ metricId }) => ({ metricId, isArchived: false });
+const previews: Write = ({ dashboardId, metricId }) => ({
+  dashboardId,
+  metricId,
+  definition: { chart: { type: 'bar' } },
+});
+const previewsNew: Write = ({ dashboardId }) => ({ dashboardId, definition: revenueBy() });
+const arranges: Write = (place) => ({ dashboardId: place.dashboardId, layout: [card(place)] });
+const saves: Write = ({ dashboardId }) => ({ dashboardId, name: 'Intruder' });
+const lists: Write = ({ dashboardId }) => ({ dashboardId });
+const drops: Write = (place) => ({ dashboardId: place.dashboardId, viewId: place.viewId });
+
+/** Those that name a metric, and those that name a dashboard alone. */
+const onMetrics: readonly [Pair, Write][] = [
+  ['updateGuestMetric UNAUTHORIZED', renames],
+  ['deleteGuestMetric UNAUTHORIZED', points],
+  ['archiveGuestMetric UNAUTHORIZED', points],
+  ['archiveGuestMetric UNAUTHORIZED', restores],
+  ['previewGuestMetric UNAUTHORIZED', previews],
+  ['saveGuestLayout UNAUTHORIZED', arranges],
+];
+const onDashboards: readonly [Pair, Write][] = [
+  ['createGuestMetric UNAUTHORIZED', makes],
+  ['previewGuestMetric UNAUTHORIZED', previewsNew],
+  ['createGuestView UNAUTHORIZED', saves],
+  ['listGuestViews UNAUTHORIZED', lists],
+  ['deleteGuestView UNAUTHORIZED', drops],
+];
+
+const at = (dashboardId: string, metric: string): Place => ({ dashboardId, metricId: byName[metric] ?? '', viewId });
+const nowhere: Place = { dashboardId: 'nowhere', metricId: 'nowhere', viewId: 'nowhere' };
+
+/** All that those see who may: nothing of it may move. */
+const state = async () => {
+  const [clients, users] = [await guest(house, 'acme'), await guest(house, 'acme', ann)];
+  const seen = async (bearer: string, dashboardId: string) => boardOf(house, bearer, dashboardId);
+  return JSON.stringify([
+    await seen(clients, 'acme-board'),
+    await seen(users, 'acme-board'),
+    await seen(clients, shared),
+    await ok(house, 'listGuestViews', { dashboardId: 'acme-board' }, { bearer: users }),
+  ]);
+};
+
+const turnedAway = async (
+  writes: readonly [Pair, Write][],
+  place: Place,
+  elsewhere: Place,
+  bearer: string,
+): Promise<void> => {
+  const before = await state();
+  for (const [pair, write] of writes) {
+    const message = await refused(pair, house, write(place), { bearer });
+    expect(message, pair).toBe(await refused(pair, house, write(elsewhere), { bearer }));
+    expect(message, pair).not.toMatch(/acme|Common|Private|Shared/);
+  }
+  expect(await state()).toBe(before);
+};
+
+describe('in the same words for what is there and what is not', () => {
+  test('another client', async () => {
+    const bearer = await guest(house, 'globex');
+    await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
+    await turnedAway([...onMetrics], at(shared, 'shared'), { ...nowhere, dashboardId: shared }, bearer);
+  });
+
+  test('the same client of another data app', async () => {
+    const { token: bearer } = await ok(
+      house,
+      'createGuestToken',
+      { clientId: 'acme', dataAppName: 'other', permissions: everything },
+      { bearer: house.otherKey },
+    );
+    await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
+    await turnedAway([...onMetrics, ...onDashboards], at(shared, 'shared'), nowhere, bearer);
+  });
+
+  test('another data app that embeds the same dashboard of the organization’s', async () => {
+    const input = { embedType: 'dashboard', dashboardId: 'board', workspaceName: 'shop', accessSettings: openSettings };
+    const { id } = await ok(house, 'createEmbed', input, { bearer: house.otherKey });
+    const { token: bearer } = await ok(
+      house,
+      'createGuestToken',
+      { clientId: 'acme', dataAppName: 'other', permissions: everything },
+      { bearer: house.otherKey },
+    );
+    expect((await boardOf(house, bearer, id)).metrics.map(({ name }) => name)).not.toContain('Shared');
+    await turnedAway([...onMetrics], at(id, 'shared'), { ...nowhere, dashboardId: id }, bearer);
+    const listed = await ok(house, 'listEmbedMetrics', { embedId: id, clientId: 'acme' }, { bearer: house.otherKey });
+    expect(listed.data.map(({ name }) => name)).not.toContain('Shared');
+  });
+
+  test('another user, and a token without user, of a private metric', async () => {
+    const elsewhere = { ...nowhere, dashboardId: 'acme-board' };
+    for (const params of [bob, {}])
+      await turnedAway([...onMetrics], at('acme-board', 'private'), elsewhere, await guest(house, 'acme', params));
+    const input = { dashboardId: 'acme-board', viewId };
+    await refused('deleteGuestView VIEW_NOT_FOUND', house, input, { bearer: await guest(house, 'acme', bob) });
+  });
+
+  test('a token that hides the metric', async () => {
+    const hideDashboardMetrics = [{ dashboardId: 'acme-board', metricIds: [byName.common] }];
+    const bearer = await guest(house, 'acme', { hideDashboardMetrics });
+    await turnedAway([...onMetrics], at('acme-board', 'common'), { ...nowhere, dashboardId: 'acme-board' }, bearer);
+  });
+
+  test('a token whose allowedEmbeds leave the dashboard out', async () => {
+    const bearer = await guest(house, 'acme', { allowedEmbeds: [shared] });
+    await turnedAway([...onMetrics, ...onDashboards], at('acme-board', 'common'), nowhere, bearer);
+  });
+
+  test('a token of another datamart', async () => {
+    const { token: bearer } = await ok(house, 'createGuestToken', {
+      clientId: '1',
+      dataAppName: 'shop',
+      datamartName: 'orders',
+      permissions: everything,
+    });
+    await turnedAway([...onMetrics, ...onDashboards], at(shared, 'shared'), nowhere, bearer);
+  });
+});
+
+test.each<[string, Input, readonly [Pair, Write][]]>([
+  [
+    'isDisableMetricCreation',
+    { isDisableMetricCreation: true },
+    [
+      ['createGuestMetric UNAUTHORIZED', makes],
+      ['previewGuestMetric UNAUTHORIZED', previewsNew],
+    ],
+  ],
+  [
+    'isEnableMetricUpdation',
+    { isEnableMetricUpdation: false },
+    [
+      ['updateGuestMetric UNAUTHORIZED', renames],
+      ['previewGuestMetric UNAUTHORIZED', previews],
+    ],
+  ],
+  [
+    'isEnableArchiveMetrics',
+    { isEnableArchiveMetrics: false },
+    [
+      ['deleteGuestMetric UNAUTHORIZED', points],
+      ['archiveGuestMetric UNAUTHORIZED', points],
+    ],
+  ],
+  ['isEnableManageMetrics', { isEnableManageMetrics: false }, [['archiveGuestMetric UNAUTHORIZED', restores]]],
+  ['isEnableCustomizeLayout', { isEnableCustomizeLayout: false }, [['saveGuestLayout UNAUTHORIZED', arranges]]],
+  [
+    'isEnableCreateDashboardView',
+    { isEnableCreateDashboardView: false },
+    [
+      ['createGuestView UNAUTHORIZED', saves],
+      ['listGuestViews UNAUTHORIZED', lists],
+      ['deleteGuestView UNAUTHORIZED', drops],
+    ],
+  ],
+])('%s decides its writes, and no others', async (name, permission, denied) => {
+  const before = await state();
+  const bearer = await guest(house, 'acme', ann, { ...everything, ...permission });
+  for (const [pair, write] of denied)
+    expect(await refused(pair, house, write(at('acme-board', 'private')), { bearer })).toContain(name);
+  expect(await state()).toBe(before);
+  const others = [...onMetrics, ...onDashboards].filter(([pair, write]) => {
+    const isDenied = denied.some(([other, same]) => other === pair && same === write);
+    return !isDenied && [previews, previewsNew, lists].includes(write);
+  });
+  for (const [pair, write] of others) {
+    const [operation] = pair.split(' ') as ['previewGuestMetric' | 'listGuestViews'];
+    const answer = await call(house, operation, write(at('acme-board', 'private')), { bearer });
+    expect(answer.status, pair).toBe(200);
+  }
+});
+
+test.each<[Pair, Write]>([
+  ['createGuestMetric TOKEN_EXPIRED', makes],
+  ['updateGuestMetric TOKEN_EXPIRED', renames],
+  ['deleteGuestMetric TOKEN_EXPIRED', points],
+  ['archiveGuestMetric TOKEN_EXPIRED', points],
+  ['previewGuestMetric TOKEN_EXPIRED', previewsNew],
+  ['saveGuestLayout TOKEN_EXPIRED', arranges],
+  ['createGuestView TOKEN_EXPIRED', saves],
+  ['listGuestViews TOKEN_EXPIRED', lists],
+  ['deleteGuestView TOKEN_EXPIRED', drops],
+])('%s, before anything else', async (pair, write) => {
+  const bearer = await mint(house, 'acme', ann, { permissions: everything, expiryTime: 1 });
+  const before = await state();
+  setNow(new Date(noon.getTime() + 1));
+  await refused(pair, house, write(at('acme-board', 'private')), { bearer });
+  expect(await state()).toBe(before);
+});
+
+test.each<[Pair, Write]>([
+  ['createGuestMetric AUTHENTICATION_ERROR', makes],
+  ['updateGuestMetric AUTHENTICATION_ERROR', renames],
+  ['deleteGuestMetric AUTHENTICATION_ERROR', points],
+  ['archiveGuestMetric AUTHENTICATION_ERROR', points],
+  ['previewGuestMetric AUTHENTICATION_ERROR', previewsNew],
+  ['saveGuestLayout AUTHENTICATION_ERROR', arranges],
+  ['createGuestView AUTHENTICATION_ERROR', saves],
+  ['listGuestViews AUTHENTICATION_ERROR', lists],
+  ['deleteGuestView AUTHENTICATION_ERROR', drops],
+])('%s without a guest token, also with a key of the host', async (pair, write) => {
+  for (const bearer of [null, 'wrong', house.apiKey, house.serviceToken])
+    await refused(pair, house, write(at('acme-board', 'common')), { bearer });
+});
+
+test.each<[Pair, Input]>([
+  ['updateGuestMetric INVALID_REQUEST_BODY', { metricId: 'any' }],
+  ['deleteGuestMetric INVALID_REQUEST_BODY', { metricId: '\u0001' }],
+  ['archiveGuestMetric INVALID_REQUEST_BODY', { metricId: 'any', isArchived: 'no' }],
+  ['listGuestViews INVALID_REQUEST_BODY', { dashboardId: 'x'.repeat(256) }],
+  ['deleteGuestView INVALID_REQUEST_BODY', { dashboardId: 'acme-board' }],
+])('%s', async (pair, input) => {
+  await refused(pair, house, input, { bearer: await guest(house, 'acme') });
+});

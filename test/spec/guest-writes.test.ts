@@ -1,0 +1,566 @@
+/** "Writes, by permission" of what a guest token reads: metrics, their publication, and what they are bound by. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { guestLimits } from '../../src/domain/guest-metric.js';
+import { columnRef, tableRef } from '../engine/world.js';
+import {
+  boardOf,
+  create,
+  embedOf,
+  everything,
+  guest,
+  hideSome,
+  namesOn,
+  openBoard,
+  openSettings,
+  revenueBy,
+  revenueOf,
+} from './guests.js';
+import { call, cloneBoard, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
+
+let house: House;
+let acme: string;
+let globex: string;
+
+beforeAll(async () => {
+  house = await openHouse();
+  await hideSome(house);
+  await openBoard(house, 'acme-board', 'acme');
+  await openBoard(house, 'globex-board', 'globex');
+  acme = await guest(house, 'acme');
+  globex = await guest(house, 'globex');
+});
+beforeEach(() => setNow(noon));
+afterAll(() => house.close());
+
+const update = (metricId: string, parts: Input, bearer = acme) =>
+  ok(house, 'updateGuestMetric', { metricId, ...parts }, { bearer });
+
+describe('POST /api/v2/guest/dashboards/{dashboardId}/metrics', () => {
+  test('makes a metric of the client, which answers with the client’s rows alone', async () => {
+    const made = await ok(
+      house,
+      'createGuestMetric',
+      { dashboardId: 'acme-board', name: 'Mine', definition: revenueBy('sales.region') },
+      { bearer: acme },
+    );
+    const { metricId } = made.data;
+    expect(made).toMatchObject({
+      data: { name: 'Mine', chart: { type: 'bar', dimensions: ['By'], measures: ['Revenue'] }, filters: [] },
+      error: null,
+    });
+    const { data } = await ok(house, 'queryGuestMetric', { dashboardId: 'acme-board', metricId }, { bearer: acme });
+    expect(data.toSorted((a, b) => Number(b.Revenue) - Number(a.Revenue))).toEqual([
+      { By: 'north', Revenue: 130 },
+      { By: 'south', Revenue: 50 },
+      { By: 'west', Revenue: 20 },
+    ]);
+  });
+
+  test('on a dashboard of the organization’s, it is seen by its client only, and answers each with its own rows', async () => {
+    const shared = await embedOf(house, 'board');
+    const ofAcme = await create(house, acme, shared, 'Of acme');
+    const ofGlobex = await create(house, globex, shared, 'Of globex');
+    expect(await namesOn(house, acme, shared)).toContain('Of acme');
+    expect(await namesOn(house, acme, shared)).not.toContain('Of globex');
+    expect(await revenueOf(house, acme, { dashboardId: shared, metricId: ofAcme })).toBe(200);
+    expect(await revenueOf(house, globex, { dashboardId: shared, metricId: ofGlobex })).toBe(3000);
+    await refused(
+      'queryGuestMetric UNAUTHORIZED',
+      house,
+      { dashboardId: shared, metricId: ofAcme },
+      { bearer: globex },
+    );
+  });
+
+  test('with a card it stands there; without one below everything; null: in the gallery', async () => {
+    await openBoard(house, 'cards', 'acme');
+    const at = { x: 6, y: 1, w: 6, h: 2 };
+    const there = await create(house, acme, 'cards', 'There', { card: at });
+    const below = await create(house, acme, 'cards', 'Below');
+    const gallery = await create(house, acme, 'cards', 'Gallery', { card: null });
+    const { layout, metrics } = await boardOf(house, acme, 'cards');
+    expect(layout).toEqual(
+      expect.arrayContaining([
+        { metricId: there, ...at },
+        { metricId: below, x: 0, y: 12, w: 6, h: 4 },
+      ]),
+    );
+    expect(layout.map(({ metricId }) => metricId)).not.toContain(gallery);
+    expect(metrics.map(({ metricId }) => metricId)).toContain(gallery);
+  });
+
+  test.each<[string, Input, string]>([
+    ['an unknown column', revenueBy('sales.nothing'), 'no column main.sales.nothing'],
+    ['a hidden column', revenueBy('clients.name'), 'no column main.clients.name'],
+    ['a hidden table', revenueBy(undefined, { from: tableRef('notes') }), 'no table main.notes'],
+    [
+      'a hidden column behind a drill, a filter, a measure and the underlying rows',
+      revenueBy(undefined, {
+        drillPath: [{ name: 'N', column: columnRef('clients.name') }],
+        underlying: [columnRef('notes.body')],
+        filters: [{ name: 'n', label: 'N', column: columnRef('notes.owner'), dataType: 'string' }],
+        measures: [{ name: 'M', aggregate: 'MAX', column: columnRef('shops.name') }],
+      }),
+      'no column main.clients.name; the datamart has no column main.shops.name; the datamart has no column main.notes.owner; the datamart has no column main.notes.body',
+    ],
+    [
+      'two columns of one name',
+      revenueBy('sales.region', { dimensions: [{ name: 'Revenue', column: columnRef('sales.region') }] }),
+      'named "Revenue"',
+    ],
+    [
+      'a sort by nothing',
+      revenueBy(undefined, { sort: [{ name: 'Nothing', direction: 'ASC' }] }),
+      'sort: no dimension or measure "Nothing"',
+    ],
+    [
+      'a default that its filter does not take',
+      revenueBy(undefined, {
+        filters: [
+          { name: 'n', label: 'N', column: columnRef('sales.amount'), dataType: 'number', defaultValue: 'much' },
+        ],
+      }),
+      'filters["n"].defaultValue: takes a number',
+    ],
+    [
+      'neither dimension nor measure',
+      { chart: { type: 'table' }, from: tableRef('sales') },
+      'neither a dimension nor a measure',
+    ],
+  ])('a definition with %s is refused, with what is wrong', async (_, definition, fault) => {
+    const input = { dashboardId: 'acme-board', name: 'Bad', definition };
+    const message = await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+    expect(message).toContain(fault);
+  });
+
+  test.each<[string, Input]>([
+    ['SQL', { sql: 'select 1' }],
+    ['variables of row-level security', { rlsVariables: [] }],
+    ['lineage', { lineage: [] }],
+    ['custom SQL as kind', { kind: 'sql' }],
+    [
+      'a default of {sql, columnName}',
+      {
+        filters: [
+          {
+            name: 'n',
+            label: 'N',
+            column: columnRef('sales.region'),
+            dataType: 'string',
+            defaultValue: { sql: 'select region from sales', columnName: 'region' },
+          },
+        ],
+      },
+    ],
+    [
+      'a column that is an expression',
+      { dimensions: [{ name: 'D', column: { ...columnRef('sales.region'), sql: '1' } }] },
+    ],
+    ['definition without its chart', { chart: undefined }],
+    [
+      'more than its size',
+      {
+        dimensions: Array.from({ length: 51 }, (_, index) => ({
+          name: `d${index}`,
+          column: columnRef('sales.region'),
+        })),
+      },
+    ],
+  ])('the browser’s schema takes no %s', async (_, parts) => {
+    const input = { dashboardId: 'acme-board', name: 'Bad', definition: revenueBy(undefined, parts) };
+    await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+  });
+
+  test('a card stands on the grid of 12 columns', async () => {
+    for (const card of [{ x: 12, y: 0, w: 1, h: 1 }, { x: 0, y: -1, w: 1, h: 1 }, { x: 0, y: 0, w: 13, h: 1 }, {}]) {
+      const input = { dashboardId: 'acme-board', name: 'Off', definition: revenueBy(), card };
+      await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+    }
+  });
+
+  test('an embed whose datamart is gone has nothing to make metrics of', async () => {
+    const accessSettings = { ...openSettings, datamartName: 'open' };
+    const embedId = await embedOf(house, 'free', { workspaceName: 'all', accessSettings });
+    const definition = {
+      chart: { type: 'singleValue' },
+      from: tableRef('products'),
+      measures: [{ name: 'Products', aggregate: 'COUNT' }],
+    };
+    const metricId = await create(house, acme, embedId, 'Products', { definition });
+    await house.stored(async (store) => {
+      const mart = await store.datamarts.findByName('open');
+      if (mart !== undefined) await store.datamarts.update({ ...mart, name: 'no longer open' });
+    });
+    const input = { dashboardId: embedId, definition };
+    await refused('createGuestMetric METRIC_QUERY_ERROR', house, { ...input, name: 'None' }, { bearer: acme });
+    await refused('previewGuestMetric METRIC_QUERY_ERROR', house, input, { bearer: acme });
+    await refused('updateGuestMetric METRIC_QUERY_ERROR', house, { metricId, definition }, { bearer: acme });
+  });
+
+  test('their number is bounded for each client and dashboard', async () => {
+    await openBoard(house, 'full', 'acme');
+    const kept = await create(house, acme, 'full', 'First');
+    await house.stored(async (store) => {
+      const first = await store.guestMetrics.findById(kept);
+      if (first === undefined) throw new Error('it was made');
+      for (let made = 1; made < guestLimits.metrics; made += 1)
+        await store.guestMetrics.insert({ ...first, metricId: `copy-${made}` });
+    });
+    const input = { dashboardId: 'full', name: 'One more', definition: revenueBy() };
+    const message = await refused('createGuestMetric INVALID_REQUEST_BODY', house, input, { bearer: acme });
+    expect(message).toContain(`may have ${guestLimits.metrics}`);
+    await ok(house, 'deleteGuestMetric', { metricId: kept }, { bearer: acme });
+    await create(house, acme, 'full', 'One more');
+  });
+});
+
+describe('private and published metrics', () => {
+  const users = async () => ({
+    ann: await guest(house, 'acme', { userIdentifier: 'ann' }),
+    bob: await guest(house, 'acme', { userIdentifier: 'bob' }),
+  });
+
+  test('a user’s metric is private until it is published, and again when that is taken back', async () => {
+    const { ann, bob } = await users();
+    const metricId = await create(house, ann, 'acme-board', 'Private');
+    const seenBy = async () =>
+      Promise.all(
+        [ann, bob, acme].map(async (bearer) => (await namesOn(house, bearer, 'acme-board')).includes('Private')),
+      );
+    expect(await seenBy()).toEqual([true, false, false]);
+    const read = { dashboardId: 'acme-board', metricId };
+    const unknown = { dashboardId: 'acme-board', metricId: 'nowhere' };
+    expect(await refused('queryGuestMetric UNAUTHORIZED', house, read, { bearer: bob })).toBe(
+      await refused('queryGuestMetric UNAUTHORIZED', house, unknown, { bearer: bob }),
+    );
+    const publish = (isPublished: boolean) =>
+      ok(house, 'publishMetric', { embedId: 'acme-board', metricId, isPublished });
+    expect(await publish(true)).toEqual({ id: metricId });
+    expect(await seenBy()).toEqual([true, true, true]);
+    expect(await revenueOf(house, bob, read)).toBe(200);
+    expect(await namesOn(house, globex, 'globex-board')).not.toContain('Private');
+    await publish(false);
+    expect(await seenBy()).toEqual([true, false, false]);
+  });
+
+  test('a published metric is still its maker’s alone to change', async () => {
+    const { ann, bob } = await users();
+    const metricId = await create(house, ann, 'acme-board', 'Published');
+    await ok(house, 'publishMetric', { embedId: 'acme-board', metricId, isPublished: true });
+    await refused('updateGuestMetric UNAUTHORIZED', house, { metricId, name: 'Taken' }, { bearer: bob });
+    await refused('deleteGuestMetric UNAUTHORIZED', house, { metricId }, { bearer: acme });
+    await refused('archiveGuestMetric UNAUTHORIZED', house, { metricId }, { bearer: bob });
+    await update(metricId, { name: 'Mine still' }, ann);
+    expect(await namesOn(house, bob, 'acme-board')).toContain('Mine still');
+  });
+
+  test('without isAllowPrivateMetricsByDefault, or without userIdentifier, it is the client’s', async () => {
+    await openBoard(house, 'common', 'acme', { isAllowPrivateMetricsByDefault: false });
+    const { ann, bob } = await users();
+    await create(house, ann, 'common', 'By ann');
+    await create(house, acme, 'acme-board', 'By nobody');
+    expect(await namesOn(house, bob, 'common')).toContain('By ann');
+    expect(await namesOn(house, bob, 'acme-board')).toContain('By nobody');
+  });
+
+  test('the host lists its client’s, private ones too, and no other client’s; it reads them', async () => {
+    const { ann } = await users();
+    const shared = await embedOf(house, 'defaults');
+    const metricId = await create(house, ann, 'acme-board', 'For the host');
+    await create(house, globex, shared, 'Of globex');
+    const listed = async (embedId: string, clientId: string) =>
+      (await ok(house, 'listEmbedMetrics', { embedId, clientId })).data.map(({ name }) => name);
+    const { data } = await ok(house, 'listEmbedMetrics', { embedId: 'acme-board', clientId: 'acme' });
+    expect(data).toContainEqual({ metricId, name: 'For the host', isGuestMade: true });
+    expect(data.find(({ name }) => name === 'Metric revenue')).not.toHaveProperty('isGuestMade');
+    expect(await listed(shared, 'acme')).not.toContain('Of globex');
+    expect(await listed(shared, 'globex')).toContain('Of globex');
+    const asked = await ok(house, 'queryMetric', { embedId: 'acme-board', clientId: 'acme', metricId });
+    expect(asked.data).toEqual([{ Revenue: 200 }]);
+    const { data: all } = await ok(house, 'listMetrics', { workspaceName: 'shop' });
+    expect(all.map(({ name }) => name)).not.toContain('For the host');
+  });
+
+  test('a clone of a dashboard holds nothing that guests made on it', async () => {
+    const shared = await embedOf(house, 'held');
+    await create(house, acme, shared, 'Kept home');
+    await openBoard(house, 'of-held', 'globex', { templateDashboardId: 'held' });
+    await openBoard(house, 'held-of-acme', 'acme', { templateDashboardId: 'held' });
+    expect(await namesOn(house, globex, 'of-held')).toEqual(['Metric of-globex']);
+    expect(await namesOn(house, acme, 'held-of-acme')).toEqual(['Metric of-acme']);
+  });
+
+  test('publishing is the host’s: of its own data app, and of what guests made there', async () => {
+    const metricId = await create(house, acme, 'acme-board', 'To publish');
+    const input = { embedId: 'acme-board', metricId, isPublished: true };
+    await refused('publishMetric AUTHENTICATION_ERROR', house, input, { bearer: acme });
+    await refused('publishMetric INVALID_EMBED_ID', house, input, { bearer: house.otherKey });
+    await refused('publishMetric INVALID_EMBED_ID', house, { ...input, embedId: 'nowhere' });
+    await refused('publishMetric INVALID_METRIC_ID', house, { ...input, metricId: 'nowhere' });
+    await refused('publishMetric INVALID_METRIC_ID', house, { ...input, embedId: 'globex-board' });
+    const made = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    await refused('publishMetric INVALID_METRIC_ID', house, { ...input, metricId: made });
+    await refused('publishMetric INVALID_REQUEST_BODY', house, { ...input, isPublished: 'true' });
+  });
+});
+
+describe('what the host made', () => {
+  test('a clone keeps its lineage, filters and RLS variables through any change', async () => {
+    await openBoard(house, 'kept', 'acme');
+    const [revenue, guarded] = await Promise.all([
+      metricOf(house, 'kept', 'acme', 'revenue'),
+      metricOf(house, 'kept', 'acme', 'guarded'),
+    ]);
+    await update(revenue, { name: 'Renamed', definition: revenueBy('sales.region') });
+    await update(guarded, { definition: revenueBy('sales.region') });
+    const message = await refused(
+      'updateGuestMetric INVALID_REQUEST_BODY',
+      house,
+      { metricId: revenue, definition: { filters: [] } },
+      { bearer: acme },
+    );
+    expect(message).toContain('filters');
+    const limited = await guest(house, 'acme', {
+      appFilters: [{ metricId: 'revenue', values: { Amount: { max: 30 } } }],
+      rlsSettings: [{ metricId: 'guarded', values: { region: 'south' } }],
+    });
+    const rows = async (metricId: string) =>
+      (await ok(house, 'queryGuestMetric', { dashboardId: 'kept', metricId }, { bearer: limited })).data;
+    expect((await rows(revenue)).map(({ Revenue }) => Revenue).toSorted()).toEqual([20, 30]);
+    expect(await rows(guarded)).toEqual([{ By: 'south', Revenue: 50 }]);
+    const read = { dashboardId: 'kept', metricId: guarded };
+    await refused('queryGuestMetric RLS_SETTINGS_PARAM_ERROR', house, read, { bearer: acme });
+    const hiding = await guest(house, 'acme', {
+      hideDashboardMetrics: [{ dashboardId: 'kept', metricIds: ['revenue'] }],
+    });
+    expect(await namesOn(house, hiding, 'kept')).not.toContain('Renamed');
+    await refused('updateGuestMetric UNAUTHORIZED', house, { metricId: revenue, name: 'X' }, { bearer: hiding });
+  });
+
+  test('metrics of the organization are nobody’s to change, archive or delete', async () => {
+    const shared = await embedOf(house, 'derived');
+    expect((await boardOf(house, acme, shared)).metrics.map(({ metricId }) => metricId)).toEqual(['revenue-copy']);
+    const input = { metricId: 'revenue-copy' };
+    await refused('updateGuestMetric UNAUTHORIZED', house, { ...input, name: 'X' }, { bearer: acme });
+    await refused('archiveGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
+    await refused('deleteGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
+  });
+
+  test('one that is deleted is archived: its embeds and the host’s listing stay', async () => {
+    await openBoard(house, 'pruned', 'acme');
+    const metricId = await metricOf(house, 'pruned', 'acme', 'spare');
+    expect(await ok(house, 'deleteGuestMetric', { metricId }, { bearer: acme })).toEqual({
+      data: { metricId },
+      error: null,
+    });
+    expect(await namesOn(house, acme, 'pruned')).not.toContain('Metric spare');
+    expect(await metricOf(house, 'pruned', 'acme', 'spare')).toBe(metricId);
+  });
+});
+
+describe('archive, restore and delete', () => {
+  test('what is archived is out of sight, in reads of every kind; isEnableManageMetrics brings it back', async () => {
+    const metricId = await create(house, acme, 'acme-board', 'Archived');
+    const read = { dashboardId: 'acme-board', metricId };
+    const archive = (parts: Input = {}) => ok(house, 'archiveGuestMetric', { metricId, ...parts }, { bearer: acme });
+    expect(await archive()).toEqual({ data: { metricId, isArchived: true }, error: null });
+    expect(await namesOn(house, acme, 'acme-board')).not.toContain('Archived');
+    await refused('queryGuestMetric UNAUTHORIZED', house, read, { bearer: acme });
+    await refused('listGuestUnderlying UNAUTHORIZED', house, read, { bearer: acme });
+    await refused('downloadGuestCsv UNAUTHORIZED', house, read, { bearer: acme });
+    const { data } = await ok(house, 'listEmbedMetrics', { embedId: 'acme-board', clientId: 'acme' });
+    expect(data.map(({ name }) => name)).not.toContain('Archived');
+    await archive({ isArchived: false });
+    expect(await revenueOf(house, acme, read)).toBe(200);
+  });
+
+  test('what a guest made is gone when it is deleted', async () => {
+    const metricId = await create(house, acme, 'acme-board', 'Gone');
+    await ok(house, 'deleteGuestMetric', { metricId }, { bearer: acme });
+    await refused('deleteGuestMetric UNAUTHORIZED', house, { metricId }, { bearer: acme });
+    expect(await namesOn(house, acme, 'acme-board')).not.toContain('Gone');
+  });
+});
+
+describe('POST /api/v2/guest/metrics/preview', () => {
+  const preview = async (bearer: string, parts: Input = {}) =>
+    ok(house, 'previewGuestMetric', { dashboardId: 'acme-board', definition: revenueBy(), ...parts }, { bearer });
+
+  test('answers the definition, under everything that binds the dashboard, and stores nothing', async () => {
+    const before = await namesOn(house, acme, 'acme-board');
+    expect(await preview(acme)).toMatchObject({ data: [{ Revenue: 200 }], metricid: 'preview', totalRecords: 1 });
+    const south = await guest(house, 'acme', {
+      dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Region: 'south' } }],
+      hideDashboardFilters: ['Region'],
+    });
+    expect((await preview(south)).data).toEqual([{ Revenue: 50 }]);
+    const hidden = { dashboardId: 'acme-board', definition: revenueBy(), dashboardFilter: { Region: 'north' } };
+    await refused('previewGuestMetric INVALID_REQUEST_BODY', house, hidden, { bearer: south });
+    expect((await preview(acme, { dashboardFilter: { Region: 'north' } })).data).toEqual([{ Revenue: 130 }]);
+    expect(await namesOn(house, acme, 'acme-board')).toEqual(before);
+  });
+
+  test('a dashboard’s filter restricts a metric that does not join its table', async () => {
+    const products = {
+      chart: { type: 'singleValue' },
+      from: tableRef('sales'),
+      measures: [{ name: 'Revenue', aggregate: 'COUNT' }],
+    };
+    const anvils = await guest(house, 'acme', {
+      dashboardAppFilters: [{ dashboardId: 'acme-board', values: { Product: 'Anvil' } }],
+    });
+    expect((await preview(anvils, { definition: products })).data).toEqual([{ Revenue: 2 }]);
+    const metricId = await create(house, acme, 'acme-board', 'Counted', { definition: products });
+    expect(await revenueOf(house, anvils, { dashboardId: 'acme-board', metricId })).toBe(2);
+    expect(await revenueOf(house, acme, { dashboardId: 'acme-board', metricId })).toBe(4);
+  });
+
+  test('of a change, what is left out stays', async () => {
+    const guarded = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    const change = {
+      metricId: guarded,
+      definition: { chart: { type: 'bar' }, dimensions: revenueBy('sales.region').dimensions },
+    };
+    const { data, metricid } = await preview(acme, { ...change, metricFilter: { Amount: { max: 30 } } });
+    expect([data.map(({ Revenue }) => Revenue).toSorted(), metricid]).toEqual([[20, 30], guarded]);
+    const input = { dashboardId: 'acme-board', ...change };
+    const still = await guest(house, 'acme', {}, { ...everything, isEnableMetricUpdation: false });
+    await refused('previewGuestMetric UNAUTHORIZED', house, input, { bearer: still });
+    await refused(
+      'previewGuestMetric INVALID_REQUEST_BODY',
+      house,
+      { ...input, metricId: undefined },
+      { bearer: acme },
+    );
+  });
+
+  test('errors of what binds the dashboard, in their own words', async () => {
+    const embedId = await embedOf(house, 'board');
+    const input = { dashboardId: embedId, definition: revenueBy() };
+    const { token } = await ok(house, 'createGuestToken', {
+      clientId: 'None',
+      dataAppName: 'shop',
+      permissions: everything,
+    });
+    await refused('previewGuestMetric CLIENT_ID_ERROR', house, input, { bearer: token });
+    await openBoard(house, 'losing', 'acme');
+    const bound = await guest(house, 'acme', {
+      dashboardAppFilters: [{ dashboardId: 'losing', values: { Region: 'south' } }],
+    });
+    await house.stored(async (store) => {
+      const dashboards = await store.workspaces
+        .findByName('shop')
+        .then((workspace) => store.dashboards.listByWorkspace(workspace?.id ?? '', null, null));
+      expect(dashboards.length).toBeGreaterThan(0);
+      const app = await store.dataApps.findByName('shop');
+      const losing = await store.dashboards.findByExternalId(app?.id ?? '', 'losing');
+      if (losing === undefined) throw new Error('it was made');
+      await store.dashboards.update({ ...losing, filters: [] });
+    });
+    await refused(
+      'previewGuestMetric APP_FILTER_PARAM_ERROR',
+      house,
+      { dashboardId: 'losing', definition: revenueBy() },
+      { bearer: bound },
+    );
+  });
+});
+
+describe('a token that restricts metrics by name', () => {
+  test.each<[string, Input]>([
+    ['rlsSettings', { rlsSettings: [{ metricId: 'guarded', values: { region: 'north' } }] }],
+    ['appFilters', { appFilters: [{ metricId: 'revenue', values: { Amount: { min: 1 } } }] }],
+  ])('%s: neither creates, updates nor previews, nor sees what guests defined', async (_, params) => {
+    const metricId = await create(house, acme, 'acme-board', 'Unrestricted');
+    const bearer = await guest(house, 'acme', params);
+    const reason = /rlsSettings or appFilters/;
+    const definition = revenueBy();
+    const made = { dashboardId: 'acme-board', name: 'X', definition };
+    expect(await refused('createGuestMetric UNAUTHORIZED', house, made, { bearer })).toMatch(reason);
+    const input = { dashboardId: 'acme-board', definition };
+    expect(await refused('previewGuestMetric UNAUTHORIZED', house, input, { bearer })).toMatch(reason);
+    const clone = await metricOf(house, 'acme-board', 'acme', 'revenue');
+    const renamed = { metricId: clone, name: 'X' };
+    expect(await refused('updateGuestMetric UNAUTHORIZED', house, renamed, { bearer })).toMatch(reason);
+    expect(await namesOn(house, bearer, 'acme-board')).not.toContain('Unrestricted');
+    await refused('queryGuestMetric UNAUTHORIZED', house, { dashboardId: 'acme-board', metricId }, { bearer });
+  });
+
+  test('a clone that a guest rewrote is out of its sight too, unless one of its settings names it', async () => {
+    await openBoard(house, 'rewritten', 'acme');
+    const spare = await metricOf(house, 'rewritten', 'acme', 'spare');
+    const read = { dashboardId: 'rewritten', metricId: spare };
+    const setting = (metricId: string) => ({ rlsSettings: [{ metricId, values: { region: 'north' } }] });
+    const bearer = await guest(house, 'acme', setting('guarded'));
+    expect(await revenueOf(house, bearer, read)).toBe(200);
+    await update(spare, { name: 'Renamed only' });
+    expect(await revenueOf(house, bearer, read)).toBe(200);
+    await update(spare, { definition: revenueBy('sales.region') });
+    await refused('queryGuestMetric UNAUTHORIZED', house, read, { bearer });
+    expect((await boardOf(house, bearer, 'rewritten')).layout.map(({ metricId }) => metricId)).not.toContain(spare);
+  });
+
+  test('settings that name what guests made are taken, and bind by hiding it', async () => {
+    const metricId = await create(house, acme, 'acme-board', 'Named');
+    const bearer = await guest(house, 'acme', { rlsSettings: [{ metricId, values: { region: 'north' } }] });
+    expect(await namesOn(house, bearer, 'acme-board')).not.toContain('Named');
+    const hiding = await guest(house, 'acme', {
+      hideDashboardMetrics: [{ dashboardId: 'acme-board', metricIds: [metricId] }],
+    });
+    expect(await namesOn(house, hiding, 'acme-board')).not.toContain('Named');
+    await refused('deleteGuestMetric UNAUTHORIZED', house, { metricId }, { bearer: hiding });
+    const input = { clientId: 'globex', dataAppName: 'shop', params: { rlsSettings: [{ metricId, values: {} }] } };
+    await refused('createGuestToken RLS_SETTINGS_PARAM_ERROR', house, input);
+  });
+});
+
+test('what one guest defines badly takes the filter options from nobody', async () => {
+  await openBoard(house, 'robust', 'acme');
+  const definition = revenueBy(undefined, {
+    from: tableRef('clients'),
+    dimensions: [{ name: 'Id', column: columnRef('clients.id') }],
+    measures: [{ name: 'Revenue', aggregate: 'SUM', column: columnRef('clients.id') }],
+  });
+  const metricId = await create(house, acme, 'robust', 'Nonsense', { definition });
+  const input = { dashboardId: 'robust', metricId };
+  expect((await call(house, 'queryGuestMetric', input, { bearer: acme })).status).toBe(400);
+  await house.stored(async (store) => {
+    // `guarded` needs a value that this token has not.
+    const app = await store.dataApps.findByName('shop');
+    const board = await store.dashboards.findByExternalId(app?.id ?? '', 'robust');
+    const placed = await store.dashboards.listMetrics(board?.id ?? '');
+    const kept = placed.filter(({ metric }) => metric.definition.rlsVariables.length === 0);
+    await store.dashboards.placeMetrics(
+      board?.id ?? '',
+      kept.map(({ metric, placement }) => ({ metricId: metric.metricId, placement })),
+      noon,
+    );
+  });
+  const asked = { dashboardId: 'robust', filter: 'Region' };
+  const { data } = await ok(house, 'listGuestFilterOptions', asked, { bearer: acme });
+  expect(data.map(({ value }) => value)).toEqual(['north', 'south', 'west']);
+});
+
+test('names of columns that JavaScript or a database might trip over come back as they are', async () => {
+  const names = ['__proto__', 'constructor', `"'; --`, 'x'.repeat(255), '🛩️'];
+  const dimensions = names.map((name) => ({ name, column: columnRef('sales.region') }));
+  const definition = revenueBy(undefined, { dimensions });
+  const input = { dashboardId: 'acme-board', definition };
+  const { text, status } = await call(house, 'previewGuestMetric', input, { bearer: acme });
+  expect(status).toBe(200);
+  const { metaData } = JSON.parse(text);
+  expect(metaData.groupbyColumnList).toEqual(names);
+});
+
+test('a metric embed is no dashboard to make metrics on', async () => {
+  const revenue = await metricOf(house, 'acme-board', 'acme', 'revenue');
+  const tile = await embedOf(house, 'acme-board', { embedType: 'metric', metricId: revenue });
+  const input = { dashboardId: tile, name: 'X', definition: revenueBy() };
+  await refused('createGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
+});
+
+test('a dashboard that permits nothing lets nothing be written, whatever the token says', async () => {
+  await cloneBoard(house, 'closed', 'acme', { accessSettings: { ...openSettings, isAllowMetricCreation: false } });
+  const input = { dashboardId: 'closed', name: 'X', definition: revenueBy() };
+  await refused('createGuestMetric UNAUTHORIZED', house, input, { bearer: acme });
+});

@@ -1,0 +1,97 @@
+/** What the tests of guest writes share: a house whose boards permit everything, and definitions as a browser sends them. */
+import { columnRef, tableRef } from '../engine/world.js';
+import { cloneBoard, type House, type Input, mint, ok, settings } from './house.js';
+
+/** Every write is allowed. */
+export const openSettings = {
+  ...settings,
+  isAllowManageMetrics: true,
+  isAllowCreateDashboardView: true,
+  isAllowMetricCreation: true,
+  isAllowMetricDeletion: true,
+  isAllowMetricLayoutChange: true,
+  isAllowMetricUpdate: true,
+};
+
+/** A token that leaves nothing out, and nothing is denied. */
+export const everything = {
+  isEnableArchiveMetrics: true,
+  isEnableManageMetrics: true,
+  isEnableCreateDashboardView: true,
+  isEnableMetricUpdation: true,
+  isEnableCustomizeLayout: true,
+  isEnableUnderlyingData: true,
+  isEnableDownloadMetrics: true,
+  isDisableMetricCreation: false,
+};
+
+/** Revenue, by this column where one is named. */
+export const revenueBy = (path?: string, parts: Input = {}): Input => ({
+  chart: { type: path === undefined ? 'singleValue' : 'bar' },
+  from: tableRef('sales'),
+  dimensions: path === undefined ? [] : [{ name: 'By', column: columnRef(path) }],
+  measures: [{ name: 'Revenue', aggregate: 'SUM', column: columnRef('sales.amount') }],
+  ...parts,
+});
+
+export const guest = (house: House, clientId: string, params: Input = {}, permissions: Input = everything) =>
+  mint(house, clientId, params, { permissions });
+
+/** A client's board, cloned from `board`; private metrics by default. */
+export const openBoard = (house: House, dashboardId: string, clientId: string, parts: Input = {}) =>
+  cloneBoard(house, dashboardId, clientId, {
+    accessSettings: openSettings,
+    isAllowPrivateMetricsByDefault: true,
+    ...parts,
+  });
+
+/** The organization's board `dashboardId`, with everything allowed; answers the embed's id. */
+export const embedOf = async (house: House, dashboardId: string, parts: Input = {}): Promise<string> =>
+  (
+    await ok(house, 'createEmbed', {
+      embedType: 'dashboard',
+      dashboardId,
+      workspaceName: 'shop',
+      accessSettings: openSettings,
+      ...parts,
+    })
+  ).id;
+
+export const create = async (
+  house: House,
+  bearer: string,
+  dashboardId: string,
+  name: string,
+  parts: Input = {},
+): Promise<string> => {
+  const input = { dashboardId, name, definition: revenueBy(), ...parts };
+  return (await ok(house, 'createGuestMetric', input, { bearer })).data.metricId;
+};
+
+export const boardOf = async (house: House, bearer: string, dashboardId: string) =>
+  (await ok(house, 'getGuestDashboard', { dashboardId }, { bearer })).data;
+
+export const namesOn = async (house: House, bearer: string, dashboardId: string): Promise<readonly string[]> =>
+  (await boardOf(house, bearer, dashboardId)).metrics.map(({ name }) => name);
+
+/** The revenue in the first row of the metric's answer. */
+export const revenueOf = async (house: House, bearer: string, input: Input) =>
+  (await ok(house, 'queryGuestMetric', input, { bearer })).data[0]?.Revenue;
+
+/** Hides of datamart `shop` the table `notes` and the column `clients.name`. */
+export const hideSome = (house: House): Promise<void> =>
+  house.stored(async (store) => {
+    const mart = await store.datamarts.findByName('shop');
+    if (mart === undefined) throw new Error('the organization has no datamart shop');
+    await store.datamarts.update({
+      ...mart,
+      tables: mart.tables.map((table) => ({
+        ...table,
+        isHide: table.tableName === 'notes',
+        columns: table.columns.map((column) => ({
+          ...column,
+          isHide: table.tableName === 'clients' && column.columnName === 'name',
+        })),
+      })),
+    });
+  });

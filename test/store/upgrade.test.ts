@@ -1,0 +1,223 @@
+/** From the previous release's tables, with its data in them, to today's. */
+import { type Migration, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HashedToken } from '../../src/domain/brand.js';
+import type { Store } from '../../src/domain/ports.js';
+import { type Database, openDatabase } from '../../src/platform/database.js';
+import { migrate, migrations } from '../../src/store/migrations.js';
+import { createStore } from '../../src/store/store.js';
+import type { Tables } from '../../src/store/tables.js';
+import { type Product, runToEnd, startProduct } from '../product/product.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { testSealer } from '../suites/sealer.js';
+import { hashOf, statements, today } from './release-0001.js';
+
+const first = Object.fromEntries(Object.entries(migrations).slice(0, 1));
+const serviceOnly = ['--only', 'service'];
+
+const hashed = (text: string): HashedToken => hashOf(text) as HashedToken;
+
+const fill = async (database: Database): Promise<void> => {
+  await migrate(database.connect<Tables>(), first);
+  for (const statement of statements) await sql.raw(statement).execute(database.connect());
+};
+
+/** Columns, constraints, indexes, triggers and rows of every table, as text. */
+const dump = async (database: Database): Promise<string> => {
+  const db = database.connect();
+  const { rows: columns } = await sql<{ table_name: string }>`
+    select table_name, column_name, data_type, is_nullable, collation_name, column_default
+    from information_schema.columns where table_schema = 'guestlist' order by 1, 2`.execute(db);
+  const { rows: constraints } = await sql`
+    select conrelid::regclass::text as "table", conname, pg_get_constraintdef(oid) as definition from pg_constraint
+    where connamespace = 'guestlist'::regnamespace order by 1, 2`.execute(db);
+  const { rows: indexes } = await sql`
+    select indexname, indexdef from pg_indexes where schemaname = 'guestlist' order by 1`.execute(db);
+  const { rows: triggers } = await sql`
+    select tgname, tgrelid::regclass::text as "table" from pg_trigger where not tgisinternal order by 1`.execute(db);
+  const rows: unknown[] = [];
+  for (const name of [...new Set(columns.map(({ table_name }) => table_name))]) {
+    const table = sql.table(`guestlist.${name}`);
+    // A failed migration of Kysely's takes its lock back: what it counts is no data of ours.
+    const found = await sql<{ row: string }>`select t::text as row from ${table} as t order by 1`.execute(db);
+    rows.push([name, found.rows.map(({ row }) => row)]);
+  }
+  return JSON.stringify({ columns, constraints, indexes, triggers, rows }, null, 1);
+};
+
+/** Does real work on filled tables, then fails. */
+const failing: Migration = {
+  up: async (db) => {
+    await sql`update guestlist.datamarts set name = name || ' spoilt'`.execute(db);
+    await sql`delete from guestlist.data_apps`.execute(db);
+    await sql`alter table guestlist.embeds drop column name`.execute(db);
+    await sql`select 1 / 0`.execute(db);
+  },
+};
+
+type Counts = readonly (readonly [table: string, rows: number])[];
+
+const filledTables = [
+  ...['data_apps', 'api_keys', 'service_tokens', 'datasources', 'datamarts', 'workspaces', 'dashboards'],
+  ...['metrics', 'dashboard_metrics', 'data_app_names', 'embeds', 'guest_tokens'],
+];
+
+const countRows = (database: Database): Promise<Counts> =>
+  Promise.all(
+    filledTables.map(async (name) => {
+      const { rows } = await sql<{ n: number }>`
+        select count(*)::int as n from ${sql.table(`guestlist.${name}`)}`.execute(database.connect());
+      return [name, rows[0]?.n ?? 0] as const;
+    }),
+  );
+
+/** One database, in this order: migrations that fail, then the upgrade, then what is read, then what is deleted. */
+const upgradeTests = (open: () => Promise<Database>): void => {
+  let database: Database;
+  let before: string;
+  let counted: Counts;
+  let store: Store;
+  beforeAll(async () => {
+    database = await open();
+    await fill(database);
+    [before, counted] = [await dump(database), await countRows(database)];
+  });
+  afterAll(() => database.close());
+
+  test('where the last of today’s migrations fails, tables and data are as the previous release left them', async () => {
+    const list = { ...migrations, '9999-fails': failing };
+    await expect(migrate(database.connect<Tables>(), list)).rejects.toThrow(/9999-fails .* rolled back/);
+    expect(await dump(database)).toBe(before);
+  });
+
+  test('wherever in the list one fails, likewise', async () => {
+    for (const name of Object.keys(migrations).slice(1)) {
+      const list = Object.fromEntries(
+        Object.entries(migrations).flatMap(([at, migration]) =>
+          at === name
+            ? [
+                [at, migration],
+                [`${at}z-fails`, failing],
+              ]
+            : [[at, migration]],
+        ),
+      );
+      await expect(migrate(database.connect<Tables>(), list), name).rejects.toThrow('rolled back');
+      expect(await dump(database), name).toBe(before);
+    }
+  });
+
+  test('then all of them succeed: nothing is lost and nothing is added', async () => {
+    expect(counted.filter(([, rows]) => rows === 0)).toEqual([]);
+    const db = database.connect<Tables>();
+    await migrate(db);
+    store = createStore(db, testSealer);
+    expect(await countRows(database)).toEqual(counted);
+  });
+
+  test('everything is read as it was written', async () => {
+    expect(await store.dataApps.findByName('flights')).toMatchObject(today.dataApp);
+    expect(await store.dataApps.findByName("Zoë's app")).toBeDefined();
+    expect(await store.datasources.findByName('flights')).toMatchObject(today.datasource);
+    expect(await store.datamarts.findByName('flights')).toMatchObject(today.datamart);
+    expect(await store.datamarts.findByName('open')).toMatchObject({ tenancy: null, tables: [] });
+    expect(await store.workspaces.findByName('flights')).toMatchObject(today.workspace);
+    expect(await store.workspaces.findByName('whole')).toMatchObject({
+      connectionType: 'DATASOURCE',
+      datasourceId: 'source',
+    });
+    expect(await store.dashboards.findTemplate('delays')).toMatchObject(today.dashboard);
+    expect(await store.dashboards.findByExternalId('app', 'board--LAX')).toMatchObject(today.copy);
+    expect(await store.metrics.findById('delays')).toMatchObject(today.metric);
+    expect(await store.metrics.findById('delays--LAX')).toMatchObject(today.copiedMetric);
+    expect(await store.embeds.findById('app', 'board--LAX')).toMatchObject(today.embed);
+    expect(await store.embeds.findById('app', 'one-metric')).toMatchObject(today.metricEmbed);
+    expect(await store.guestTokens.findByHash(hashed('token'))).toMatchObject(today.grant);
+  });
+
+  test('placements keep their order and kind', async () => {
+    const placed = async (id: string) =>
+      (await store.dashboards.listMetrics(id)).map(({ metric, placement }) => [metric.metricId, placement]);
+    expect(await placed('board')).toEqual([['delays', 'METRIC']]);
+    expect(await placed('board-lax')).toEqual([['delays--LAX', 'GALLERY']]);
+  });
+
+  test('every credential still opens, also those of one name', async () => {
+    for (const id of ['key-1', 'key-2', 'key-3']) {
+      expect(await store.apiKeys.findByHash(hashed(id)), id).toMatchObject({
+        id,
+        dataAppId: 'app',
+        dataAppName: 'flights',
+      });
+    }
+    expect(await store.serviceTokens.findByHash(hashed('service-1'))).toMatchObject({ name: 'first', expiresAt: null });
+    expect(await store.serviceTokens.findByHash(hashed('service-2'))).toMatchObject({
+      expiresAt: new Date('2030-01-01T00:00:00Z'),
+    });
+    const names = (await store.apiKeys.listByDataApp('app', null)).map(({ name }) => name);
+    expect(new Set(names).size).toBe(3);
+    expect(names).toContain('backend');
+  });
+
+  test('what is deleted afterwards takes what depends on it', async () => {
+    expect(await store.dataApps.delete('app')).toBe(true);
+    expect(await store.guestTokens.findByHash(hashed('token'))).toBeUndefined();
+    expect(await store.embeds.findById('app', 'board--LAX')).toBeUndefined();
+    expect(await store.dashboards.findTemplate('delays')).toBeDefined();
+  });
+};
+
+describe('on PGlite', () => {
+  upgradeTests(() => openDatabase({ databaseUrl: null, folder: null }));
+});
+
+describe.skipIf(!(await isPostgresThere()))('on PostgreSQL', () => {
+  upgradeTests(async () => {
+    const { url, drop } = await createOwnDatabase();
+    const database = await openDatabase({ databaseUrl: url, folder: null });
+    return { ...database, close: () => database.close().then(drop) };
+  });
+
+  const started: Product[] = [];
+  afterAll(async () => {
+    for (const product of started) await product.remove();
+  });
+
+  test('two processes that start at once on the previous release’s data migrate it once, and both serve it', async () => {
+    const { url, drop } = await createOwnDatabase();
+    const database = await openDatabase({ databaseUrl: url, folder: null });
+    await fill(database);
+    const env = { DATABASE_URL: url, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'silent' };
+    const start = () => startProduct({ env, args: serviceOnly });
+    const products = await Promise.all([start(), start()]);
+    started.push(...products);
+    const { rows } = await sql<{ name: string }>`
+      select name from guestlist.kysely_migration order by 1`.execute(database.connect());
+    expect(rows.map(({ name }) => name)).toEqual(Object.keys(migrations));
+    for (const { url: address } of products) {
+      const body = JSON.stringify({ workspaceName: 'flights' });
+      const headers = { authorization: 'Bearer key-2', 'content-type': 'application/json' };
+      const answer = await fetch(`${address}/api/v2/workspace/dashboards`, { method: 'POST', headers, body });
+      expect(await answer.json()).toMatchObject({
+        data: expect.arrayContaining([{ name: 'Delays', externalDashboardId: 'delays' }]),
+        error: null,
+      });
+    }
+    await Promise.all(products.map((product) => product.stop()));
+    await database.close();
+    await drop();
+  });
+});
+
+describe('on PGlite, one folder', () => {
+  test('a second process is told that it is in use, and the first goes on', async () => {
+    const env = { GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'silent' };
+    const product = await startProduct({ env, args: serviceOnly });
+    const second = await runToEnd(['serve', ...serviceOnly], { ...env, GUESTLIST_DATA_DIR: product.dataDir });
+    expect(second.code).toBe(1);
+    expect(second.output).toContain('is in use by process');
+    expect((await fetch(`${product.url}/readyz`)).status).toBe(200);
+    await product.stop();
+    await product.remove();
+  });
+});

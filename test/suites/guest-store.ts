@@ -1,0 +1,223 @@
+/** What every database must do with what guests write. A part of the store's suite. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/metric.js';
+import type { Store } from '../../src/domain/ports.js';
+import type { SavedView } from '../../src/domain/saved-view.js';
+import type { Database } from '../../src/platform/database.js';
+import type { Tables } from '../../src/store/tables.js';
+import { dashboardSample, insertOrganization, metricSample, moment } from './store-samples.js';
+
+/** Enough that writers who are not kept apart collide. */
+const times = 12;
+
+const guestMetricSample = (
+  workspaceId: string,
+  dashboardId: string,
+  owner: Owner,
+  fields: Partial<GuestMadeMetric> = {},
+): GuestMadeMetric => ({
+  ...metricSample(workspaceId),
+  owner,
+  guest: {
+    dashboardId,
+    userIdentifier: 'ann',
+    isPublished: false,
+    card: { x: 1, y: 2, w: 3, h: 4 },
+    createdAt: moment,
+  },
+  ...fields,
+});
+
+const viewSample = (fields: Partial<SavedView> = {}): SavedView => ({
+  id: randomUUID(),
+  name: 'Mine',
+  dashboardFilter: { State: ['CA'] },
+  metricFilter: { m: { delay: { min: 1 } } },
+  filterNames: { State: 'Where' },
+  ...fields,
+});
+
+const insertBoard = async (store: Store) => {
+  const organization = await insertOrganization(store);
+  const { workspace, owner, otherOwner } = organization;
+  const board = dashboardSample(workspace.id);
+  await store.dashboards.insert(board);
+  const ann: Viewer = { ...owner, userIdentifier: 'ann' };
+  const others: readonly Viewer[] = [
+    { ...owner, userIdentifier: 'Ann' },
+    { ...owner, userIdentifier: null },
+    { ...owner, clientId: 'lax', userIdentifier: 'ann' },
+    { ...otherOwner, userIdentifier: 'ann' },
+  ];
+  return { ...organization, board, ann, others };
+};
+
+const metricTests = (store: () => Store): void => {
+  it('gives a metric back whole, and lists it for its client and dashboard alone, oldest first', async () => {
+    const { workspace, board, owner, otherOwner } = await insertBoard(store());
+    const metric = guestMetricSample(workspace.id, board.id, owner);
+    const older = guestMetricSample(workspace.id, board.id, owner, {
+      guest: { ...metric.guest, userIdentifier: null, card: null, createdAt: new Date(0) },
+    });
+    for (const one of [metric, older]) expect(await store().guestMetrics.insert(one)).toBe(true);
+    expect(await store().guestMetrics.insert({ ...metric, name: 'second' })).toBe(false);
+    expect(await store().guestMetrics.findById(metric.metricId)).toEqual(metric);
+    expect(await store().guestMetrics.list(board.id, owner)).toEqual([older, metric]);
+    expect(await store().guestMetrics.list(board.id, otherOwner)).toEqual([]);
+    expect(await store().guestMetrics.list(board.id, { ...owner, clientId: 'lax' })).toEqual([]);
+    expect(await store().guestMetrics.list(randomUUID(), owner)).toEqual([]);
+  });
+
+  it('keeps it out of everything that the host lists', async () => {
+    const { workspace, board, owner, dataApp } = await insertBoard(store());
+    const metric = guestMetricSample(workspace.id, board.id, owner);
+    await store().guestMetrics.insert(metric);
+    expect(await store().metrics.findById(metric.metricId)).toBeUndefined();
+    expect(await store().metrics.listByWorkspace(workspace.id, dataApp.id, null)).toEqual([]);
+    expect(await store().dashboards.listMetrics(board.id)).toEqual([]);
+    await store().dashboards.placeMetrics(board.id, [], moment);
+    expect(await store().guestMetrics.findById(metric.metricId)).toEqual(metric);
+  });
+
+  it('changes what is named and nothing else, also of two at once', async () => {
+    const { workspace, board, owner } = await insertBoard(store());
+    const metric = guestMetricSample(workspace.id, board.id, owner);
+    await store().guestMetrics.insert(metric);
+    const { metricId, guest } = metric;
+    const definition = { ...metric.definition, limit: 5 };
+    const changes = [{ name: 'Changed' }, { definition }, { isArchived: true }, { isPublished: true }, { card: null }];
+    const done = await Promise.all(changes.map((change) => store().guestMetrics.change(metricId, change)));
+    expect(done).toEqual(changes.map(() => true));
+    expect(await store().guestMetrics.change(metricId, {})).toBe(true);
+    expect(await store().guestMetrics.findById(metricId)).toEqual({
+      ...metric,
+      name: 'Changed',
+      definition,
+      isArchived: true,
+      guest: { ...guest, isPublished: true, card: null },
+    });
+    expect(await store().guestMetrics.delete(metricId)).toBe(true);
+    expect(await store().guestMetrics.delete(metricId)).toBe(false);
+    expect(await store().guestMetrics.change(metricId, { name: 'Late' })).toBe(false);
+  });
+
+  it('changes a metric of the host’s for its owner alone, and marks a definition that a guest wrote', async () => {
+    const { workspace, owner, otherOwner } = await insertBoard(store());
+    const metric = metricSample(workspace.id, { owner, lineage: ['copy', 'original'] });
+    await store().metrics.insert(metric);
+    const { metricId } = metric;
+    for (const other of [otherOwner, { ...owner, clientId: 'lax' }])
+      expect(await store().metrics.change(metricId, other, { name: 'Taken' })).toBe(false);
+    expect(await store().metrics.change(metricId, owner, { name: 'Renamed', isArchived: true })).toBe(true);
+    expect(await store().metrics.findById(metricId)).toEqual({ ...metric, name: 'Renamed', isArchived: true });
+    const definition = { ...metric.definition, limit: 5 };
+    await store().metrics.change(metricId, owner, { definition, isArchived: false });
+    expect(await store().metrics.findById(metricId)).toEqual({
+      ...metric,
+      name: 'Renamed',
+      definition,
+      isChangedByGuest: true,
+    });
+    const organizations = metricSample(workspace.id);
+    await store().metrics.insert(organizations);
+    expect(await store().metrics.change(organizations.metricId, owner, { name: 'Taken' })).toBe(false);
+  });
+};
+
+const layoutTests = (store: () => Store): void => {
+  it('keeps one arrangement for each viewer, the last that was saved', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const layout = { cards: [{ metricId: 'm', x: 0, y: 0, w: 1, h: 1 }], known: ['m', 'n'] };
+    await store().guestLayouts.save(board.id, ann, { cards: [], known: [] });
+    await store().guestLayouts.save(board.id, ann, layout);
+    expect(await store().guestLayouts.find(board.id, ann)).toEqual(layout);
+    for (const other of others) expect(await store().guestLayouts.find(board.id, other)).toBeUndefined();
+    await Promise.all(Array.from({ length: times }, () => store().guestLayouts.save(board.id, ann, layout)));
+    expect(await store().guestLayouts.find(board.id, ann)).toEqual(layout);
+  });
+
+  it('sets a dashboard’s own, and nothing else of it', async () => {
+    const { board } = await insertBoard(store());
+    const layout = [{ metricId: 'm', x: 0, y: 0, w: 1, h: 1 }];
+    await store().dashboards.setLayout(board.id, layout);
+    expect(await store().dashboards.findById(board.id)).toEqual({ ...board, layout });
+    await expect(store().dashboards.setLayout(randomUUID(), layout)).rejects.toThrow(/does not exist/);
+  });
+
+  it('lets one at a time hold a dashboard', async () => {
+    const { board } = await insertBoard(store());
+    const grow = (index: number) =>
+      store().transaction(async (inner) => {
+        const locked = await inner.dashboards.lock(board.id);
+        const card = { metricId: `m${index}`, x: 0, y: 0, w: 1, h: 1 };
+        await inner.dashboards.setLayout(board.id, [...(locked?.layout ?? []), card]);
+      });
+    await Promise.all(Array.from({ length: times }, (_, index) => grow(index)));
+    const found = await store().dashboards.findById(board.id);
+    expect(found?.layout).toHaveLength(board.layout.length + times);
+    expect(await store().transaction((inner) => inner.dashboards.lock(randomUUID()))).toBeUndefined();
+  });
+};
+
+const viewTests = (store: () => Store): void => {
+  it('gives views back whole, to their viewer alone, who alone deletes them', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    const view = viewSample();
+    expect(await store().guestViews.insert(board.id, ann, view, moment)).toBe(true);
+    expect(await store().guestViews.list(board.id, ann)).toEqual([view]);
+    for (const other of others) {
+      expect(await store().guestViews.list(board.id, other)).toEqual([]);
+      expect(await store().guestViews.delete(board.id, other, view.id)).toBe(false);
+      expect(await store().guestViews.insert(board.id, other, viewSample(), moment)).toBe(true);
+    }
+    expect(await store().guestViews.delete(randomUUID(), ann, view.id)).toBe(false);
+    expect(await store().guestViews.delete(board.id, ann, view.id)).toBe(true);
+    expect(await store().guestViews.list(board.id, ann)).toEqual([]);
+  });
+
+  it('of simultaneous ones of one name, makes exactly one', async () => {
+    const { board, ann, others } = await insertBoard(store());
+    for (const viewer of [ann, ...others]) {
+      const made = await Promise.all(
+        Array.from({ length: times }, () => store().guestViews.insert(board.id, viewer, viewSample(), moment)),
+      );
+      expect(made.filter(Boolean)).toHaveLength(1);
+      expect(await store().guestViews.list(board.id, viewer)).toHaveLength(1);
+    }
+  });
+};
+
+const deletionTests = (store: () => Store, database: () => Database): void => {
+  it.each(['dashboards', 'data_apps'] as const)('goes with the row of %s that it belongs to', async (table) => {
+    const { workspace, board, owner, otherOwner, ann, dataApp } = await insertBoard(store());
+    const other = dashboardSample(workspace.id);
+    await store().dashboards.insert(other);
+    const kept = guestMetricSample(workspace.id, other.id, otherOwner);
+    const metric = guestMetricSample(workspace.id, board.id, owner);
+    for (const one of [kept, metric]) await store().guestMetrics.insert(one);
+    await store().guestLayouts.save(board.id, ann, { cards: [], known: [] });
+    await store().guestViews.insert(board.id, ann, viewSample(), moment);
+    const db = database().connect<Tables>().withSchema('guestlist');
+    const id = table === 'dashboards' ? board.id : dataApp.id;
+    await db.deleteFrom(table).where('id', '=', id).execute();
+    expect(await store().guestMetrics.findById(metric.metricId)).toBeUndefined();
+    expect(await store().guestLayouts.find(board.id, ann)).toBeUndefined();
+    expect(await store().guestViews.list(board.id, ann)).toEqual([]);
+    for (const rows of ['guest_metrics', 'guest_layouts', 'guest_views'] as const) {
+      const left = await db.selectFrom(rows).select('dashboard_id').where('dashboard_id', '=', board.id).execute();
+      expect(left, rows).toEqual([]);
+    }
+    expect(await store().guestMetrics.findById(kept.metricId)).toEqual(kept);
+  });
+};
+
+/** Runs within the store's suite, on its database. */
+export const guestTests = (store: () => Store, database: () => Database): void => {
+  describe('what guests write', () => {
+    metricTests(store);
+    layoutTests(store);
+    viewTests(store);
+    deletionTests(store, database);
+  });
+};

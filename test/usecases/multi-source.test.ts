@@ -1,0 +1,109 @@
+/** Which datamart an embed reads that names none, and how its metrics join. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AccessSettings } from '../../src/domain/embed.js';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+import { createEmbed } from '../../src/usecases/embeds.js';
+import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
+import { queryMetric } from '../../src/usecases/metrics.js';
+import { refusalOf } from '../engine/world.js';
+import { createWorld, settings, type World } from './world.js';
+
+let world: World;
+let bare: string;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('board');
+  const embed = { embedType: 'metric', dashboardId: 'board', metricId: 'board-count', workspaceName: 'space' } as const;
+  const workspaceName = (await world.store.workspaces.findById('w'))?.name ?? '';
+  bare = (await createEmbed(world.deps)(world.api(), { ...embed, workspaceName })).embedId;
+});
+afterAll(() => world.close());
+
+/** The engine's question behind a guest's. */
+const asked = async (
+  fields: Parameters<World['mint']>[1],
+  embedId = bare,
+  dashboardId?: string,
+): Promise<MetricQuestion> => {
+  const questions: MetricQuestion[] = [];
+  const { engine } = world.deps;
+  const watched = {
+    ...engine,
+    query: (question: MetricQuestion) => {
+      questions.push(question);
+      return engine.query(question);
+    },
+  };
+  const metricId = dashboardId === undefined ? embedId : 'board-count';
+  await queryGuestMetric({ ...world.deps, engine: watched })(await world.mint({}, fields), { metricId, dashboardId });
+  const [question] = questions;
+  if (question === undefined) throw new Error('the engine was not asked');
+  return question;
+};
+
+describe('an embed without datamartName, in a workspace of several sources', () => {
+  test.each(['MULTI_DATAMART', 'MULTI_DATASOURCE'] as const)(
+    '%s: reads the datamart that the token names',
+    async (connectionType) => {
+      const workspace = await world.store.workspaces.findById('w');
+      if (workspace === undefined) throw new Error('there is no workspace');
+      await world.store.workspaces.update({ ...workspace, connectionType });
+      for (const datamartName of ['sales', 'sales2'])
+        expect((await asked({ datamartName })).datamart.name).toBe(datamartName);
+      expect((await asked({ datasourceName: 'warehouse-sales2' })).datamart.name).toBe('sales2');
+      expect((await asked({ datasourceName: 'warehouse-sales', datamartName: 'sales' })).datasource.name).toBe(
+        'warehouse-sales',
+      );
+      await world.store.workspaces.update(workspace);
+    },
+  );
+
+  test('a token that names neither, or a datasource of two datamarts, is refused', async () => {
+    expect(await refusalOf(() => asked({}))).toMatchObject({
+      code: 'METRIC_QUERY_ERROR',
+      message: expect.stringContaining('token'),
+    });
+    const sales = await world.store.datamarts.findByName('sales');
+    if (sales === undefined) throw new Error('there is no datamart');
+    await world.store.datamarts.insert({ ...sales, id: 'mart-third', name: 'third' });
+    const fields = { datasourceName: 'warehouse-sales' };
+    expect((await refusalOf(() => asked(fields))).code).toBe('UNAUTHORIZED');
+    expect((await asked({ ...fields, datamartName: 'third' })).datamart.name).toBe('third');
+    await world.store.datamarts.remove('mart-third');
+  });
+
+  test('the client is checked at mint against the datamart that will be read', async () => {
+    const mint = world.mint({ allowedEmbeds: [bare] }, { clientId: 'None', datamartName: 'sales' });
+    expect((await refusalOf(() => mint)).code).toBe('CLIENT_ID_ERROR');
+    const bySource = world.mint({ allowedEmbeds: [bare] }, { clientId: 'None', datasourceName: 'warehouse-sales' });
+    expect((await refusalOf(() => bySource)).code).toBe('CLIENT_ID_ERROR');
+  });
+
+  test('the host’s backend names it with its question', async () => {
+    const ask = (names: object) =>
+      queryMetric(world.deps)(world.api(), { embedId: bare, metricId: 'board-count', clientId: 'a', ...names });
+    expect((await ask({ datamartName: 'sales2' })).answer.rows).toEqual([{ Sales: 5 }]);
+    expect((await ask({ datasourceName: 'warehouse-sales2' })).answer.rows).toEqual([{ Sales: 5 }]);
+    expect((await refusalOf(() => ask({}))).code).toBe('METRIC_QUERY_ERROR');
+    expect((await refusalOf(() => ask({ datamartName: 'nowhere' }))).code).toBe('METRIC_QUERY_ERROR');
+    const mixed = { datamartName: 'sales2', datasourceName: 'warehouse-sales' };
+    expect((await refusalOf(() => ask(mixed))).code).toBe('EMBED_PARAM_ERROR');
+  });
+});
+
+test('an embed that names its datamart reads that one, whatever the token names', async () => {
+  const embed = await world.embed('board');
+  expect((await asked({ datamartName: 'sales' }, embed, embed)).datamart.name).toBe('sales');
+  expect((await refusalOf(() => asked({ datamartName: 'sales2' }, embed, embed))).code).toBe('UNAUTHORIZED');
+});
+
+test.each([
+  ['joinModel single', { joinModel: 'single' }, 'single'],
+  ['joinModel multi', { joinModel: 'multi', isIncrementalJoin: false }, 'multi'],
+  ['joinModel left out', {}, 'multi'],
+  ['isIncrementalJoin true', { isIncrementalJoin: true }, 'multi'],
+  ['the legacy isIncrementalJoin false', { isIncrementalJoin: false }, 'single'],
+] as const)('%s: the metric is asked so', async (_, parts: Partial<AccessSettings>, joinModel) => {
+  const embed = await world.embed('board', undefined, { ...settings, ...parts });
+  expect((await asked({}, embed, embed)).joinModel).toBe(joinModel);
+});
