@@ -10,7 +10,8 @@ import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
-import { assertTenancySettings, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
+import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
+import { loadWorkspace } from './workspaces.js';
 
 export type CreateDashboardEmbed = {
   readonly dashboardId: string;
@@ -126,7 +127,7 @@ const makeEmbed = (
 const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
   deps.store.transaction(async (store) => {
     const inner = { ...deps, store };
-    const workspace = await loadEmbedWorkspace(store, command.workspaceName);
+    const workspace = await loadWorkspace(store, command.workspaceName);
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     tenantScope(datamart, command.clientId);
