@@ -174,7 +174,9 @@ export type EmbedStore = {
   /** False where it is gone already. Takes its id out of all guest tokens; those that named nothing else are deleted. */
   readonly delete: (dataAppId: string, embedId: string) => Promise<boolean>;
   readonly findById: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
-  /** Whether another data app than this one shows the dashboard, or a metric that is on it. */
+  /** As it is now, and as nobody else changes or deletes it until the transaction ends. */
+  readonly lock: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
+  /** Whether another data app than this one shows the dashboard, a metric that is on it, or a copy made from it. */
   readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
   /** The data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;

@@ -27,11 +27,11 @@ export type AssertReachable = (datasource: DatasourceConnection) => Promise<void
 
 export const createReach = (options: ReachOptions): { readonly assertReachable: AssertReachable } => {
   const hosts = options.allowedHosts.flatMap((entry) => readAllowedHost(entry) ?? []);
-  const metadata = readMetadataServer(options.databaseUrl);
   return {
     assertReachable: async (datasource) => {
       if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
       assertServer(datasource, hosts);
+      const metadata = await readMetadataServer(options.databaseUrl);
       if (metadata !== undefined) assertOther(datasource, metadata);
     },
   };
@@ -53,13 +53,15 @@ const assertServer = ({ host, port }: ServerConnection, hosts: readonly AllowedH
 
 type Server = { readonly host: string; readonly port: number; readonly database: string };
 
-const defaultPort = 5432;
-
-const readMetadataServer = (databaseUrl: string | null): Server | undefined => {
-  if (databaseUrl === null || !URL.canParse(databaseUrl)) return undefined;
-  const { hostname, port, pathname, username } = new URL(databaseUrl);
-  const database = decodeURIComponent(pathname.slice(1)) || decodeURIComponent(username);
-  return { host: oneName(readHost(hostname)), port: port === '' ? defaultPort : Number(port), database };
+/**
+ * As the driver reads the URL: hosts and ports may stand in its query, and it takes URLs that are none to others. Not connected to.
+ */
+const readMetadataServer = async (databaseUrl: string | null): Promise<Server | undefined> => {
+  if (databaseUrl === null) return undefined;
+  const { default: pg } = await import('pg');
+  const { host, port, database = '' } = new pg.Client({ connectionString: databaseUrl });
+  // A path is a socket of this machine.
+  return { host: oneName(host.startsWith('/') ? undefined : readHost(host)), port, database };
 };
 
 /** The ways to write this machine are one; other aliases only the operator can know. */

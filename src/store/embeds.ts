@@ -49,6 +49,7 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
       const row = await rows.where('data_app_id', '=', dataAppId).where('embed_id', '=', embedId).executeTakeFirst();
       return row && decode(row);
     },
+    lock: (dataAppId, embedId) => lock(db, dataAppId, embedId),
     findByDashboard: async (dataAppId, dashboardId) => {
       const row = await rows
         .where('data_app_id', '=', dataAppId)
@@ -77,6 +78,17 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
   };
 };
 
+const lock = async (db: Kysely<Tables>, dataAppId: string, embedId: string): Promise<Embed | undefined> => {
+  const row = await db
+    .selectFrom('embeds')
+    .selectAll()
+    .where('data_app_id', '=', dataAppId)
+    .where('embed_id', '=', embedId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row && decode(row);
+};
+
 const update = async (db: Kysely<Tables>, embed: Embed): Promise<void> => {
   const { name, description, access_settings } = encode(embed);
   const result = await db
@@ -90,14 +102,23 @@ const update = async (db: Kysely<Tables>, embed: Embed): Promise<void> => {
 
 const isSharedBeyond = async (db: Kysely<Tables>, dataAppId: string, dashboardId: string): Promise<boolean> => {
   const held = db.selectFrom('dashboard_metrics').select('metric_id').where('dashboard_id', '=', dashboardId);
-  const row = await db
+  const shown = await db
     .selectFrom('embeds')
     .select('embed_id')
     .where('data_app_id', '<>', dataAppId)
     .where((eb) => eb.or([eb('dashboard_id', '=', dashboardId), eb('metric_id', 'in', held)]))
     .limit(1)
     .executeTakeFirst();
-  return row !== undefined;
+  if (shown !== undefined) return true;
+  // Who clones it for its clients takes its filters along, and goes on doing so.
+  const copied = await db
+    .selectFrom('dashboards')
+    .select('id')
+    .where('template_id', '=', dashboardId)
+    .where('data_app_id', '<>', dataAppId)
+    .limit(1)
+    .executeTakeFirst();
+  return copied !== undefined;
 };
 
 const insert = async (db: Kysely<Tables>, embed: Embed): Promise<boolean> => {

@@ -25,7 +25,9 @@ export const revokeGuestTokens = (
 ): Promise<number> =>
   inTransaction(db, async (transaction) => {
     // One after the other within a data app: two that end the same tokens would wait for each other's rows.
-    await transaction.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
+    const held = transaction.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate();
+    // Deleted since, and every token with it.
+    if ((await held.executeTakeFirst()) === undefined) return 0;
     const ended = await transaction
       .deleteFrom('guest_tokens')
       .where('data_app_id', '=', dataAppId)

@@ -10,6 +10,7 @@ import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
+import { holdDataApp } from './data-apps.js';
 import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
 import { loadWorkspace } from './workspaces.js';
 
@@ -127,6 +128,7 @@ const makeEmbed = (
 const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
   deps.store.transaction(async (store) => {
     const inner = { ...deps, store };
+    await holdDataApp(store, caller);
     const workspace = await loadWorkspace(store, command.workspaceName);
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);

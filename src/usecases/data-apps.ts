@@ -1,5 +1,5 @@
 /** Operations 5, 6 and 7, and the listing of data apps. */
-import type { ServiceCaller } from '../domain/caller.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
 import type { Embed } from '../domain/embed.js';
 import type { DataApp } from '../domain/organization.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
@@ -25,6 +25,12 @@ export const loadDataApp = async (store: Store, name: string, how?: 'held'): Pro
   const dataApp = await store.dataApps.findByName(name);
   if (dataApp === undefined || (how === 'held' && !(await store.dataApps.hold(dataApp.id)))) throw notFound(name);
   return dataApp;
+};
+
+/** Keeps the key's data app from being deleted until the transaction ends. Throws INVALID_REQUEST_BODY where it is gone by now. */
+export const holdDataApp = async (store: Store, { dataAppId }: ApiKeyCaller): Promise<void> => {
+  if (await store.dataApps.hold(dataAppId)) return;
+  throw new Refusal('INVALID_REQUEST_BODY', 'The data app was deleted meanwhile.', { reason: 'deleted-meanwhile' });
 };
 
 /** Operation 5. Throws DATA_APP_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */

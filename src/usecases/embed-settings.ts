@@ -25,8 +25,9 @@ export const deleteEmbed =
       return embed;
     });
 
-const loadEmbed = async (store: Store, dataAppId: string, embedId: string): Promise<Embed> => {
-  const embed = await store.embeds.findById(dataAppId, embedId);
+/** Locked: of two changes at once neither writes back what the other one took away. */
+const lockEmbed = async (store: Store, dataAppId: string, embedId: string): Promise<Embed> => {
+  const embed = await store.embeds.lock(dataAppId, embedId);
   if (embed === undefined) throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${quote(embedId)}.`);
   return embed;
 };
@@ -64,7 +65,7 @@ export const updateEmbed =
   ({ store }: Deps) =>
   ({ dataAppId }: ApiKeyCaller, { embedId, accessSettings }: UpdateEmbed): Promise<Embed> =>
     store.transaction(async (inner) => {
-      const embed = await loadEmbed(inner, dataAppId, embedId);
+      const embed = await lockEmbed(inner, dataAppId, embedId);
       const dashboard = await inner.dashboards.findById(embed.dashboardId);
       if (dashboard === undefined) throw new Error(`embed ${embedId} has no dashboard`);
       const updated = { ...embed, accessSettings: merge(embed, accessSettings) };
@@ -80,7 +81,7 @@ export const renameEmbed =
     { embedId, name }: { readonly embedId: string; readonly name: string },
   ): Promise<Embed> =>
     store.transaction(async (inner) => {
-      const renamed = { ...(await loadEmbed(inner, dataAppId, embedId)), name };
+      const renamed = { ...(await lockEmbed(inner, dataAppId, embedId)), name };
       await inner.embeds.update(renamed);
       return renamed;
     });

@@ -4,8 +4,10 @@ import type { ApiKeyCaller } from '../domain/caller.js';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { AccessSettings, Embed } from '../domain/embed.js';
 import type { Metric } from '../domain/metric.js';
+import type { Workspace } from '../domain/organization.js';
 import type { Clock, Ids, Page, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { holdDataApp } from './data-apps.js';
 import { findEmbed, listedMetrics, metricsOf } from './embed-lookup.js';
 import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
 import { type Paged, pageItems, pageOf } from './workspaces.js';
@@ -21,10 +23,13 @@ export type CreateEmbed = {
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 
+const unknownDashboard = (id: string): Refusal =>
+  new Refusal('INVALID_DASHBOARD_ID', `The workspace has no dashboard ${JSON.stringify(id)}.`);
+
 const loadDashboard = async (store: Store, dataAppId: string, workspaceId: string, id: string): Promise<Dashboard> => {
   const dashboard = await store.dashboards.findByExternalId(dataAppId, id);
   if (dashboard === undefined || dashboard.workspaceId !== workspaceId) {
-    throw new Refusal('INVALID_DASHBOARD_ID', `The workspace has no dashboard ${JSON.stringify(id)}.`);
+    throw unknownDashboard(id);
   }
   return dashboard;
 };
@@ -41,36 +46,58 @@ const loadMetricOf = async (store: Store, dataAppId: string, dashboard: Dashboar
   return metric;
 };
 
+/** The dashboard and metric, which stay until the transaction ends. The data app goes first: so does whoever deletes it. */
+const holdContent = async (
+  store: Store,
+  caller: ApiKeyCaller,
+  workspace: Workspace,
+  command: CreateEmbed,
+): Promise<{ readonly dashboard: Dashboard; readonly metric: Metric | null }> => {
+  const { dataAppId } = caller;
+  const { dashboardId, metricId } = command;
+  await holdDataApp(store, caller);
+  const { id } = await loadDashboard(store, dataAppId, workspace.id, dashboardId);
+  const dashboard = await store.dashboards.lock(id);
+  if (dashboard === undefined) throw unknownDashboard(dashboardId);
+  const metric = metricId === undefined ? null : await loadMetricOf(store, dataAppId, dashboard, metricId);
+  return { dashboard, metric };
+};
+
+const insertEmbed = async (
+  { clock, ids }: Deps,
+  store: Store,
+  caller: ApiKeyCaller,
+  command: CreateEmbed,
+): Promise<Embed> => {
+  const workspace = await loadEmbedWorkspace(store, command.workspaceName);
+  const datamartName = command.accessSettings?.datamartName;
+  const datamart =
+    datamartName === undefined
+      ? await findWorkspaceDatamart(store, workspace)
+      : await loadEmbedDatamart(store, workspace, datamartName);
+  assertTenancySettings(datamart, command.accessSettings);
+  const { dashboard, metric } = await holdContent(store, caller, workspace, command);
+  const embedId = ids.uuid();
+  const embed: Embed = {
+    embedId,
+    dataAppId: caller.dataAppId,
+    embedType: command.embedType,
+    dashboardId: dashboard.id,
+    metricId: metric?.metricId ?? null,
+    name: command.name ?? embedId,
+    description: null,
+    accessSettings: command.accessSettings ?? null,
+    createdAt: clock.now(),
+  };
+  if (!(await store.embeds.insert(embed))) throw new Error('a random embed id was taken');
+  return embed;
+};
+
 /** Operation 2: an embed of what exists. Throws INVALID_DASHBOARD_ID or INVALID_METRIC_ID (404) for what does not. */
 export const createEmbed =
-  ({ store, clock, ids }: Deps) =>
-  async (caller: ApiKeyCaller, command: CreateEmbed): Promise<Embed> => {
-    const { dataAppId } = caller;
-    const workspace = await loadEmbedWorkspace(store, command.workspaceName);
-    const datamartName = command.accessSettings?.datamartName;
-    const datamart =
-      datamartName === undefined
-        ? await findWorkspaceDatamart(store, workspace)
-        : await loadEmbedDatamart(store, workspace, datamartName);
-    assertTenancySettings(datamart, command.accessSettings);
-    const dashboard = await loadDashboard(store, dataAppId, workspace.id, command.dashboardId);
-    const metric =
-      command.metricId === undefined ? null : await loadMetricOf(store, dataAppId, dashboard, command.metricId);
-    const embedId = ids.uuid();
-    const embed: Embed = {
-      embedId,
-      dataAppId,
-      embedType: command.embedType,
-      dashboardId: dashboard.id,
-      metricId: metric?.metricId ?? null,
-      name: command.name ?? embedId,
-      description: null,
-      accessSettings: command.accessSettings ?? null,
-      createdAt: clock.now(),
-    };
-    if (!(await store.embeds.insert(embed))) throw new Error('a random embed id was taken');
-    return embed;
-  };
+  (deps: Deps) =>
+  (caller: ApiKeyCaller, command: CreateEmbed): Promise<Embed> =>
+    deps.store.transaction((store) => insertEmbed(deps, store, caller, command));
 
 type Listed = { readonly embed: Embed; readonly dashboard: Dashboard; readonly metric: Metric | null };
 

@@ -130,6 +130,13 @@ describe('servers', () => {
     ['postgres://root@127.0.0.1/meta', 'localhost'],
     ['postgres://root@localhost/meta', '::1'],
     ['postgres://root@DB.example.com/meta', 'db.example.com'],
+    ['postgres://root@/meta?host=db.example.com', 'db.example.com'],
+    ['postgres://root@elsewhere.example.com:1/meta?host=db.example.com&port=5432', 'db.example.com'],
+    ['postgres://root@/meta?host=/var/run/postgresql', '127.0.0.1'],
+    ['postgres:///meta', 'localhost'],
+    ['socket:/var/run/postgresql?db=meta', '127.0.0.1'],
+    ['/var/run/postgresql meta', 'localhost'],
+    ['postgres://root@[::1]/me%74a', 'localhost'],
   ])('the database of the metadata (%s) is no datasource by host %s', async (databaseUrl, host) => {
     const options = { allowedHosts: [host], databaseUrl };
     expect(await isReached(options, server(host, 5432, { database: 'meta' }))).toBe(false);

@@ -869,6 +869,17 @@ const boardTests = (store: () => Store): void => {
     expect(await isShared()).toBe(true);
   });
 
+  it('says that another data app shows a dashboard where its clients have copies of it', async () => {
+    const { dataApp, owner, otherOwner, workspace } = await insertOrganization(store());
+    const board = dashboardSample(workspace.id);
+    await store().dashboards.insert(board);
+    const isShared = () => store().embeds.isSharedBeyond(dataApp.id, board.id);
+    await store().dashboards.insert(dashboardSample(workspace.id, { owner, templateId: board.id }));
+    expect(await isShared()).toBe(false);
+    await store().dashboards.insert(dashboardSample(workspace.id, { owner: otherOwner, templateId: board.id }));
+    expect(await isShared()).toBe(true);
+  });
+
   it('locks a dashboard for who changes what it read', async () => {
     const { workspace } = await insertOrganization(store());
     const dashboard = dashboardSample(workspace.id, { name: '' });

@@ -94,10 +94,10 @@ const seed = async (store: Store, path: string): Promise<void> => {
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The use cases on a real store and a real engine. */
-export const createWorld = async () => {
+export const createWorld = async (databaseUrl: string | null = null) => {
   const folder = await createFolder();
   const path = await folder.build('sales', statements);
-  const database = await openDatabase({ databaseUrl: null, folder: null });
+  const database = await openDatabase({ databaseUrl, folder: null });
   const db = database.connect<Tables>();
   await migrate(db);
   const store = createStore(db, testSealer);
