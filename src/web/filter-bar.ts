@@ -58,6 +58,15 @@ export class FilterBar extends LitElement {
         gap: 4px;
         min-width: 0;
       }
+      .top {
+        align-items: start;
+      }
+      .top > .button {
+        margin-top: 21px;
+      }
+      .label + .fixed {
+        min-height: 34px;
+      }
       .fixed {
         display: flex;
         align-items: center;
@@ -94,6 +103,9 @@ export class FilterBar extends LitElement {
           flex: 1 1 100%;
           min-width: 0;
         }
+        .top > .button {
+          margin-top: 0;
+        }
         .pair input {
           flex-basis: 0;
           width: 100%;
@@ -110,8 +122,9 @@ export class FilterBar extends LitElement {
 
   override render() {
     if (this.filters.length === 0) return null;
+    const isAnyHeld = this.filters.some(({ appliedValue }) => appliedValue !== undefined);
     const isAnySet = Object.keys(this.values).length > 0;
-    return html`<div class="bar" role="group" aria-label="Filters">
+    return html`<div class=${isAnyHeld ? 'bar top' : 'bar'} role="group" aria-label="Filters">
       ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
@@ -125,7 +138,7 @@ export class FilterBar extends LitElement {
     const { name, dataType, appliedValue } = filter;
     if (appliedValue === undefined) return this.#control(filter);
     const fixed = html`<span class="fixed">
-      ${lockIcon}<span class="sr">${name} is fixed by this application to</span> ${inWords(appliedValue, this.format)}
+      ${lockIcon}<span class="sr">${name}, fixed by this application:</span> ${inWords(appliedValue, this.format)}
     </span>`;
     // Of yes and no there is nothing to choose within.
     const isAlone = dataType === 'boolean' && valueFor(this.values, name) === undefined;

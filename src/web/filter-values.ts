@@ -12,8 +12,8 @@ export const valueFor = (values: FilterValues, name: string): FilterValue | unde
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 /**
- * What a dashboard's filters are set to, a line for each: by the guest, or else by what the token shows that it enforces. What
- * it restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
+ * What a dashboard's filters are set to, a line for each: by the guest, and by what the token shows that it enforces. What it
+ * restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
  */
 export const filterNotes = (
   filters: readonly GuestFilter[],
@@ -22,8 +22,10 @@ export const filterNotes = (
 ): readonly string[] => {
   if (filters.length === 0) return [];
   const notes = filters.flatMap(({ name, defaultValue, appliedValue }) => {
-    const text = inWords(valueFor(values, name) ?? appliedValue ?? defaultValue ?? undefined, format);
-    return text === '' ? [] : [`${name}: ${text}`];
+    const chosen = inWords(valueFor(values, name) ?? defaultValue ?? undefined, format);
+    const applied = inWords(appliedValue, format);
+    if (chosen === '' && applied === '') return [];
+    return [`${name}: ${chosen !== '' && applied !== '' ? `${chosen} (within ${applied})` : chosen || applied}`];
   });
   return notes.length === 0 ? ['No filters set'] : notes;
 };
