@@ -50,7 +50,8 @@ const connect = async (store: Store, command: Connection): Promise<Connected> =>
     throw new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${name}.`);
   }
   if (connectionType === 'DATAMART') {
-    const datamart = await store.datamarts.findByName(command.datamartName);
+    // Locked: deleted between here and the write, it would fail the write's reference.
+    const datamart = await store.datamarts.lockByName(command.datamartName);
     if (datamart !== undefined) return { connectionType, datasourceId: null, datamartId: datamart.id };
     const name = JSON.stringify(command.datamartName);
     throw new Refusal('INVALID_DATAMART_NAME', `datamartName: there is no datamart named ${name}.`);
