@@ -76,6 +76,8 @@ const pageQuery = fc
 describe('the filters in a query, written and read', () => {
   it('is readable', () => {
     expect(write({ State: ['CA', 'Nový Kraj', 'a, b: c/d'] })).toBe('?State=CA&State=Nov%C3%BD+Kraj&State=a,+b:+c/d');
+    // As browsers write it; otherwise the address would seem changed each time.
+    expect(write({ State: ['L’Aquila', "Coeur d'Alene"] })).toBe('?State=L%E2%80%99Aquila&State=Coeur+d%27Alene');
     expect(write({ Distance: { min: 100, max: 500 }, Late: false })).toBe('?Distance=100..500&Late=false');
     expect(write({ Distance: { max: 0.5 } })).toBe('?Distance=..0.5');
     expect(write({ Distance: { min: 500, max: 500 } })).toBe('?Distance=500');
@@ -177,6 +179,8 @@ describe('a hostile query', () => {
     ['ends in disorder', '?Distance=9..1&Date=2001-03-02..2001-03-01'],
     ['nothing between two open ends', '?Distance=..&Date=..'],
     ['a day that no calendar has', '?Date=2001-02-30'],
+    ['a year that dates are not read in', '?Date=0050-01-01'],
+    ['a number beyond all', '?Distance=1e999'],
     ['a preset that there is not', '?Date=Next+Week'],
     ['two where there can be one', '?Late=true&Late=false'],
     ['a yes in other words', '?Late=TRUE'],
