@@ -1,0 +1,37 @@
+/** A change of a metric is tried out where that metric is read, and nowhere else. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { updateEmbed } from '../../src/usecases/embed-settings.js';
+import { archiveGuestMetric } from '../../src/usecases/guest-metrics.js';
+import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
+import { createWorld, type World } from './world.js';
+
+let world: World;
+let metricId: string;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('board');
+  metricId = await world.clone('board', 'one');
+  await world.clone('board', 'two');
+  const accessSettings = { isAllowMetricUpdate: true, isAllowMetricDeletion: true };
+  for (const embedId of ['one', 'two']) await updateEmbed(world.deps)(world.api(), { embedId, accessSettings });
+});
+afterAll(() => world.close());
+
+/** Restricted to California on the one board, and not on the other. */
+const mint = () =>
+  world.mint({ dashboardAppFilters: [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }] });
+
+const preview = async (dashboardId: string) => {
+  const { answer } = await previewGuestMetric(world.deps)(await mint(), { dashboardId, metricId, definition: {} });
+  return Number(answer.rows[0]?.Sales);
+};
+
+test('a change of a metric of one board is not previewed through another, whose filters would bind it', async () => {
+  expect(await preview('one')).toBe(2);
+  await expect(preview('two')).rejects.toMatchObject({ code: 'UNAUTHORIZED', reason: 'metric-not-on-dashboard' });
+});
+
+test('a change of a metric that is archived is not previewed', async () => {
+  await archiveGuestMetric(world.deps)(await mint(), { metricId, isArchived: true });
+  await expect(preview('one')).rejects.toMatchObject({ code: 'UNAUTHORIZED', reason: 'metric-not-on-dashboard' });
+});
