@@ -18,6 +18,8 @@ export type { Cache } from './platform/cache.js';
 export type LibraryOptions = {
   /** Who is logged in: claims as the policy declares them, `sub` at least; null: nobody. Asked at every request. */
   readonly identify: Identify<Request>;
+  /** How long it may take; ten seconds where left out. */
+  readonly identifyTimeoutMs?: number;
   /** Path of the policy file; read once. */
   readonly policies: string;
   /** The service that mints the tokens, and the API key of the policy's data app there. */
@@ -48,6 +50,7 @@ export const createGateway = (options: LibraryOptions): Gateway => {
   return createRouter({
     // Mounted in an Express app, the request is Express's.
     identify: identify as Identify,
+    identifyTimeoutMs: options.identifyTimeoutMs,
     allowedOrigins: options.allowedOrigins ?? [],
     publicOrigin: options.publicOrigin,
     policy: loadPolicyFile(policies),

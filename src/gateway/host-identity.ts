@@ -14,7 +14,12 @@ export type Identify<Request = IncomingMessage> = (
   request: Request,
 ) => HostClaims | null | undefined | Promise<HostClaims | null | undefined>;
 
-export type HostIdentityOptions = Origins & { readonly identify: Identify; readonly clock: Clock };
+export type HostIdentityOptions = Origins & {
+  readonly identify: Identify;
+  /** How long the host may take to say who it is; ten seconds where left out. */
+  readonly identifyTimeoutMs?: number | undefined;
+  readonly clock: Clock;
+};
 
 /** Characters of the largest claims, as JSON. */
 const maxClaimsLength = 16_384;
@@ -37,9 +42,29 @@ const assertInTime = ({ exp, nbf }: JwtClaims, nowSeconds: number): void => {
   if (nbf !== undefined && nbf > nowSeconds) refuseSession('The session is not valid yet.', 'session-not-yet-valid');
 };
 
-const ask = async (identify: Identify, request: IncomingMessage): Promise<unknown> => {
+/** A promise of whichever library. */
+const isLater = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value;
+
+const inTime = async (answer: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`identify took longer than ${timeoutMs} ms`)), timeoutMs);
+  });
   try {
-    return await identify(request);
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const ask = async (
+  { identify, identifyTimeoutMs = 10_000 }: HostIdentityOptions,
+  request: IncomingMessage,
+): Promise<unknown> => {
+  try {
+    const said = identify(request);
+    return isLater(said) ? await inTime(said, identifyTimeoutMs) : said;
   } catch (cause) {
     throw new Refusal(
       'UPSTREAM_UNAVAILABLE',
@@ -52,20 +77,19 @@ const ask = async (identify: Identify, request: IncomingMessage): Promise<unknow
 /**
  * Asks the host at every request; nothing is remembered. As its session comes most likely by a cookie, only pages of trusted
  * origins may ask, or requests with a Bearer header and no cookie, which no page of another origin can send unasked. Rejects with
- * SESSION_INVALID where nobody is logged in, with UPSTREAM_UNAVAILABLE where the host's function fails.
+ * SESSION_INVALID where nobody is logged in, with UPSTREAM_UNAVAILABLE where the host's function fails or is late.
  */
 export const createHostIdentity = (options: HostIdentityOptions): Identity => {
-  const { identify, clock } = options;
   return async (request): Promise<Session> => {
     const { headers } = request;
     const isForgeable = bearerOf(headers) === null || headers.cookie !== undefined;
     if (isForgeable && !isTrustedOrigin(headers, options)) return refuseOrigin();
-    const said = await ask(identify, request);
+    const said = await ask(options, request);
     if (said === null || said === undefined) {
       return refuseSession('Nobody is logged in. Log in to the host application first.', 'no-session');
     }
     const claims = copyOf(said);
-    assertInTime(claims, Math.floor(clock.now().getTime() / 1000));
+    assertInTime(claims, Math.floor(options.clock.now().getTime() / 1000));
     return sessionOf(claims);
   };
 };

@@ -8,7 +8,7 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
-import { createHostIdentity, type Identify } from './host-identity.js';
+import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import { createMetricLists } from './metric-lists.js';
 import { createPolicyStep } from './policy.js';
@@ -28,7 +28,9 @@ export type SignedSessions = {
 };
 
 /** The gateway is mounted in the host application's process, which says who is logged in. */
-export type HostSessions = { readonly identify: Identify; readonly issuers?: undefined };
+export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeoutMs'> & {
+  readonly issuers?: undefined;
+};
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 

@@ -84,9 +84,7 @@ const readJwksUrl = (url: string): Found => {
 
 /** What reading keys says may quote them: only our own words are passed on. */
 const causeOf = (error: unknown): string =>
-  error instanceof Error && error.message.startsWith('holds ')
-    ? error.message
-    : 'holds no PEM public key, no JWK and no JWKS';
+  error instanceof Error && error.message.startsWith('holds ') ? error.message : 'cannot be read as PEM, JWK or JWKS';
 
 const readKeys = (field: KeyField, content: string): Found => {
   try {

@@ -21,6 +21,8 @@ export type JwksOptions = {
 
 /** From this age on, the set is fetched again; meanwhile the old one serves. */
 export const freshForMs = 10 * 60_000;
+/** After so long without an attempt to fetch it, the next token waits for one: its key may have been withdrawn meanwhile. */
+export const quietForMs = 2 * freshForMs;
 /** So long the last set serves while the issuer cannot be reached: a day, because a withdrawn key must end some time. */
 export const servedForMs = 24 * 3_600_000;
 /** Fetches that keys nobody knows may cause in a minute. */
@@ -130,9 +132,10 @@ export const createJwks = (options: JwksOptions): JwtKeys => {
   const isAllowed = createAllowance(fetchesPerMinute);
   let renewedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Whether the set still counts; renews an old one beside. */
+  /** Whether the set still counts as it is; renews an old one beside. */
   const isServed = (nowMs: number): boolean => {
     if (state.loadedAtMs === null || nowMs - state.loadedAtMs >= servedForMs) return false;
+    if (nowMs - Math.max(state.loadedAtMs, renewedAtMs) >= quietForMs) return false;
     if (nowMs - state.loadedAtMs >= freshForMs && nowMs - renewedAtMs >= renewEveryMs) {
       renewedAtMs = nowMs;
       void loader.load();
@@ -143,7 +146,10 @@ export const createJwks = (options: JwksOptions): JwtKeys => {
   const named = (kid: string | null): readonly NamedKey[] => (isServed(now()) ? keysNamed(state.keys, kid) : []);
   const fetchNamed = async (kid: string | null): Promise<readonly NamedKey[]> => {
     // Who comes while a fetch runs waits for it, and counts as none.
-    if (loader.isLoading() || isAllowed(now())) await loader.load();
+    if (loader.isLoading() || isAllowed(now())) {
+      await loader.load();
+      renewedAtMs = now();
+    }
     const found = named(kid);
     if (found.length > 0) return found;
     throw new JwtFault(state.failure === undefined ? 'unknown-key' : 'keys-unavailable', state.failure);

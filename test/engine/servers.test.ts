@@ -306,6 +306,25 @@ describe.each(kinds)('%s', (kind) => {
     await own.close();
   });
 
+  it('connections that the server ends are made again', async () => {
+    expect(await textsOf('notes')).toEqual(['first']);
+    if (kind === 'MYSQL') {
+      await onMysql(async (connection) => {
+        const sql = 'SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?';
+        const [rows] = await connection.query<never[]>(sql, [source.database]);
+        for (const { ID } of rows as { ID: number }[]) await connection.query(`KILL ${Number(ID)}`);
+      });
+    } else {
+      const { host, port, username: user, password } = source;
+      const client = new pg.Client({ host, port, user, password, database: 'postgres' });
+      await client.connect();
+      const sql = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1';
+      await client.query(sql, [source.database]);
+      await client.end();
+    }
+    await vi.waitFor(async () => expect(await textsOf('notes')).toEqual(['first']), patience);
+  });
+
   it('settings that changed are another database, and the old one is forgotten by name', async () => {
     expect(await textsOf('notes')).toEqual(['first']);
     const moved = { ...source, database: 'guestlist_nowhere' };

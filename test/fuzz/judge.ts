@@ -65,6 +65,8 @@ const judgeRefusal = ({ status, text }: Answered, found: readonly Route[]): stri
   }
   if (Object.keys(error).length !== 3 || Object.keys(body ?? {}).length !== 1)
     return `more than the envelope: ${text.slice(0, 300)}`;
+  // A body is read before its path is looked for.
+  if (found.length === 0 && status === 400 && code === 'INVALID_REQUEST_BODY') return undefined;
   if (routerCodes[status] === code && (status !== 404 || found.length === 0)) return undefined;
   const isDeclared = found.some(({ operation }) =>
     Object.entries(operation.errors).some(([name, at]) => name === code && at === status),

@@ -45,7 +45,7 @@ const listen = async (server: Server): Promise<string> => {
 
 const fromSession: Identify<HostRequest> = ({ session }) => session?.user as HostClaims | undefined;
 
-const startHost = async (identify: Identify<HostRequest> = fromSession, publicOrigin: string | null = null) => {
+const startHost = async (identify: Identify<HostRequest> = fromSession, identifyTimeoutMs = 60_000) => {
   const clock = createMovableClock();
   const upstream = createScriptedUpstream();
   const { log, lines } = captureLog();
@@ -56,8 +56,8 @@ const startHost = async (identify: Identify<HostRequest> = fromSession, publicOr
       asked.push(request as HostRequest);
       return identify(request as HostRequest);
     },
+    identifyTimeoutMs,
     allowedOrigins: ['https://app.example.com'],
-    publicOrigin,
     policy: demoPolicy,
     upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
     serviceUrl: '/service',
@@ -136,6 +136,7 @@ describe('a host that fails', () => {
       throw new Error('the store of sessions is down');
     },
     'rejects later': () => Promise.reject(new Error('the store of sessions is down')),
+    'never says anything': () => new Promise(() => {}),
     'throws no error': () => {
       throw null;
     },
@@ -144,7 +145,7 @@ describe('a host that fails', () => {
     },
   };
   it.each(Object.keys(failing))('that %s gives 503 and a line in the log, and no token', async (name) => {
-    const { askAs, upstream, lines } = await startHost(failing[name]);
+    const { askAs, upstream, lines } = await startHost(failing[name], 200);
     const answer = await askAs('sid=x');
     expect(answer).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE', token: undefined });
     expect(answer.headers.get('retry-after')).toBe('5');

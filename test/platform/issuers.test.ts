@@ -30,6 +30,7 @@ beforeAll(() => {
     generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ type: 'spki', format: 'pem' }),
   );
   write('text.pem', 'very private words');
+  write('damaged.json', { keys: [{ kty: 'RSA', n: 'very private', e: 7 }] });
   write('empty.json', { keys: [] });
   write('large.pem', ' '.repeat(1024 * 1024 + 1));
 });
@@ -146,6 +147,11 @@ describe('an issuer', () => {
       /or a secret/,
     ],
     'with no key in its file': [{ algorithms: ['RS256'], publicKeyFile: 'text.pem' }, '.publicKeyFile', /holds no PEM/],
+    'with a damaged key in its file': [
+      { algorithms: ['RS256'], publicKeyFile: 'damaged.json' },
+      '.publicKeyFile',
+      /cannot be read as PEM, JWK or JWKS/,
+    ],
     'with an empty set': [{ algorithms: ['RS256'], publicKeyFile: 'empty.json' }, '.publicKeyFile', /holds no key/],
     'with a file that is not there': [{ algorithms: ['RS256'], publicKeyFile: 'none.pem' }, '.publicKeyFile', /ENOENT/],
     'with a folder as file': [{ algorithms: ['RS256'], publicKeyFile: '.' }, '.publicKeyFile', /EISDIR/],

@@ -6,6 +6,7 @@ import {
   fetchesPerMinute,
   freshForMs,
   type JwksOptions,
+  quietForMs,
   renewEveryMs,
   servedForMs,
 } from '../../src/platform/jwks.js';
@@ -91,6 +92,17 @@ describe('a key set', () => {
     expect(await outcome(byRsa())).toBe('verified');
     await settled(2);
     expect(await outcome(byRsa())).toBe('verified');
+    expect(state.hits).toBe(2);
+  });
+
+  it('is waited for after a quiet time: a key that was withdrawn meanwhile lets nobody in', async () => {
+    const { outcome, verify, state, clock } = await start();
+    const { isKeyHeld } = await verify(byEc(ec, 'e1'));
+    state.keys = [jwkOf(newer, { kid: 'e2' })];
+    clock.advance(quietForMs);
+    expect(isKeyHeld()).toBe(false);
+    expect(await outcome(byEc(ec, 'e1'))).toBe('unknown-key');
+    expect(await outcome(byEc(newer, 'e2'))).toBe('verified');
     expect(state.hits).toBe(2);
   });
 
