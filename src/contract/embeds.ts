@@ -108,6 +108,8 @@ const listedEmbed = z.object({
     .nullable(),
   externalMetric: z.object({ metricId: z.string(), name: z.string() }).nullable(),
   embedMetadata: z.record(z.string(), z.unknown()).nullable(),
+  embedDescription: z.string().nullable().optional(),
+  accessSettings: z.record(z.string(), z.unknown()).nullable().optional().describe('As they were given.'),
 });
 
 const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<typeof listedEmbed> => ({
@@ -120,6 +122,8 @@ const encodeListedEmbed = ({ embed, dashboard, metric }: ListedEmbed): z.input<t
       : null,
   externalMetric: metric === null ? null : { metricId: metric.metricId, name: metric.name },
   embedMetadata: null,
+  embedDescription: embed.description,
+  accessSettings: embed.accessSettings === null ? null : { ...embed.accessSettings },
 });
 
 const oneEmbed = {

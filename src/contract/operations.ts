@@ -35,14 +35,12 @@ import type { Handler } from './operation.js';
 import { createSemanticLayer, deleteSemanticLayer, getSemanticLayer, updateSemanticLayer } from './semantic-layer.js';
 import { createServiceToken, deleteServiceToken, listServiceTokens, rotateServiceToken } from './service-tokens.js';
 import {
-  createWorkspace,
   listDashboardMetrics,
   listDashboards,
   listMetrics,
-  listWorkspaces,
-  updateWorkspace,
   updateWorkspaceDashboards,
-} from './workspaces.js';
+} from './workspace-dashboards.js';
+import { createWorkspace, listWorkspaces, updateWorkspace } from './workspaces.js';
 
 /** What works, in the order of the reference. */
 export const bound = {

@@ -64,7 +64,7 @@ describe('an embed of a dashboard', () => {
     });
   });
 
-  test('every access setting is kept as given, those of AI, e-mail reports and legacy joins too', async () => {
+  test('every access setting is kept and answered as given, those of AI, e-mail reports and legacy joins too', async () => {
     const accessSettings = {
       ...settings,
       isAllowAiPilot: true,
@@ -79,11 +79,7 @@ describe('an embed of a dashboard', () => {
       tableTenancySettings: [{ name: 'main.notes', clientColumn: 'owner' }],
     };
     const { id } = await ok(house, 'createEmbed', ofDashboard({ accessSettings }));
-    const kept = await house.stored(async (store) => {
-      const dataApp = await store.dataApps.findByName('shop');
-      return dataApp && store.embeds.findById(dataApp.id, id);
-    });
-    expect(kept?.accessSettings).toEqual(accessSettings);
+    expect(await listed(id)).toMatchObject({ accessSettings });
   });
 
   test.each([
@@ -224,6 +220,8 @@ describe('GET /data-app/embeds', () => {
       },
       externalMetric: null,
       embedMetadata: null,
+      embedDescription: null,
+      accessSettings: settings,
     });
     const { id } = await ok(house, 'createEmbed', ofMetric({ name: 'Takings' }));
     expect(await listed(id)).toEqual({
@@ -233,6 +231,8 @@ describe('GET /data-app/embeds', () => {
       externalDashboard: null,
       externalMetric: { metricId: 'revenue', name: 'Metric revenue' },
       embedMetadata: null,
+      embedDescription: null,
+      accessSettings: null,
     });
   });
 

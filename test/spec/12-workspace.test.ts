@@ -171,10 +171,21 @@ describe('update', () => {
 });
 
 describe('list', () => {
-  test('Response: {data: [{name}]} in order of names', async () => {
-    const answer = await call(house, 'listWorkspaces', {});
-    const { data } = answer.body as { data: readonly { name: string }[] };
-    expect(answer.body).toEqual({ data: data.map(({ name }) => ({ name })) });
+  test('Response: {data: [{name}]} in order of names, with what was set', async () => {
+    const settings = {
+      llmName: 'small',
+      aiCopilotLlms: ['a', 'b'],
+      isEnableMetricSummary: true,
+      summaryType: 'custom',
+    };
+    await ok(house, 'createWorkspace', { name: 'clever', ...overShop, ...settings });
+    const { data } = await ok(house, 'listWorkspaces', {});
+    expect(data.find(({ name }) => name === 'clever')).toEqual({
+      name: 'clever',
+      connectionType: overShop.connectionType,
+      ...settings,
+    });
+    expect(data.find(({ name }) => name === 'shop')).toEqual({ name: 'shop', connectionType: 'DATAMART' });
     const names = data.map(({ name }) => name);
     expect(names).toEqual(names.toSorted());
     expect(names).toEqual(expect.arrayContaining(['shop', 'orders', 'long']));
