@@ -74,7 +74,7 @@ export const createDashboardEmbed = operation({
   encode: (embed: Embed) => ({ id: embed.embedId, error: null, name: embed.name }),
   errors: {
     INVALID_DATA_APP_API_KEY: 401,
-    INVALID_WORKSPACE_NAME: 400,
+    WORKSPACE_ID_ERROR: 400,
     INVALID_DASHBOARD_ID: 400,
     INVALID_DATAMART_NAME: 400,
     CLIENT_ID_ERROR: 400,

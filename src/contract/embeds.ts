@@ -171,20 +171,28 @@ const listedMetric = z.object({
   isGuestMade: z.literal(true).optional().describe('Of what guests of this client made, private metrics too.'),
 });
 
+const metricsQuery = z
+  .strictObject({ embedId: identifier, clientId: identifier, ...queryPagination })
+  .transform(({ embedId, clientId, ...query }, context) => ({
+    embedId,
+    clientId,
+    ...decodePagination(query, context),
+  }));
+
 export const listEmbedMetrics = operation({
   name: 'listEmbedMetrics',
   section: 'facts',
   resource: 'Embeds',
   summary: 'List the metrics that a client reads through an embed',
   credentials: ['apiKey'],
-  input: z.strictObject({ embedId: identifier, clientId: identifier }),
+  input: z.strictObject({ embedId: identifier, clientId: identifier, ...pagination }),
   output: z.object({ data: z.array(listedMetric), error: noError }),
   encode: (metrics: readonly Metric[]) => ({
     data: metrics.map(({ name, metricId, guest }) => ({ name, metricId, ...(guest === null ? {} : isMadeByGuest) })),
     error: null,
   }),
   errors: { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400, EMBED_PARAM_ERROR: 400 },
-  bindings: [{ method: 'GET', path: '/api/v2/data-app/metrics', from: 'query' }],
+  bindings: [{ method: 'GET', path: '/api/v2/data-app/metrics', from: 'query', input: metricsQuery }],
   example: {
     input: { embedId: '7c0a4f0e-5a53-4a51-9f0e-1c1e6d1b2a34', clientId: 'LAX' },
     output: { data: [{ name: 'Flights a day', metricId: 'flights-a-day--LAX' }], error: null },

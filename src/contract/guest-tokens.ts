@@ -65,7 +65,6 @@ export const guestTokenRequest = z.strictObject({
   permissions: guestPermissions.optional().describe('One left out falls back to the embed’s access settings.'),
   expiryTime: z
     .number()
-    .int()
     .positive()
     .max(8_640_000_000_000)
     .optional()

@@ -155,7 +155,7 @@ export const listDashboardMetrics = operation({
   resource: 'Workspaces',
   summary: 'List the metrics of a dashboard of a workspace',
   credentials: ['apiKey'],
-  input: z.strictObject({ workspaceName: identifier, dashboardId: identifier }),
+  input: z.strictObject({ workspaceName: identifier, dashboardId: identifier, ...pagination }),
   output: z.object({ data: z.array(z.object({ name: z.string(), metricId: z.string() })) }),
   encode: (metrics: readonly Metric[]) => ({ data: metrics.map(({ name, metricId }) => ({ name, metricId })) }),
   errors: { AUTHENTICATION_ERROR: 401, WORKSPACE_ID_ERROR: 400, INVALID_DASHBOARD_ID: 400 },

@@ -86,8 +86,9 @@ const decode = ({ operation, binding, params }: Match, request: DispatchRequest)
   const root = binding.from;
   const names = Object.keys(params);
   const given = { body: request.body, query: { ...request.query }, path: {} }[root];
-  // A path that says it all may come without a body.
-  const fields = given === undefined && names.length > 0 ? {} : given;
+  // A path that says it all may come without a body, and so may a request that needs no field.
+  const mayBeBare = names.length > 0 || operation.input.safeParse({}).success;
+  const fields = given === undefined && mayBeBare ? {} : given;
   const shapeFault = findShapeFault(fields, root);
   if (shapeFault !== undefined) refuse([shapeFault]);
   const twice = names.filter((name) => isObject(fields) && Object.hasOwn(fields, name));

@@ -70,9 +70,21 @@ const writeParameters = ({ parameters = [] }: OpenApiOperation, place: 'path' | 
   return html`<h4>${place === 'path' ? 'Path' : 'Query'}</h4>${writeFields(schema, 'request')}`;
 };
 
-const writeRequest = (operation: OpenApiOperation): Html => {
-  const body = contentOf(operation.requestBody?.content);
-  return html`${writeParameters(operation, 'path')}${writeParameters(operation, 'query')}${body === undefined ? undefined : html`<h4>Body</h4>${writeSchema(body.schema, 'request')}`}`;
+/** The same body as a form: which fields are JSON in it, and its file. */
+const writeForm = (content: OpenApiContent | undefined): Piece => {
+  const form = content?.['multipart/form-data'];
+  if (form === undefined) return undefined;
+  const fields = Object.entries((form.schema.properties ?? {}) as Record<string, JsonSchema>);
+  const inJson = fields
+    .filter(([, field]) => field.contentMediaType === 'application/json')
+    .map(([name]) => `\`${name}\``);
+  const files = fields.filter(([, field]) => field.format === 'binary');
+  return html`<p>${prose(`Or as \`multipart/form-data\`, where ${inJson.join(', ')} are sent as JSON text, with one more field:`)}</p>${writeFields({ type: 'object', properties: Object.fromEntries(files) }, 'request')}`;
+};
+
+const writeRequest = ({ requestBody, ...operation }: OpenApiOperation): Html => {
+  const body = contentOf(requestBody?.content);
+  return html`${writeParameters(operation, 'path')}${writeParameters(operation, 'query')}${body === undefined ? undefined : html`<h4>Body</h4>${writeSchema(body.schema, 'request')}${writeForm(requestBody?.content)}`}`;
 };
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -147,7 +159,7 @@ ${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}<
 const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`<header>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p class="lead">${info.description}</p>
-<p>All bodies are JSON, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>Bodies are JSON where nothing else is said, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
 <h2 id="names">Names and ids</h2>
 <ul>${namingRules.map((rule) => html`<li>${prose(rule)}</li>`)}</ul>
 <h2 id="credentials">Credentials</h2>

@@ -11,7 +11,8 @@ import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
 import { holdDataApp } from './data-apps.js';
-import { assertTenancySettings, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
+import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
+import { loadWorkspace } from './workspaces.js';
 
 export type CreateDashboardEmbed = {
   readonly dashboardId: string;
@@ -128,7 +129,7 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
   deps.store.transaction(async (store) => {
     const inner = { ...deps, store };
     await holdDataApp(store, caller);
-    const workspace = await loadEmbedWorkspace(store, command.workspaceName);
+    const workspace = await loadWorkspace(store, command.workspaceName);
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
     tenantScope(datamart, command.clientId);

@@ -10,7 +10,7 @@ import { Refusal } from '../domain/refusal.js';
 import { holdDataApp } from './data-apps.js';
 import { findEmbed, listedMetrics, metricsOf } from './embed-lookup.js';
 import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';
-import { pageOf } from './workspaces.js';
+import { type Paged, pageItems, pageOf } from './workspaces.js';
 
 export type CreateEmbed = {
   readonly embedType: 'dashboard' | 'metric';
@@ -135,7 +135,7 @@ export const listEmbedMetrics =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
     caller: ApiKeyCaller,
-    { embedId, clientId }: { readonly embedId: string; readonly clientId: string },
+    { embedId, clientId, ...paged }: Paged & { readonly embedId: string; readonly clientId: string },
   ): Promise<readonly Metric[]> => {
     const opened = await findEmbed(store, caller.dataAppId, embedId);
     if (opened === undefined)
@@ -148,7 +148,6 @@ export const listEmbedMetrics =
       );
     }
     const metrics = await listedMetrics(store, opened.dashboard, client);
-    return opened.embed.metricId === null
-      ? metrics
-      : metrics.filter(({ metricId }) => metricId === opened.embed.metricId);
+    const { metricId } = opened.embed;
+    return pageItems(metricId === null ? metrics : metrics.filter((metric) => metric.metricId === metricId), paged);
   };

@@ -120,7 +120,7 @@ const grantOf = async (
     accessPermissions: params.accessPermissions ?? {},
     permissions,
     createdAt: moment.now,
-    expiresAt: expiryTime === undefined ? null : new Date(moment.now.getTime() + expiryTime),
+    expiresAt: expiryTime === undefined ? null : new Date(moment.now.getTime() + Math.ceil(expiryTime)),
   };
 };
 

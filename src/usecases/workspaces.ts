@@ -7,15 +7,18 @@ import { Refusal } from '../domain/refusal.js';
 
 type Deps = { readonly store: Store };
 type Caller = ApiKeyCaller | ServiceCaller;
-type ListCommand = {
-  readonly workspaceName: string;
-  readonly isPagination?: boolean | undefined;
-  readonly pageNumber?: number | undefined;
-};
+export type Paged = { readonly isPagination?: boolean | undefined; readonly pageNumber?: number | undefined };
+type ListCommand = Paged & { readonly workspaceName: string };
 
 /** The page that a listing asks for; null: all. */
-export const pageOf = ({ isPagination, pageNumber }: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Page | null =>
+export const pageOf = ({ isPagination, pageNumber }: Paged): Page | null =>
   isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
+
+/** The items of the page that a listing asks for. */
+export const pageItems = <Item>(items: readonly Item[], command: Paged): readonly Item[] => {
+  const page = pageOf(command);
+  return page === null ? items : items.slice((page.number - 1) * page.size, page.number * page.size);
+};
 
 /** Throws WORKSPACE_ID_ERROR. */
 export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
@@ -47,7 +50,8 @@ const connect = async (store: Store, command: Connection): Promise<Connected> =>
     throw new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${name}.`);
   }
   if (connectionType === 'DATAMART') {
-    const datamart = await store.datamarts.findByName(command.datamartName);
+    // Locked: deleted between here and the write, it would fail the write's reference.
+    const datamart = await store.datamarts.lockByName(command.datamartName);
     if (datamart !== undefined) return { connectionType, datasourceId: null, datamartId: datamart.id };
     const name = JSON.stringify(command.datamartName);
     throw new Refusal('INVALID_DATAMART_NAME', `datamartName: there is no datamart named ${name}.`);
@@ -132,7 +136,7 @@ export const listDashboardMetrics =
   ({ store }: Deps) =>
   async (
     { dataAppId }: ApiKeyCaller,
-    { workspaceName, dashboardId }: { readonly workspaceName: string; readonly dashboardId: string },
+    { workspaceName, dashboardId, ...paged }: ListCommand & { readonly dashboardId: string },
   ): Promise<readonly Metric[]> => {
     const workspace = await loadWorkspace(store, workspaceName);
     const dashboard = await store.dashboards.findByExternalId(dataAppId, dashboardId);
@@ -143,5 +147,9 @@ export const listDashboardMetrics =
       );
     }
     const placed = await store.dashboards.listMetrics(dashboard.id);
-    return placed.map(({ metric }) => metric).filter(({ owner }) => owner === null || owner.dataAppId === dataAppId);
+    const metrics = placed.map(({ metric }) => metric);
+    return pageItems(
+      metrics.filter(({ owner }) => owner === null || owner.dataAppId === dataAppId),
+      paged,
+    );
   };

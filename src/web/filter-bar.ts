@@ -1,10 +1,14 @@
-/** The filters a guest may set. Holds no state: shows `values`, tells each change by a `filter` event. */
+/**
+ * The filters a guest may set. Holds no state: shows `values`, tells each change by a `filter` event. A value that the token
+ * enforces is shown beside the control, which then chooses within it.
+ */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { FilterValue } from '../domain/filter.js';
 import type { GuestFilter, GuestOption } from '../domain/guest-view.js';
 import type { FilterValues } from './client.js';
-import { datesIn, earliest, latest, rangeIn, stringsIn } from './filter-values.js';
-import { closeIcon } from './icons.js';
+import { datesIn, earliest, inWords, latest, rangeIn, stringsIn, valueFor } from './filter-values.js';
+import type { Format } from './format.js';
+import { closeIcon, lockIcon } from './icons.js';
 import { baseStyles } from './theme.js';
 
 export type FilterChange = { readonly name: string; readonly value: FilterValue | undefined };
@@ -18,10 +22,12 @@ export class FilterBar extends LitElement {
   static override properties = {
     filters: { attribute: false },
     values: { attribute: false },
+    format: { attribute: false },
     load: { attribute: false },
   };
   declare filters: readonly GuestFilter[];
   declare values: FilterValues;
+  declare format: Format;
   declare load: LoadFilterOptions;
 
   static override styles = [
@@ -47,6 +53,31 @@ export class FilterBar extends LitElement {
         font-size: 12px;
         color: var(--gl-muted);
       }
+      .held {
+        display: grid;
+        gap: 4px;
+        min-width: 0;
+      }
+      .top {
+        align-items: start;
+      }
+      .top > .button {
+        margin-top: 21px;
+      }
+      .label + .fixed {
+        min-height: 34px;
+      }
+      .fixed {
+        display: flex;
+        align-items: center;
+        gap: 5px;
+        font-size: 12px;
+        overflow-wrap: anywhere;
+      }
+      .fixed svg {
+        flex: none;
+        color: var(--gl-muted);
+      }
       .pair {
         display: flex;
         align-items: center;
@@ -67,9 +98,13 @@ export class FilterBar extends LitElement {
       @container (max-width: 560px) {
         guestlist-multi-select,
         fieldset,
+        .held,
         .pair input {
           flex: 1 1 100%;
           min-width: 0;
+        }
+        .top > .button {
+          margin-top: 0;
         }
         .pair input {
           flex-basis: 0;
@@ -87,9 +122,10 @@ export class FilterBar extends LitElement {
 
   override render() {
     if (this.filters.length === 0) return null;
+    const isAnyHeld = this.filters.some(({ appliedValue }) => appliedValue !== undefined);
     const isAnySet = Object.keys(this.values).length > 0;
-    return html`<div class="bar" role="group" aria-label="Filters">
-      ${this.filters.map((filter) => this.#control(filter))}
+    return html`<div class=${isAnyHeld ? 'bar top' : 'bar'} role="group" aria-label="Filters">
+      ${this.filters.map((filter) => this.#filter(filter))}
       ${
         isAnySet
           ? html`<button class="button" type="button" @click=${this.#clear}>${closeIcon} Clear filters</button>`
@@ -98,8 +134,21 @@ export class FilterBar extends LitElement {
     </div>`;
   }
 
+  #filter(filter: GuestFilter): TemplateResult {
+    const { name, dataType, appliedValue } = filter;
+    if (appliedValue === undefined) return this.#control(filter);
+    const fixed = html`<span class="fixed">
+      ${lockIcon}<span class="sr">${name}, fixed by this application:</span> ${inWords(appliedValue, this.format)}
+    </span>`;
+    // Of yes and no there is nothing to choose within.
+    const isAlone = dataType === 'boolean' && valueFor(this.values, name) === undefined;
+    return html`<div class="held">
+      ${isAlone ? html`<span class="label">${name}</span>` : this.#control(filter)} ${fixed}
+    </div>`;
+  }
+
   #control(filter: GuestFilter): TemplateResult {
-    const value = this.values[filter.name] ?? filter.defaultValue ?? undefined;
+    const value = valueFor(this.values, filter.name) ?? filter.defaultValue ?? undefined;
     switch (filter.dataType) {
       case 'date':
         return this.#dates(filter, value);

@@ -7,8 +7,12 @@ import { type Format, yesOrNo } from './format.js';
 /** Stand for an end that is left open; the service wants both. */
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
+/** What is set for a filter; a name such as `constructor` is a name like any other. */
+export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
 /**
- * What a dashboard's filters are set to, a line for each. They speak of the guest's own filters alone: what the token
+ * What a dashboard's filters are set to, a line for each: by the guest, and by what the token shows that it enforces. What it
  * restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
  */
 export const filterNotes = (
@@ -17,14 +21,17 @@ export const filterNotes = (
   format: Format,
 ): readonly string[] => {
   if (filters.length === 0) return [];
-  const notes = filters.flatMap(({ name, defaultValue }) => {
-    const text = inWords(values[name] ?? defaultValue ?? undefined, format);
-    return text === '' ? [] : [`${name}: ${text}`];
+  const notes = filters.flatMap(({ name, defaultValue, appliedValue }) => {
+    const chosen = inWords(valueFor(values, name) ?? defaultValue ?? undefined, format);
+    const applied = inWords(appliedValue, format);
+    if (chosen === '' && applied === '') return [];
+    return [`${name}: ${chosen !== '' && applied !== '' ? `${chosen} (within ${applied})` : chosen || applied}`];
   });
   return notes.length === 0 ? ['No filters set'] : notes;
 };
 
-const inWords = (value: FilterValue | undefined, format: Format): string => {
+/** A value for people to read; of a long list the beginning. */
+export const inWords = (value: FilterValue | undefined, format: Format): string => {
   if (typeof value === 'boolean') return yesOrNo(value);
   const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
   if (from || to) return span(from ?? '', to ?? '');

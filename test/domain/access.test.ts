@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { effectivePermissions, isOpenTo } from '../../src/domain/access.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
-import { type GuestPermissions, guestPermissionNames } from '../../src/domain/guest.js';
+import { type GuestPermission, type GuestPermissions, guestPermissionNames } from '../../src/domain/guest.js';
 
 const settings = (allow: boolean): AccessSettings => ({
   isAllowEmailReports: allow,
@@ -45,6 +45,28 @@ describe('effective permissions', () => {
     );
   });
 });
+
+const permissionOf = {
+  isAllowManageMetrics: 'isEnableManageMetrics',
+  isAllowCreateDashboardView: 'isEnableCreateDashboardView',
+  isAllowMetricCreation: 'isDisableMetricCreation',
+  isAllowMetricDeletion: 'isEnableArchiveMetrics',
+  isAllowMetricLayoutChange: 'isEnableCustomizeLayout',
+  isAllowMetricUpdate: 'isEnableMetricUpdation',
+  isAllowUnderlyingData: 'isEnableUnderlyingData',
+} as const satisfies Partial<Record<keyof AccessSettings, GuestPermission>>;
+
+test.each(Object.entries(permissionOf))(
+  'access setting %s decides %s, and no other permission',
+  (setting, permission) => {
+    for (const allow of [true, false]) {
+      const before = effectivePermissions({}, settings(allow));
+      const after = effectivePermissions({}, { ...settings(allow), [setting]: !allow });
+      expect(guestPermissionNames.filter((name) => before[name] !== after[name])).toEqual([permission]);
+      expect(after[permission]).toBe(permission === 'isDisableMetricCreation' ? allow : !allow);
+    }
+  },
+);
 
 test("what a client owns opens for that client of that data app alone; what nobody owns is the organization's", () => {
   const owner = { dataAppId: 'a', clientId: 'LAX' };

@@ -28,6 +28,15 @@ test('nested fields are there', () => {
   }
 });
 
+test('a body that may also be a form says how, and which file it takes', () => {
+  const text = page.replaceAll(/<[^>]*>/g, '');
+  expect(text.match(/multipart\/form-data/g)).toHaveLength(1);
+  expect(text).toMatch(/multipart\/form-data, where accessSettings, metadata, .* are sent as JSON text/);
+  expect(text).toMatch(
+    /importDashboardDataFile\s*string\s*A file of JSON whose data is the value of importDashboardData/,
+  );
+});
+
 test('types are said in words', () => {
   expect(page).toContain('string or number or boolean');
   expect(page).not.toMatch(/>(any|undefined|\[object Object\])</);

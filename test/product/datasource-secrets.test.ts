@@ -16,7 +16,12 @@ let rude: Server;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'guestlist-secrets-'));
-  rude = createServer((socket) => socket.end('no database\n')).listen(0, '127.0.0.1');
+  rude = createServer((socket) =>
+    socket
+      .on('error', () => undefined)
+      .resume()
+      .end('no database\n'),
+  ).listen(0, '127.0.0.1');
   await new Promise((resolve) => rude.once('listening', resolve));
   const file = join(folder, 'guestlist.yaml');
   await writeFile(file, 'datasources: { allowedHosts: ["127.0.0.1", "nowhere.invalid"] }\n');

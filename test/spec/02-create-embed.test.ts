@@ -64,6 +64,28 @@ describe('an embed of a dashboard', () => {
     });
   });
 
+  test('every access setting is kept as given, those of AI, e-mail reports and legacy joins too', async () => {
+    const accessSettings = {
+      ...settings,
+      isAllowAiPilot: true,
+      isAllowEmailReports: true,
+      isAllowEndUserDashboardFilter: true,
+      dashboardFilterColumns: [{ tableName: 'main.sales', columns: ['region'] }],
+      isAllowEndUserMetricFilter: false,
+      metricFilterColumns: [],
+      joinModel: 'single',
+      isIncrementalJoin: true,
+      metricCreationMode: 'CHAT',
+      tableTenancySettings: [{ name: 'main.notes', clientColumn: 'owner' }],
+    };
+    const { id } = await ok(house, 'createEmbed', ofDashboard({ accessSettings }));
+    const kept = await house.stored(async (store) => {
+      const dataApp = await store.dataApps.findByName('shop');
+      return dataApp && store.embeds.findById(dataApp.id, id);
+    });
+    expect(kept?.accessSettings).toEqual(accessSettings);
+  });
+
   test.each([
     ['datamartName', { ...settings, datamartName: undefined }],
     ['isAllowEmailReports', { ...settings, isAllowEmailReports: undefined }],

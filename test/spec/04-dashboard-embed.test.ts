@@ -431,8 +431,8 @@ describe('the other fields', () => {
     );
   });
 
-  test('invalid workspace: INVALID_WORKSPACE_NAME', async () => {
-    await refused('createDashboardEmbed INVALID_WORKSPACE_NAME', house, create('lost', { workspaceName: 'nowhere' }));
+  test('WORKSPACE_ID_ERROR 400: workspace does not exist', async () => {
+    await refused('createDashboardEmbed WORKSPACE_ID_ERROR', house, create('lost', { workspaceName: 'nowhere' }));
   });
 
   test.each(['nowhere', 'orders'])(

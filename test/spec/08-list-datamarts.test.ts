@@ -86,6 +86,14 @@ test('legacy: POST with the same fields in the JSON body as booleans and numbers
   expect(answer.headers.get('deprecation')).not.toBeNull();
 });
 
+test('legacy: every field may be left out, and so may the body', async () => {
+  const answer = await request(`${house.url()}${listPath}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${house.serviceToken}` },
+  });
+  expect([answer.status, answer.body]).toEqual([200, await ok(house, 'listDatamarts', {})]);
+});
+
 test('a table item has label (empty string when unset), clientColumn (string or null), isHide (default false)', async () => {
   const { data } = await ok(house, 'listDatamarts', {});
   const [sales, products] = data.find(({ name }) => name === 'page-01')?.datamartTables ?? [];

@@ -13,7 +13,7 @@ import {
   salesTable,
   tableTenancy,
 } from './datamarts.js';
-import { call, type House, type Input, noon, ok, openHouse, refused, setNow } from './house.js';
+import { call, type House, type Input, mint, noon, ok, openHouse, refused, setNow } from './house.js';
 import { definition } from './organization.js';
 
 let house: House;
@@ -483,6 +483,30 @@ describe('what it changes in answers', () => {
     expect(await regions('plain')).toEqual(['north 04-01', 'north 03-30', 'south 03-31', 'west 04-15']);
     await update({ tableList: list('') });
     expect(await regions('plain')).toEqual(ascending);
+  });
+
+  test('isApplyTimezone: no effect unless the guest token sets params.timezone, and none on other columns', async () => {
+    const { name, update } = await create();
+    const board = `${name}-zoned`;
+    await boardOver(house, name, board, 'acme', grouped);
+    const [metric] = (await ok(house, 'listEmbedMetrics', { embedId: board, clientId: 'acme' })).data;
+    const days = async (params: Input) => {
+      const bearer = await mint(house, 'acme', { allowedEmbeds: [board], ...params });
+      const input = { metricId: metric?.metricId, dashboardId: board };
+      const { data } = await ok(house, 'queryGuestMetric', input, { bearer });
+      return data.map(({ Region, Sold }) => `${Region} ${String(Sold).slice(5, 10)}`);
+    };
+    const inTokyo = { timezone: 'Asia/Tokyo' };
+    const stored = ['north 03-30', 'north 04-01', 'south 03-31', 'west 04-15'];
+    expect([await days({}), await days(inTokyo)]).toEqual([stored, stored]);
+    const zoned = ['sold', 'region', 'amount'].map((column) => ({ name: column, isApplyTimezone: true }));
+    await update({
+      tableList: [{ ...salesTable, columns: [...columns('client', 'product'), ...zoned] }, productsTable],
+    });
+    expect([await days({}), await days(inTokyo)]).toEqual([
+      stored,
+      ['north 03-30', 'north 04-01', 'south 04-01', 'west 04-15'],
+    ]);
   });
 
   test('a hidden table or column goes on serving the metrics that read it', async () => {

@@ -417,6 +417,33 @@ describe('a token that restricts metrics, and what is placed on its dashboard la
   });
 });
 
+test('Lists take isPagination and pageNumber as operation 8 does: the metrics of a dashboard, and those of an embed', async () => {
+  const others = Array.from({ length: 11 }, (_, index) => `long-metric-${String(index + 2).padStart(2, '0')}`);
+  const appendMetrics = others.map((metricId) => ({ metricId }));
+  const dashboards = [{ dashboardId: 'long-01', appendMetrics }];
+  await ok(house, 'updateWorkspaceDashboards', { workspaceName: 'long', dashboards });
+  const { id: embedId } = await ok(house, 'createEmbed', {
+    embedType: 'dashboard',
+    dashboardId: 'long-01',
+    workspaceName: 'long',
+    accessSettings: settings,
+  });
+  const listings = [
+    ['listDashboardMetrics', { workspaceName: 'long', dashboardId: 'long-01' }],
+    ['listEmbedMetrics', { embedId, clientId: 'acme' }],
+  ] as const;
+  for (const [name, input] of listings) {
+    const page = async (paging: Input) =>
+      (await ok(house, name, { ...input, ...paging })).data.map(({ metricId }) => metricId);
+    const all = ['long-metric-01', ...others];
+    expect(await page({}), name).toEqual(all);
+    expect(await page({ isPagination: true }), name).toEqual(all.slice(0, 10));
+    expect(await page({ isPagination: true, pageNumber: 2 }), name).toEqual(all.slice(10));
+    expect(await page({ isPagination: true, pageNumber: 3 }), name).toEqual([]);
+    expect(await page({ isPagination: false, pageNumber: 2 }), name).toEqual(all);
+  }
+});
+
 describe('POST /workspace/dashboard/metrics {workspaceName, dashboardId}: {data: [{name, metricId}]}', () => {
   test("the dashboard's metrics, those of other data apps' clients left out", async () => {
     expect(await placedOn('board')).toEqual(

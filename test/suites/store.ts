@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Workspace } from '../../src/domain/organization.js';
 import type { Store } from '../../src/domain/ports.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
@@ -811,17 +812,21 @@ const boardTests = (store: () => Store): void => {
     await store().datasources.insert(elsewhere);
     const far = datamartSample(elsewhere.id);
     for (const mart of [beside, far]) await store().datamarts.insert(mart);
-    const reached = async (connection: { datasourceId: string | null; datamartId: string | null }) => {
-      const workspace = { id: randomUUID(), name: randomUUID(), connectionType: 'DATAMART' as const, ...connection };
+    const reached = async (connection: Pick<Workspace, 'connectionType' | 'datasourceId' | 'datamartId'>) => {
+      const workspace = { id: randomUUID(), name: randomUUID(), ...connection };
       return (await store().workspaces.listDatamarts(workspace)).map(({ id }) => id);
     };
-    expect(await reached({ datasourceId: null, datamartId: datamart.id })).toEqual([datamart.id]);
-    expect((await reached({ datasourceId: datasource.id, datamartId: null })).toSorted()).toEqual(
+    const none = { datasourceId: null, datamartId: null };
+    const { id: datasourceId } = datasource;
+    expect(await reached({ ...none, connectionType: 'DATAMART', datamartId: datamart.id })).toEqual([datamart.id]);
+    expect((await reached({ ...none, connectionType: 'DATASOURCE', datasourceId })).toSorted()).toEqual(
       [datamart.id, beside.id].toSorted(),
     );
-    expect(await reached({ datasourceId: null, datamartId: null })).toEqual(
+    expect(await reached({ ...none, connectionType: 'MULTI_DATAMART' })).toEqual(
       expect.arrayContaining([datamart.id, beside.id, far.id]),
     );
+    // Its datamart was deleted: that is not every datamart.
+    expect(await reached({ ...none, connectionType: 'DATAMART' })).toEqual([]);
   });
 
   it('finds the copies of a metric that no dashboard holds, and only the owner’s', async () => {

@@ -35,4 +35,14 @@ describe('what the filters are set to, in words', () => {
     expect(filterNotes(late, {}, english)).toEqual(['Late: Yes']);
     expect(filterNotes(late, { Late: false }, english)).toEqual(['Late: No']);
   });
+
+  it('names what the token enforces where it may be seen, and the guest’s own within it', () => {
+    const state = [{ ...filter('State', 'string'), appliedValue: ['CA', 'NV'] }];
+    expect(filterNotes(state, {}, english)).toEqual(['State: CA, NV']);
+    expect(filterNotes(state, { State: ['CA'] }, english)).toEqual(['State: CA (within CA, NV)']);
+  });
+
+  it('takes `constructor` for a name like any other', () => {
+    expect(filterNotes([filter('constructor', 'boolean', true)], {}, english)).toEqual(['constructor: Yes']);
+  });
 });

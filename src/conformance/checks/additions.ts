@@ -145,9 +145,8 @@ const tokens: readonly Check[] = [
   }),
   check('POST /data-app/export-dashboard answers the export envelope', async (stage) => {
     const { dashboardId, workspaceName } = await stage.board();
-    const answer = await asService(stage, 'POST', '/data-app/export-dashboard', {
-      body: { dashboardId, workspaceName },
-    });
+    const body = { dashboardId, workspaceName };
+    const answer = await asService(stage, 'POST', '/data-app/export-dashboard', { body });
     const data = fields({ layout: listOf(fields({})), filters: listOf(fields({})), metrics: listOf(fields({})) });
     expectOk(answer, fields({ _meta: fields({}), data }));
   }),

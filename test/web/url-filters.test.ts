@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FilterValue } from '../../src/domain/filter.js';
+import { readFilterValue } from '../../src/domain/filter-value.js';
+import type { GuestFilter } from '../../src/domain/guest-view.js';
+import { longestQuery, readUrlFilters, writeUrlFilters } from '../../src/web/url-filters.js';
+
+const filter = (name: string, dataType: GuestFilter['dataType'], appliedValue?: FilterValue): GuestFilter => ({
+  name,
+  dataType,
+  defaultValue: null,
+  appliedValue,
+});
+const filters = [
+  filter('State', 'string'),
+  filter('Distance', 'number'),
+  filter('Date', 'date'),
+  filter('Late', 'boolean'),
+];
+const kinds = new Map(filters.map(({ name, dataType }) => [name, dataType]));
+const write = (values: Record<string, FilterValue>, search = '', prefix = '') =>
+  writeUrlFilters(search, filters, values, prefix);
+const read = (search: string, prefix = '') => readUrlFilters(search, filters, prefix);
+/** As it leaves the page: what is undefined is not there. */
+const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+const day = fc
+  .date({ min: new Date('1900-01-02'), max: new Date('2999-12-30'), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, 10));
+const clean = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => /^[^\0\p{Cs}]*$/u.test(text));
+const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
+const ordered = <T extends string | number>(ends: readonly [T, T]): readonly [T, T] =>
+  ends[0] <= ends[1] ? ends : [ends[1], ends[0]];
+const presets = ['Today', 'yesterday', 'This Week', 'Last Quarter', 'Last 7 Days', 'LAST 30 DAYS', 'Last 12 Months'];
+
+/** What the filter bar makes of each kind. */
+const choices: fc.Arbitrary<Record<string, FilterValue>> = fc.record(
+  {
+    State: fc.array(clean, { minLength: 1, maxLength: 5 }),
+    Distance: fc.oneof(
+      fc
+        .tuple(number, number)
+        .map(ordered)
+        .map(([min, max]) => ({ min, max })),
+      number.map((min) => ({ min })),
+      number.map((max) => ({ max })),
+    ),
+    Date: fc.oneof(
+      fc
+        .tuple(day, day)
+        .map(ordered)
+        .map(([startDate, endDate]) => ({ startDate, endDate })),
+      day.map((startDate) => ({ startDate, endDate: '2999-12-31' })),
+      day.map((endDate) => ({ startDate: '1900-01-01', endDate })),
+      fc.constantFrom(...presets),
+    ),
+    Late: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+const ownNames = new Set(['State', 'Distance', 'Date', 'Late', 'guestlist-fixed']);
+/** A page's own query, in whatever shape pages leave theirs. */
+const pageQuery = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('', 'user=lax-analyst', 'a', 'a=', 'a=%20b+c', 'state=oauth', 'x=1&x=2', 'q=%E0%A4%A', '=', '%'),
+      fc.webQueryParameters(),
+    ),
+    { maxLength: 5 },
+  )
+  .map((parts) => parts.join('&'))
+  .filter((query) => query !== '' && [...new URLSearchParams(query).keys()].every((name) => !ownNames.has(name)))
+  .map((query) => `?${query}`);
+
+describe('the filters in a query, written and read', () => {
+  it('is readable', () => {
+    expect(write({ State: ['CA', 'Nový Kraj', 'a, b: c/d'] })).toBe('?State=CA&State=Nov%C3%BD+Kraj&State=a,+b:+c/d');
+    // As browsers write it; otherwise the address would seem changed each time.
+    expect(write({ State: ['L’Aquila', "Coeur d'Alene"] })).toBe('?State=L%E2%80%99Aquila&State=Coeur+d%27Alene');
+    expect(write({ Distance: { min: 100, max: 500 }, Late: false })).toBe('?Distance=100..500&Late=false');
+    expect(write({ Distance: { max: 0.5 } })).toBe('?Distance=..0.5');
+    expect(write({ Distance: { min: 500, max: 500 } })).toBe('?Distance=500');
+    expect(write({ Date: { startDate: '2001-03-01', endDate: '2999-12-31' } })).toBe('?Date=2001-03-01..');
+    expect(write({ Date: 'Last 30 Days' })).toBe('?Date=Last+30+Days');
+  });
+
+  it('means one thing each way: what is written is what is read, beside anything', () => {
+    fc.assert(
+      fc.property(
+        choices,
+        fc.option(pageQuery, { nil: '' }),
+        fc.constantFrom('', 'b.', '&='),
+        (values, page, prefix) => {
+          expect(sent(read(write(values, page, prefix), prefix))).toEqual(sent(values));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives two different choices two different queries', () => {
+    fc.assert(
+      fc.property(choices, choices, (one, other) => {
+        const isSame = JSON.stringify(sent(one)) === JSON.stringify(sent(other));
+        expect(write(one) === write(other)).toBe(isSame);
+      }),
+    );
+  });
+
+  it('reads what the other spellings of a value mean', () => {
+    expect(read(write({ State: 'CA', Distance: 5, Date: '2001-03-01 - 2001-03-31' }))).toEqual({
+      State: ['CA'],
+      Distance: { min: 5, max: 5 },
+      Date: { startDate: '2001-03-01', endDate: '2001-03-31' },
+    });
+    expect(read(write({ Date: { start: '2001-03-01', end: '2001-03-01' } }))).toEqual({
+      Date: { startDate: '2001-03-01', endDate: '2001-03-01' },
+    });
+  });
+
+  it('takes the same choices out again, and leaves the page’s own query as it was, byte for byte and in order', () => {
+    fc.assert(
+      fc.property(choices, fc.option(pageQuery, { nil: '' }), (values, page) => {
+        const written = write(values, page);
+        expect(written.startsWith(page)).toBe(true);
+        expect(write(values, written)).toBe(written);
+        expect(write({}, written)).toBe(page);
+      }),
+      { numRuns: 500 },
+    );
+    expect(write({ State: ['NV', 'NY'] }, '?a&State=CA&b=%20&State=OR&c')).toBe('?a&State=NV&State=NY&b=%20&c');
+  });
+});
+
+describe('a hostile query', () => {
+  const hostile = fc.array(
+    fc.oneof(
+      fc
+        .tuple(fc.constantFrom(...ownNames, '__proto__', 'constructor'), fc.string({ unit: 'binary' }))
+        .map(([name, text]) => `${name}=${text}`),
+      fc
+        .tuple(
+          fc.constantFrom(...ownNames),
+          fc.constantFrom(
+            '%00',
+            '%',
+            '%ED%A0%80',
+            '..',
+            '1..',
+            '9..1',
+            '1e999',
+            'NaN..',
+            '0x10',
+            '2001-02-30',
+            '..9999-12-31',
+          ),
+        )
+        .map(([name, text]) => `${name}=${text}`),
+      fc.string(),
+    ),
+  );
+
+  it('never throws, and never says what the service would refuse', () => {
+    const moment = { now: new Date('2001-06-30'), timezone: null };
+    fc.assert(
+      fc.property(hostile, (parts) => {
+        for (const [name, value] of Object.entries(read(`?${parts.join('&')}`))) {
+          expect(readFilterValue(kinds.get(name) ?? 'string', value, moment)).toHaveProperty('predicate');
+          expect(JSON.stringify(value)).not.toMatch(/\\u0000|\\ud[89a-f]/i);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    ['a number that is none', '?Distance=many'],
+    ['ends in disorder', '?Distance=9..1&Date=2001-03-02..2001-03-01'],
+    ['nothing between two open ends', '?Distance=..&Date=..'],
+    ['a day that no calendar has', '?Date=2001-02-30'],
+    ['a year that dates are not read in', '?Date=0050-01-01'],
+    ['a number beyond all', '?Distance=1e999'],
+    ['a preset that there is not', '?Date=Next+Week'],
+    ['two where there can be one', '?Late=true&Late=false'],
+    ['a yes in other words', '?Late=TRUE'],
+    ['another spelling of a name, which may be the page’s own', '?state=CA&STATE=NV'],
+    ['NUL', '?State=a%00b'],
+    ['very much', `?State=${'x'.repeat(1_000_000)}`],
+    ['very many', `?${'State=x&'.repeat(100_000)}`],
+  ])('ignores %s', (_, search) => {
+    expect(read(search)).toEqual({});
+  });
+
+  it('takes `__proto__` for a name like any other', () => {
+    const named = [filter('__proto__', 'string'), filter('constructor', 'string')];
+    expect(writeUrlFilters('', named, {}, '')).toBe('');
+    const values = readUrlFilters('?__proto__=x', named, '');
+    expect(Object.entries(values)).toEqual([['__proto__', ['x']]]);
+    expect(Object.getPrototypeOf(values)).toBe(Object.prototype);
+    expect(readUrlFilters('?__proto__=x', filters, '')).toEqual({});
+  });
+});
+
+describe('what does not belong in a query', () => {
+  it('leaves out what the filter bar cannot show', () => {
+    const odd: Record<string, FilterValue> = {
+      State: [],
+      Distance: { min: 9, max: 1 },
+      Date: '2001-3-1',
+      Late: 'yes',
+    };
+    expect(write(odd, '?a=1')).toBe('?a=1');
+    expect(write({ State: { sql: 'SELECT 1', columnName: 'x' }, Distance: Number.NaN, Date: { min: 1 } })).toBe('');
+    expect(write({ State: ['\ud800'], Date: { startDate: '1900-01-01', endDate: '2999-12-31' } })).toBe('');
+  });
+
+  it('leaves out a filter that would make the address too long, and only that', () => {
+    const many = Array.from({ length: 2000 }, (_, index) => `state ${index}`);
+    expect(write({ State: many, Late: true }, '?a')).toBe('?a&Late=true');
+    const most = 'x'.repeat(longestQuery - '?State='.length);
+    expect(write({ State: [most] })).toHaveLength(longestQuery);
+    expect(read(write({ State: [most] }))).toEqual({ State: [most] });
+    expect(write({ State: [`${most}x`] })).toBe('');
+  });
+});
+
+describe('what the token enforces', () => {
+  const enforced = [filter('State', 'string', ['CA', 'NV']), filter('Late', 'boolean', true), filter('Date', 'date')];
+
+  it('is shown where the guest has chosen nothing, and never read as a choice', () => {
+    const search = writeUrlFilters('?a=1', enforced, { Date: 'Today' }, '');
+    expect(search).toBe('?a=1&State=CA&State=NV&Late=true&Date=Today&guestlist-fixed=State&guestlist-fixed=Late');
+    expect(readUrlFilters(search, enforced, '')).toEqual({ Date: 'Today' });
+    expect(writeUrlFilters(search, enforced, { State: ['CA'], Date: 'Today' }, '')).toBe(
+      '?a=1&State=CA&Late=true&Date=Today&guestlist-fixed=Late',
+    );
+  });
+
+  it('is not carried by a link to a guest whose token enforces another, or nothing', () => {
+    const search = writeUrlFilters('', enforced, {}, 'b.');
+    expect(search).toContain('b.guestlist-fixed=State');
+    expect(readUrlFilters(search, filters, 'b.')).toEqual({});
+    expect(writeUrlFilters(search, filters, {}, 'b.')).toBe('');
+    expect(writeUrlFilters(search, [filter('State', 'string', 'TX')], {}, 'b.')).toBe(
+      '?b.State=TX&b.Late=true&b.guestlist-fixed=Late&b.guestlist-fixed=State',
+    );
+  });
+
+  it('gives a filter that is named like the mark no parameter', () => {
+    const named = [filter('guestlist-fixed', 'string', 'x')];
+    expect(writeUrlFilters('?guestlist-fixed=y', named, { 'guestlist-fixed': ['z'] }, '')).toBe('?guestlist-fixed=y');
+    expect(readUrlFilters('?guestlist-fixed=y', named, '')).toEqual({});
+  });
+});

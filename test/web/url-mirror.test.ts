@@ -1,0 +1,247 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { FilterValue } from '../../src/domain/filter.js';
+import type { GuestFilter } from '../../src/domain/guest-view.js';
+import { mount, setAttribute, startBench, textOf, until, violationsOf } from './browser.js';
+import { hasChromium } from './chromium.js';
+import { type Override, refusal } from './fake-service.js';
+import { dashboards } from './fixtures.js';
+
+/** The service with what the token enforces for State, and filters of the other kinds. */
+const enforcing =
+  (appliedValue?: FilterValue): Override =>
+  ({ path, authorization }) => {
+    const id = /\/dashboards\/([^/]+)$/.exec(path)?.[1] ?? '';
+    const dashboard = dashboards(authorization.slice('Bearer guest-'.length).slice(0, 3))[id];
+    if (dashboard === undefined) return undefined;
+    const more: readonly GuestFilter[] = [
+      { name: 'Distance', dataType: 'number', defaultValue: null },
+      { name: 'Late', dataType: 'boolean', defaultValue: null },
+    ];
+    const filters = [...dashboard.filters, ...more].map((filter) =>
+      filter.name === 'State' ? { ...filter, appliedValue } : filter,
+    );
+    return { body: { data: { ...dashboard, filters }, error: null } };
+  };
+
+describe.skipIf(!hasChromium())('the filters in the address of a page', { timeout: 60_000 }, () => {
+  let bench: Awaited<ReturnType<typeof startBench>>;
+  let opened: Awaited<ReturnType<(typeof bench)['open']>>;
+  let page: Page;
+
+  beforeAll(async () => {
+    bench = await startBench();
+  }, 60_000);
+  afterAll(() => bench.close());
+  beforeEach(() => {
+    bench.service.control.override = enforcing();
+    bench.service.control.requests.length = 0;
+  });
+  afterEach(async () => {
+    const violations = await violationsOf(page);
+    await opened.close();
+    expect(violations).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  const open = async (path: string) => {
+    opened = await bench.open(path);
+    page = opened.page;
+  };
+  const show = async (more: Record<string, string> = {}) => {
+    await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX', ...more });
+    await settled();
+  };
+  const settled = () =>
+    until(() => page.locator('guestlist-card section[aria-busy="false"]').count()).toBeGreaterThanOrEqual(4);
+  /** All after the path. */
+  const address = () => page.evaluate<string>('location.search + location.hash');
+  const asked = () =>
+    bench.service.control.requests.filter(({ path }) => path.includes('shareDelayed/query')).map(({ body }) => body);
+  const last = () => asked().at(-1);
+  const pick = async (state: string, within = page.locator('guestlist-dashboard').first()) => {
+    await within.getByRole('button', { name: /^State/ }).click();
+    await within.locator('guestlist-multi-select').getByRole('option', { name: state, exact: true }).click();
+    await page.keyboard.press('Escape');
+  };
+
+  it('shows what the guest sets, beside the page’s own and without an entry of the history', async () => {
+    await open('/bare?tab=a%20b&plain#part?x');
+    await page.evaluate('history.replaceState({ router: 7 }, "")');
+    const entries = await page.evaluate('history.length');
+    await show();
+    expect(await address()).toBe('?tab=a%20b&plain#part?x');
+    await pick('CA');
+    await until(address).toBe('?tab=a%20b&plain&State=CA#part?x');
+    await page.getByLabel('Date from').fill('2001-03-01');
+    await page.getByLabel('Date from').blur();
+    await page.getByLabel('Distance at most').fill('500');
+    await page.getByLabel('Distance at most').blur();
+    await page.getByLabel('Late').selectOption('false');
+    await until(address).toBe('?tab=a%20b&plain&State=CA&Date=2001-03-01..&Distance=..500&Late=false#part?x');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await until(address).toBe('?tab=a%20b&plain#part?x');
+    expect(await page.evaluate('[history.length, history.state]')).toEqual([entries, { router: 7 }]);
+  });
+
+  it('begins with what a link or a reload brings, and asks once', async () => {
+    await open('/bare?State=CA&State=NV&Date=2001-03-01..2001-03-31&Distance=..900&Late=true&tab=2');
+    await show({ options: '{"filters":{"State":["TX"],"Late":false}}' });
+    const choice = {
+      State: ['CA', 'NV'],
+      Date: { startDate: '2001-03-01', endDate: '2001-03-31' },
+      Distance: { max: 900 },
+      Late: true,
+    };
+    expect(asked()).toEqual([{ dashboardId: 'delays--LAX', dashboardFilter: choice }]);
+    expect(await textOf(page.locator('guestlist-multi-select #chosen'))).toBe('CA, NV');
+    expect(await page.getByLabel('Date to').inputValue()).toBe('2001-03-31');
+    expect(await page.getByLabel('Late').inputValue()).toBe('true');
+    await page.reload();
+    await show();
+    expect(last()).toEqual({ dashboardId: 'delays--LAX', dashboardFilter: choice });
+    expect(await address()).toBe('?State=CA&State=NV&Date=2001-03-01..2001-03-31&Distance=..900&Late=true&tab=2');
+  });
+
+  it('follows going back and forward', async () => {
+    await open('/bare');
+    await show();
+    await pick('CA');
+    await until(address).toBe('?State=CA');
+    await page.evaluate('history.pushState(null, "", "?State=NV&tab=2")');
+    await page.evaluate('history.back()');
+    await until(address).toBe('?State=CA');
+    await page.evaluate('history.forward()');
+    await until(last).toMatchObject({ dashboardFilter: { State: ['NV'] } });
+    expect(await textOf(page.locator('guestlist-multi-select #chosen'))).toBe('NV');
+    expect(await address()).toBe('?State=NV&tab=2');
+    await page.evaluate('history.back()');
+    await until(last).toMatchObject({ dashboardFilter: { State: ['CA'] } });
+  });
+
+  it('ignores what is no value of a filter, and what no filter is named like', async () => {
+    await open('/bare?Distance=9..1&Date=soon&Late=1&__proto__=x&constructor=y&state=CA&q=%E0%A4%A&State=a%00b');
+    await show();
+    expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
+    expect(await address()).toBe('?__proto__=x&constructor=y&state=CA&q=%E0%A4%A');
+  });
+
+  it('shows what the token enforces as fixed, reads it from nowhere, and lets the guest choose within it', async () => {
+    bench.service.control.override = enforcing(['CA', 'NV']);
+    await open('/bare?tab=1');
+    await show();
+    await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
+    expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
+    const fixed = page.locator('guestlist-filter-bar .fixed');
+    expect((await textOf(fixed)).replaceAll(/\s+/g, ' ')).toBe('State, fixed by this application: CA, NV');
+    expect(await textOf(page.locator('guestlist-card .note'))).toBe('State: CA, NV');
+    expect(await page.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
+    await pick('CA');
+    await until(address).toBe('?tab=1&State=CA');
+    await until(last).toMatchObject({ dashboardFilter: { State: ['CA'] } });
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
+  });
+
+  it('takes a forged address for a choice at most, which the service adds to what the token enforces', async () => {
+    bench.service.control.override = enforcing(['CA']);
+    await open('/bare?State=TX&token=guest-ATL-1&clientId=ATL&dashboardAppFilters=x');
+    await show();
+    const [dashboard, ...others] = bench.service.control.requests;
+    expect(dashboard).toMatchObject({ path: '/api/v2/guest/dashboards/delays--LAX', body: null });
+    for (const { path, authorization, body } of others) {
+      expect(path).toMatch(/^\/api\/v2\/guest\/metrics\/\w+\/query$/);
+      expect(authorization).toBe('Bearer guest-LAX-1');
+      expect(body).toEqual({ dashboardId: 'delays--LAX', dashboardFilter: { State: ['TX'] } });
+    }
+    expect(await textOf(page.locator('guestlist-filter-bar .fixed'))).toMatch(/:\s+CA$/);
+    bench.service.control.requests.length = 0;
+    await page.goto(`${bench.service.url}/bare?State=TX&guestlist-fixed=State`);
+    await show();
+    expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
+    expect(await address()).toBe('?State=CA&guestlist-fixed=State');
+  });
+
+  it('shows a fixed yes or no without a control, until an address brings a choice to clear', async () => {
+    const [delays] = Object.values(dashboards('LAX'));
+    const filters = [{ name: 'Late', dataType: 'boolean', defaultValue: null, appliedValue: true }];
+    bench.service.control.override = ({ path }) =>
+      path.endsWith('/delays--LAX') ? { body: { data: { ...delays, filters }, error: null } } : undefined;
+    await open('/bare');
+    await show();
+    expect(await textOf(page.locator('.fixed'))).toMatch(/^Late, fixed by this application:\s+Yes$/);
+    expect(await page.locator('guestlist-filter-bar select').count()).toBe(0);
+    await page.goto(`${bench.service.url}/bare?Late=false`);
+    await show();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await until(address).toBe('?Late=true&guestlist-fixed=Late');
+  });
+
+  it('keeps what is there when the token changes, and never has the token itself', async () => {
+    bench.service.control.override = enforcing('CA');
+    await open('/bare');
+    await show();
+    await page.getByLabel('Late').selectOption('true');
+    await until(address).toBe('?State=CA&guestlist-fixed=State&Late=true');
+    bench.service.control.override = enforcing('NV');
+    await page.evaluate('history.replaceState(null, "", "?State=CA&guestlist-fixed=State&Late=false")');
+    await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
+    await until(address).toBe('?State=NV&guestlist-fixed=State&Late=true');
+    expect(last()).toEqual({ dashboardId: 'delays--LAX', dashboardFilter: { Late: true } });
+    bench.service.control.override = () => refusal('UNAUTHORIZED', 'This token does not open this dashboard.', 403);
+    await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-3');
+    await until(address).toBe('?Late=true');
+    expect(await page.evaluate('location.href')).not.toMatch(/guest-LAX|delays--LAX/);
+  });
+
+  it('takes its own away with the element or the dashboard, and nothing of a page navigated to', async () => {
+    bench.service.control.override = enforcing('CA');
+    await open('/bare?tab=1');
+    await show();
+    await page.getByLabel('Late').selectOption('true');
+    await until(address).toBe('?tab=1&State=CA&guestlist-fixed=State&Late=true');
+    await setAttribute(page, 'guestlist-dashboard', 'dashboard-id', 'routes--LAX');
+    await page.getByRole('heading', { name: 'Routes', exact: true }).waitFor();
+    await until(address).toBe('?tab=1&State=CA&guestlist-fixed=State');
+    await page.evaluate('history.pushState(null, "", "/other?State=CA&Late=true")');
+    await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
+    await until(
+      () =>
+        bench.service.control.requests.filter(({ authorization }) => authorization === 'Bearer guest-LAX-2').at(-1)
+          ?.body,
+    ).toEqual({ dashboardId: 'routes--LAX' });
+    await page.evaluate('document.querySelector("guestlist-dashboard").remove()');
+    expect(await address()).toBe('?State=CA&Late=true');
+    await page.evaluate('history.back()');
+    await until(address).toBe('?tab=1&State=CA&guestlist-fixed=State');
+    await show();
+    await page.getByLabel('Late').selectOption('true');
+    await until(address).toBe('?tab=1&State=CA&guestlist-fixed=State&Late=true');
+    await page.evaluate('document.querySelector("guestlist-dashboard").remove()');
+    expect(await address()).toBe('?tab=1');
+  });
+
+  it('leaves the address alone where the page says so', async () => {
+    bench.service.control.override = enforcing('CA');
+    await open('/bare?State=NV');
+    await show({ 'url-filters': 'off' });
+    await page.getByLabel('Late').selectOption('true');
+    await until(last).toEqual({ dashboardId: 'delays--LAX', dashboardFilter: { Late: true } });
+    await page.evaluate('document.querySelector("guestlist-dashboard").remove()');
+    expect(await address()).toBe('?State=NV');
+  });
+
+  it('keeps two dashboards of a page apart by their prefixes', async () => {
+    await open('/bare?b.State=NV');
+    await show({ 'url-prefix': 'a.' });
+    await show({ 'url-prefix': 'b.', token: 'guest-ATL-2', 'dashboard-id': 'delays--ATL' });
+    await until(() => page.locator('guestlist-card section[aria-busy="false"]').count()).toBe(8);
+    await pick('CA');
+    await until(address).toBe('?b.State=NV&a.State=CA');
+    const bodies = bench.service.control.requests.flatMap(({ body }) => (body === null ? [] : [JSON.stringify(body)]));
+    for (const body of bodies) expect(body).not.toMatch(/LAX.*NV|ATL.*CA/);
+    expect(bodies.filter((body) => /ATL.*NV/.test(body))).toHaveLength(4);
+    await setAttribute(page, '[url-prefix="a."]', 'url-prefix', null);
+    await until(address).toBe('?b.State=NV&State=CA');
+  });
+});
