@@ -98,7 +98,8 @@ export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColum
 
 /**
  * The datamart with an embed's `tableTenancySettings`: a table that has no client column gets one. A table that has one
- * keeps it, whatever the settings say. `name` is `schema.table`, or a table's name alone.
+ * keeps it, whatever the settings say, and so does the client master table, which is separated by its primary key. `name` is
+ * `schema.table`, or a table's name alone.
  */
 export const withTenancySettings = (
   datamart: Datamart,
@@ -107,7 +108,9 @@ export const withTenancySettings = (
   ...datamart,
   tables: datamart.tables.map((table) => {
     const names = [table.tableName, `${table.schemaName}.${table.tableName}`];
-    const setting = table.clientColumn === null ? settings.find(({ name }) => names.includes(name)) : undefined;
+    const isMaster = datamart.tenancy?.tenancyLevel === 'TABLE' && sameTable(table, datamart.tenancy);
+    const setting =
+      table.clientColumn === null && !isMaster ? settings.find(({ name }) => names.includes(name)) : undefined;
     return setting === undefined ? table : { ...table, clientColumn: setting.clientColumn };
   }),
 });

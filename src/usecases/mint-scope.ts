@@ -30,6 +30,16 @@ const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject
   return opened;
 };
 
+/**
+ * In a transaction, where the first refusal ends all: of many at once the others would go on asking on its connection, which is
+ * somebody else's by then.
+ */
+export const oneByOne = async <T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<readonly R[]> => {
+  const results: R[] = [];
+  for (const item of items) results.push(await ask(item));
+  return results;
+};
+
 /** Resolves `allowedEmbeds` once. Throws DASHBOARD_PARAM_ERROR, or CLIENT_ID_ERROR where the client does not fit a datamart. */
 export const openScope = async (
   store: Store,
@@ -40,9 +50,7 @@ export const openScope = async (
   dataAppId: subject.dataAppId,
   clientId: subject.clientId,
   allowed:
-    allowedEmbeds === null
-      ? null
-      : await Promise.all([...new Set(allowedEmbeds)].map((id) => openEmbed(store, subject, id))),
+    allowedEmbeds === null ? null : await oneByOne([...new Set(allowedEmbeds)], (id) => openEmbed(store, subject, id)),
 });
 
 /** The metric, where it is the organization's or this client's. */

@@ -7,7 +7,7 @@ import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/metric.js';
 import { Refusal } from '../domain/refusal.js';
 import { metricsFor } from './embed-lookup.js';
-import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope } from './mint-scope.js';
+import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';
 
 const quote = (name: string): string => JSON.stringify(name);
 
@@ -134,7 +134,7 @@ export const resolveDashboardFilters = (
   settings: readonly DashboardValues[],
   moment: Moment,
 ): Promise<readonly DashboardValues[]> =>
-  Promise.all(settings.map((setting) => resolveDashboardFilter(scope, setting, moment)));
+  oneByOne(settings, (setting) => resolveDashboardFilter(scope, setting, moment));
 
 const resolveHidden = async (
   scope: MintScope,
@@ -164,7 +164,7 @@ const resolveHidden = async (
 export const resolveHiddenMetrics = (
   scope: MintScope,
   settings: GuestGrant['hideDashboardMetrics'],
-): Promise<GuestGrant['hideDashboardMetrics']> => Promise.all(settings.map((setting) => resolveHidden(scope, setting)));
+): Promise<GuestGrant['hideDashboardMetrics']> => oneByOne(settings, (setting) => resolveHidden(scope, setting));
 
 /** Throws DASHBOARD_PARAM_ERROR for a name that no allowed dashboard has; without a list of embeds nothing can be checked. */
 export const checkHiddenFilters = ({ allowed }: MintScope, names: readonly string[]): void => {

@@ -106,8 +106,10 @@ export const getSemanticLayer =
 
 export const deleteSemanticLayer =
   ({ store }: Pick<Deps, 'store'>) =>
-  async (_caller: ServiceCaller, { datamartName }: Named): Promise<Datamart> => {
-    const datamart = await loadDatamart(store.datamarts.findByName, datamartName);
-    if (!(await store.semanticLayers.remove(datamart.id))) throw missing(datamart.name);
-    return datamart;
-  };
+  (_caller: ServiceCaller, { datamartName }: Named): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      // Locked, as for an update: one that is under way is done first.
+      const datamart = await loadDatamart(inner.datamarts.lockByName, datamartName);
+      if (!(await inner.semanticLayers.remove(datamart.id))) throw missing(datamart.name);
+      return datamart;
+    });

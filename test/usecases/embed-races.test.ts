@@ -4,6 +4,7 @@ import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
 import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embed-settings.js';
 import { createEmbed } from '../../src/usecases/embeds.js';
 import { revokeGuestTokens } from '../../src/usecases/guest-token-admin.js';
+import { createSemanticLayer, deleteSemanticLayer, updateSemanticLayer } from '../../src/usecases/semantic-layer.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';
 
@@ -76,6 +77,25 @@ describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
     expect([...seen].filter((code) => !['done', 'INVALID_DASHBOARD_ID', 'INVALID_EMBED_ID'].includes(code))).toEqual(
       [],
     );
+  });
+
+  test('a semantic layer is deleted while it is updated: each of them is done or refused', async () => {
+    const { deps } = world;
+    const service = { kind: 'serviceToken', tokenId: 't' } as const;
+    const layer = { datamartName: 'sales', feedback: 'x' };
+    const seen = new Set<string>();
+    for (let round = 0; round < rounds; round++) {
+      await createSemanticLayer(deps)(service, layer);
+      const codes = await Promise.all(
+        [
+          updateSemanticLayer(deps)(service, layer),
+          deleteSemanticLayer(deps)(service, layer),
+          updateSemanticLayer(deps)(service, layer),
+        ].map(codeOf),
+      );
+      for (const code of codes) seen.add(code);
+    }
+    expect([...seen].filter((code) => !['done', 'SEMANTIC_LAYER_NOT_FOUND'].includes(code))).toEqual([]);
   });
 
   test('a data app is deleted while its key embeds and revokes: each of them is done or refused', async () => {

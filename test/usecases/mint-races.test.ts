@@ -71,6 +71,33 @@ test('a data app that is deleted during a mint: refused, with what to do', async
   }
 });
 
+test('a mint that is refused asks nothing more on a connection that is somebody else’s by then', async () => {
+  const { store, deps, api } = world;
+  let isOver = false;
+  const late: string[] = [];
+  const watched: Store = {
+    ...store,
+    transaction: (work) =>
+      store.transaction(async (inner) => {
+        const findById: typeof inner.workspaces.findById = (id) => {
+          if (isOver) late.push(id);
+          return inner.workspaces.findById(id);
+        };
+        try {
+          return await work({ ...inner, workspaces: { ...inner.workspaces, findById } });
+        } finally {
+          isOver = true;
+        }
+      }),
+  };
+  const params = { allowedEmbeds: ['absent', 'board--a'] };
+  const mint = createGuestToken({ ...deps, store: watched })(api(), { clientId: 'a', dataAppName: 'app', params });
+  await expect(mint).rejects.toMatchObject({ code: 'DASHBOARD_PARAM_ERROR' });
+  // Whatever was under way is answered before this is.
+  for (let turn = 0; turn < 5; turn++) await store.dataApps.findByName('app');
+  expect(late).toEqual([]);
+});
+
 describe('a credential that is found', () => {
   test('is compared once more, as a whole', async () => {
     const token = await mintDuring(async () => {});

@@ -128,3 +128,15 @@ describe('a metric that left its dashboard', () => {
     expect(await refusalOf(() => world.count(guest, embedId))).toEqual(unauthorized);
   });
 });
+
+test('a metric that is hidden on one board that holds it is not open by its own embed, made from another', async () => {
+  await world.template('near');
+  await world.template('far');
+  const all = ['far-count', 'near-count'].map((metricId) => ({ metricId, placement: 'METRIC' as const }));
+  await world.store.dashboards.placeMetrics('board-far', all, world.deps.clock.now());
+  await world.embed('far');
+  const embedId = await world.embed('near', 'near-count');
+  expect(Number(await world.count(await world.mint(), embedId))).toBe(5);
+  const hiding = await world.mint({ hideDashboardMetrics: [{ dashboardId: 'far', metricIds: ['near-count'] }] });
+  await expect(world.count(hiding, embedId)).rejects.toMatchObject({ code: 'UNAUTHORIZED', reason: 'metric-hidden' });
+});

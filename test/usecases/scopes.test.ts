@@ -1,7 +1,7 @@
 /** What a token is scoped to, and what an embed adds to a datamart: nothing that was named is ignored. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getGuestDashboard, getGuestMetric, listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
-import { refusalOf } from '../engine/world.js';
+import { metric, refusalOf } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -57,5 +57,15 @@ describe('tableTenancySettings', () => {
   test('that name one are taken', async () => {
     for (const name of ['shops', 'main.shops'])
       expect(await world.embed('scoped', undefined, withTable(name))).toBeTruthy();
+  });
+
+  test('leave the client master table to its primary key: a client named as another one is called reads nothing of it', async () => {
+    const clients = metric('clients', { measures: [{ name: 'Sales', aggregate: 'COUNT' }] });
+    await world.template('masters', { filters: [] }, clients);
+    const tableTenancySettings = [{ name: 'clients', clientColumn: 'name' }];
+    await world.embed('masters', undefined, { ...settings, tableTenancySettings });
+    const rows = async (clientId: string) =>
+      Number(await world.count(await world.mint({}, { clientId }), 'masters-count', 'masters'));
+    expect([await rows('a'), await rows('A')]).toEqual([1, 0]);
   });
 });
