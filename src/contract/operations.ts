@@ -1,6 +1,6 @@
 /**
- * Every operation that is declared, and those that are bound: only these are routed and documented. A bound operation
- * without a use case does not compile (`Handlers`).
+ * Every operation: what is here is routed and documented. One without a use case does not compile (`Handlers`), and one that is declared
+ * and not here is found by test/conventions.test.ts.
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
@@ -106,11 +106,6 @@ export const bound = {
   listGuestViews,
   deleteGuestView,
   publishMetric,
-} as const;
-
-/** Everything that is declared. */
-export const operations = {
-  ...bound,
 } as const;
 
 /** The use cases of a set of operations, one for each. */

@@ -1,18 +1,16 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound, operations } from '../../src/contract/operations.js';
+import { bound } from '../../src/contract/operations.js';
 
 const document = createOpenApi(bound, { version: '1.2.3' });
 const text = JSON.stringify(document);
 
-describe.each(Object.entries({ bound, operations }))('the document of %s', (_, set) => {
-  test('is valid OpenAPI 3.1', async () => {
-    const result = await new Validator().validate(JSON.parse(JSON.stringify(createOpenApi(set, { version: '1' }))));
-    expect(result.errors).toBeUndefined();
-    expect(result.valid).toBe(true);
-  });
+test('the document is valid OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(JSON.parse(text));
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
 });
 
 test('a broken document is found invalid: the check can fail', async () => {
@@ -20,7 +18,7 @@ test('a broken document is found invalid: the check can fail', async () => {
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
-test('it holds exactly the bound operations with every binding', () => {
+test('it holds exactly the operations with every binding', () => {
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => `${operation['x-operation']} ${method.toUpperCase()} ${path}`),
   );
