@@ -4,35 +4,15 @@
  */
 import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../domain/dashboard.js';
-import type { Predicate } from '../domain/filter.js';
 import { type MetricDefinition, maxLineage } from '../domain/metric.js';
-import { columnRef, filterValue, identifier, limits, list, metadata, scalar, tableRef, text } from './fields.js';
+import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
+import { dimension, predicateOf } from './metric-parts.js';
 
 /** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
 export const exportVersion = 2;
 
+const predicate = predicateOf(limits.filterValues);
 const dataType = z.enum(['string', 'number', 'date', 'boolean']);
-
-const predicate = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar, limits.filterValues).min(1) }),
-  z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
-  z.strictObject({
-    kind: z.literal('range'),
-    from: scalar.nullable(),
-    to: scalar.nullable(),
-    toIsExclusive: z.boolean(),
-  }),
-  z.strictObject({ kind: z.literal('like'), pattern: text }),
-  z.strictObject({ kind: z.literal('isNull') }),
-  z.strictObject({ kind: z.literal('isNotNull') }),
-]) satisfies z.ZodType<Predicate>;
-
-const dimension = z.strictObject({
-  name: identifier,
-  column: columnRef,
-  grain: z.enum(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'hourOfDay', 'dayOfWeek']).optional(),
-  bucketWidth: z.number().positive().optional(),
-});
 
 const measure = z.strictObject({
   name: identifier,

@@ -3,33 +3,14 @@
  * browser's to send as well.
  */
 import { z } from 'zod';
-import type { Predicate } from '../domain/filter.js';
 import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest-metric.js';
-import { columnRef, guestFilterValue, identifier, limits, list, scalar, tableRef, text } from './fields.js';
+import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
+import { dimension, predicateOf } from './metric-parts.js';
 
 /** Dimensions, measures, filters and the like of one metric. */
 const maxParts = 50;
 
-const predicate = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['oneOf', 'noneOf']), values: list(scalar).min(1) }),
-  z.strictObject({ kind: z.literal('compare'), operator: z.enum(['=', '<>', '<', '<=', '>', '>=']), value: scalar }),
-  z.strictObject({
-    kind: z.literal('range'),
-    from: scalar.nullable(),
-    to: scalar.nullable(),
-    toIsExclusive: z.boolean(),
-  }),
-  z.strictObject({ kind: z.literal('like'), pattern: text }),
-  z.strictObject({ kind: z.literal('isNull') }),
-  z.strictObject({ kind: z.literal('isNotNull') }),
-]) satisfies z.ZodType<Predicate>;
-
-const dimension = z.strictObject({
-  name: identifier,
-  column: columnRef,
-  grain: z.enum(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'hourOfDay', 'dayOfWeek']).optional(),
-  bucketWidth: z.number().positive().optional(),
-});
+const predicate = predicateOf(limits.items);
 
 const parts = {
   chart: z.strictObject({
