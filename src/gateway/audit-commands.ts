@@ -1,10 +1,10 @@
 /** What operators ask of the audit. */
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from './admin.js';
 import { genesisHash } from './audit-chain.js';
 import { exportAudit, exportInput, loadExplanation, verifyAudit } from './audit-read.js';
 import type { Ledger } from './ledger/ledger.js';
+import type { Policy } from './policy-file.js';
 
 const head = z.strictObject({
   seq: z.number().int().min(0),
@@ -23,7 +23,8 @@ export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
 /** Keeps a policy's text, so that what it decided can be explained later. */
 export const keepPolicyText = async (
   { db }: Ledger,
-  { digest, files, at }: { readonly digest: string; readonly files: readonly PolicyFile[]; readonly at: Date },
+  { digest, files }: Pick<Policy, 'digest' | 'files'>,
+  at: Date,
 ): Promise<void> => {
   await db
     .insertInto('policy_texts')
@@ -31,9 +32,3 @@ export const keepPolicyText = async (
     .onConflict((conflict) => conflict.column('digest').doNothing())
     .execute();
 };
-
-/** A file of a policy, as it was read. */
-export type PolicyFile = { readonly file: string; readonly text: string };
-
-/** SHA-256 of a token in hex: what stands for it in the audit. */
-export const tokenDigest = (token: string): string => hash('sha256', token, 'hex');

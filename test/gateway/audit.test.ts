@@ -257,7 +257,7 @@ describe('what a request was decided on', () => {
   it('is kept sealed, with the policy of that moment, until it is old or its tenant erased', async () => {
     const { ledger, audit } = await start();
     const files = [{ file: 'flights.yaml', text: 'version: 1' }];
-    await keepPolicyText(ledger, { digest: 'd1', files, at: clock.now() });
+    await keepPolicyText(ledger, { digest: 'd1', files }, clock.now());
     const explanation = { policyDigest: 'd1', session, asked: { embeds: ['delays'] }, now: clock.now().toISOString() };
     await audit.record({ ...mint(1, 'LAX'), requestId: 'r1', explanation });
     await audit.record({ kind: 'denial', code: 'NO_TENANT', requestId: 'r2', explanation });
