@@ -1,0 +1,124 @@
+/**
+ * Why a user gets what they get: the decision of the gateway's own steps, and each part of it down to the file and line that
+ * it comes from. Holds claim values and filters: it is for whoever supplied them, and never for a log.
+ */
+import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { celClaims, ExpressionFault } from './expression.js';
+import { guestRequestOf, needsMetrics } from './guest-request.js';
+import type { ListMetrics } from './metric-lists.js';
+import { boundContributions, type Contribution, contributionsOf } from './policy-contributions.js';
+import { type Examined, examinePolicy } from './policy-examine.js';
+import { loadPolicy, type Policy } from './policy-file.js';
+import { judge, type PolicyCase, type Verdict } from './policy-trial.js';
+import type { TenantOf } from './tenant.js';
+
+export type Denial = {
+  readonly code: string;
+  readonly message: string;
+  readonly reason: string;
+  /** The expression that could not be evaluated, where that was it. */
+  readonly fault: Examined['fault'];
+};
+
+/** Plain JSON. `now` is ISO 8601. */
+export type Explanation = {
+  readonly policy: { readonly file: string; readonly digest: string };
+  readonly now: string;
+  readonly user: string | null;
+  readonly tenant: { readonly clientId: string; readonly expression: string; readonly at: string } | null;
+  readonly roles: readonly string[] | null;
+  /** What is odd about the claims or the body. */
+  readonly notes: readonly string[];
+  readonly rules: readonly Examined[];
+  readonly restrictions: readonly Examined[];
+  readonly fields: readonly Contribution[];
+  readonly denial: Denial | null;
+  /** What the gateway sends to its upstream; null where it is denied. */
+  readonly request: GuestTokenRequest | null;
+  /** Where the metrics of `request` are from. `placeholders`: no upstream was asked, and each stands in angle brackets. */
+  readonly metrics: 'listed' | 'placeholders' | 'not needed';
+};
+
+export type ExplainOptions = {
+  readonly policy: Policy;
+  readonly of: PolicyCase;
+  /** The upstream's; left out: placeholders. */
+  readonly listMetrics?: ListMetrics | undefined;
+  readonly tenantOf?: ((...args: Parameters<TenantOf>) => string | Promise<string>) | undefined;
+};
+
+/** Stands for what only the upstream knows. */
+const listPlaceholders: ListMetrics = async (dashboardId) => [
+  { metricId: `<each metric of ${dashboardId} that is not hidden>`, name: '' },
+];
+
+const claimNotes = ({ claims }: Policy, { claims: given }: PolicyCase): readonly string[] => {
+  const registered = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti'];
+  const read = celClaims(given, claims);
+  const mistyped = Object.keys(read).filter((name) => read[name] === null);
+  const unread = Object.keys(given).filter((name) => !Object.hasOwn(claims, name) && !registered.includes(name));
+  return [
+    ...mistyped.map(
+      (name) => `Claim "${name}" is no ${claims[name]}, as the policy declares it: what reads it is undecided.`,
+    ),
+    ...unread.map((name) => `The policy declares no claim "${name}" (session.claims), so it is never read.`),
+  ];
+};
+
+const narrowingNotes = (verdict: Verdict): readonly string[] => {
+  if (!verdict.isGranted) return [];
+  const { grant } = verdict;
+  const kept = grant.templates.map(({ template }) => template);
+  const left = new Set(
+    grant.because.rules.flatMap((rule) => rule.grant.templates).filter((name) => !kept.includes(name)),
+  );
+  return [...left].map((name) => `Template "${name}" is granted, and left out since the body does not ask for it.`);
+};
+
+const denialOf = (verdict: Verdict): Denial | null => {
+  if (verdict.isGranted) return null;
+  const { code, message, reason, cause } = verdict.refusal;
+  const fault = cause instanceof ExpressionFault ? { at: cause.at, expression: cause.source, code: cause.code } : null;
+  // An ExpressionFault's own text is for the log, and would say the same again.
+  const why = cause instanceof Error && fault === null ? ` (${cause.message})` : '';
+  return { code, message: `${message}${why}`, reason, fault };
+};
+
+const requestOf = async (policy: Policy, verdict: Verdict, listMetrics: ListMetrics | undefined) => {
+  if (!verdict.isGranted) return { request: null, metrics: 'not needed' } as const;
+  const request = await guestRequestOf({ ...verdict, dataApp: policy.dataApp }, listMetrics ?? listPlaceholders);
+  if (!needsMetrics(verdict.grant)) return { request, metrics: 'not needed' } as const;
+  return { request, metrics: listMetrics === undefined ? 'placeholders' : 'listed' } as const;
+};
+
+/** Rejects where the upstream's metrics cannot be listed. */
+export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: ExplainOptions): Promise<Explanation> => {
+  const verdict = await judge(policy, of, tenantOf);
+  const { session, clientId } = verdict;
+  const examined = session === null || clientId === null ? null : examinePolicy(policy, { session, clientId }, of.now);
+  const { at, source } = policy.tenant;
+  return {
+    policy: { file: policy.file, digest: policy.digest },
+    now: of.now.toISOString(),
+    user: session?.subject ?? null,
+    tenant: clientId === null ? null : { clientId, expression: source, at },
+    roles: examined?.roles ?? null,
+    notes: [...claimNotes(policy, of), ...narrowingNotes(verdict)],
+    rules: examined?.rules ?? [],
+    restrictions: examined?.restrictions ?? [],
+    fields: verdict.isGranted
+      ? contributionsOf(policy, verdict.grant)
+      : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
+    denial: denialOf(verdict),
+    ...(await requestOf(policy, verdict, listMetrics)),
+  };
+};
+
+/** What was kept of a request: its inputs, and the policy as it was then. */
+export type LoggedRequest = PolicyCase & { readonly policyText: string; readonly policyFile: string };
+
+/** Explains a request that was answered earlier, by the policy of that time. */
+export const explainLogged = (
+  { policyText, policyFile, ...of }: LoggedRequest,
+  options: Omit<ExplainOptions, 'policy' | 'of'> = {},
+): Promise<Explanation> => explainGrant({ ...options, policy: loadPolicy(policyText, policyFile), of });
