@@ -25,8 +25,8 @@ const conformance = async (args: readonly string[]): Promise<void> => {
 };
 
 const policy = async (args: readonly string[]): Promise<void> => {
-  const { runPolicy } = await import('./policy.js');
-  process.exitCode = await runPolicy(args, console, { configuredPolicies, now: () => new Date() });
+  const [{ runPolicy }, { callGateway }] = await Promise.all([import('./policy.js'), import('./operator.js')]);
+  process.exitCode = await runPolicy(args, console, { configuredPolicies, callGateway, now: () => new Date() });
 };
 
 const run = async (): Promise<void> => {

@@ -18,9 +18,14 @@ import { decodeBody } from '../gateway/wire.js';
 import { ConfigError } from '../platform/config.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
-export type PolicyCommandOptions = { readonly configuredPolicies: () => string; readonly now: () => Date };
+export type PolicyCommandOptions = {
+  readonly configuredPolicies: () => string;
+  /** Runs a command of a running gateway. */
+  readonly callGateway: (command: string, input: unknown, url?: string) => Promise<unknown>;
+  readonly now: () => Date;
+};
 
-export const policyUsage = `guestlist policy: try, explain and compare policies, without a server
+export const policyUsage = `guestlist policy: try, explain and compare policies
 
   guestlist policy test [FILE|FOLDER ...]    run tests, such as flights.test.yaml beside flights.yaml;
                                              left out: those beside the configured policy
@@ -31,6 +36,10 @@ export const policyUsage = `guestlist policy: try, explain and compare policies,
     --policy FILE                            left out: the configured one
     --tenant T  --embeds E (several times)  --timezone Z      the fields of the request's body
     --now TIME                               ISO 8601; left out: now
+    --url URL                                ask the gateway that runs there: its policy, and the metrics that only it knows
+    --json
+  guestlist policy explain --request ID      the same for a request that was answered earlier, by its X-Request-Id
+    --url URL                                the gateway; left out: where the configuration says that it listens
     --json
 
   guestlist policy plan OLD NEW --users SAMPLE.jsonl          who gains and who loses what
@@ -97,31 +106,47 @@ const readClaims = (path: string): Readonly<Record<string, unknown>> => {
   }
 };
 
-const runExplain: Run = async (args, output, { configuredPolicies, now }) => {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      as: { type: 'string' },
-      policy: { type: 'string' },
-      tenant: { type: 'string' },
-      embeds: { type: 'string', multiple: true },
-      timezone: { type: 'string' },
-      now: { type: 'string' },
-      json: { type: 'boolean' },
-    },
-  });
-  if (values.as === undefined) throw new WrongCall('--as takes a file with the claims of a session');
-  const { tenant, embeds, timezone } = values;
-  const body = decodeBody({
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(embeds === undefined ? {} : { embeds }),
-    ...(timezone === undefined ? {} : { timezone }),
-  });
-  const explanation = await explainGrant({
-    policy: loadPolicyFile(values.policy ?? shown(configuredPolicies())),
-    of: { claims: readClaims(values.as), body, now: readMoment(values.now, now) },
-  });
-  output.log(values.json === true ? json(explanation) : writeExplanation(explanation));
+const explainFlags = {
+  as: { type: 'string' },
+  policy: { type: 'string' },
+  tenant: { type: 'string' },
+  embeds: { type: 'string', multiple: true },
+  timezone: { type: 'string' },
+  now: { type: 'string' },
+  url: { type: 'string' },
+  request: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+const explained = z.object({ explanation: z.unknown(), text: z.string() });
+
+type Asked = { readonly request: string } | { readonly claims: unknown; readonly body: unknown; readonly now?: string };
+
+const runExplain: Run = async (args, output, { configuredPolicies, callGateway, now }) => {
+  const { values } = parseArgs({ args: [...args], options: explainFlags });
+  const { as, policy, tenant, embeds, timezone, url, request } = values;
+  const ask = async (input: Asked) => explained.parse(await callGateway('policy-explain', input, url));
+  const explain = async () => {
+    if (request !== undefined) {
+      const other = Object.keys(values).find((name) => !['request', 'url', 'json'].includes(name));
+      if (other !== undefined) throw new WrongCall(`--${other} has no place beside --request, which was made already`);
+      return ask({ request });
+    }
+    if (as === undefined) throw new WrongCall('--as takes a file with the claims of a session');
+    if (url !== undefined && policy !== undefined)
+      throw new WrongCall('--policy has no place beside --url: it has its own');
+    const body = decodeBody(
+      Object.fromEntries(Object.entries({ tenant, embeds, timezone }).filter(([, value]) => value !== undefined)),
+    );
+    const moment = readMoment(values.now, now);
+    const claims = readClaims(as);
+    if (url !== undefined) return ask({ claims, body, ...(values.now === undefined ? {} : { now: values.now }) });
+    const loaded = loadPolicyFile(policy ?? shown(configuredPolicies()));
+    const explanation = await explainGrant({ policy: loaded, of: { claims, body, now: moment } });
+    return { explanation, text: writeExplanation(explanation) };
+  };
+  const { explanation, text } = await explain();
+  output.log(values.json === true ? json(explanation) : text);
   return 0;
 };
 

@@ -10,6 +10,8 @@ export type Contributor = {
   readonly at: string;
   readonly valueAt?: string;
   readonly says: Bound | null;
+  /** It says nothing of its own, so that the file's value is its word. */
+  readonly isFileDefault?: true;
   /** False: another one's word counts. */
   readonly counts: boolean;
 };
@@ -50,7 +52,8 @@ const expiry = (policy: Policy, { expiryMs }: Grant, rules: readonly Rule[]): Co
     value,
     from: rules.map((rule) => {
       const minutes = rule.grant.expiryMinutes ?? policy.expiryMinutes;
-      return says({ rule }, minutes, minutes === value);
+      const said = says({ rule }, minutes, minutes === value);
+      return rule.grant.expiryMinutes === undefined ? { ...said, isFileDefault: true as const } : said;
     }),
   };
 };

@@ -20,12 +20,17 @@ const writeExamined = (title: string, all: readonly Examined[]): readonly string
   return ['', title, writeTable(rows, '  ')];
 };
 
+const writeSaid = ({ says, counts, isFileDefault }: Contributor, value: Bound | null): string => {
+  const word = isFileDefault ? `${write(says)}, the file's, since it names none` : write(says);
+  if (!counts) return `said ${word}`;
+  return !isFileDefault && JSON.stringify(says) === JSON.stringify(value) ? '' : `says ${word}`;
+};
+
 const writeContributor =
   (value: Bound | null) =>
-  ({ name, at, valueAt, says, counts }: Contributor): readonly string[] => {
-    const isSame = JSON.stringify(says) === JSON.stringify(value);
-    const said = isSame ? '' : `${counts ? 'says' : 'said, without effect,'} ${write(says)}`;
-    return [counts ? 'from' : 'not', name, valueAt ?? at, said];
+  (contributor: Contributor): readonly string[] => {
+    const { name, at, valueAt, counts } = contributor;
+    return [counts ? 'from' : 'not ', name, valueAt ?? at, writeSaid(contributor, value)];
   };
 
 const writeField = ({ field, value, from }: Contribution): readonly string[] => [
@@ -52,7 +57,8 @@ const writeDenial = ({ denial }: Explanation): readonly string[] => {
 
 const metricsNote: Readonly<Record<Explanation['metrics'], string>> = {
   listed: ' (its metrics as the upstream lists them now)',
-  placeholders: ' (no upstream was asked: what stands in <angle brackets> is one entry for each such metric)',
+  placeholders:
+    ' (what stands in <angle brackets> is one entry for each such metric: no upstream was asked, or it has not made the dashboard yet)',
   'not needed': '',
 };
 

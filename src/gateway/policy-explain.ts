@@ -2,6 +2,7 @@
  * Why a user gets what they get: the decision of the gateway's own steps, and each part of it down to the file and line that
  * it comes from. Holds claim values and filters: it is for whoever supplied them, and never for a log.
  */
+import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { celClaims, ExpressionFault } from './expression.js';
 import { guestRequestOf, needsMetrics } from './guest-request.js';
@@ -35,20 +36,20 @@ export type Explanation = {
   readonly denial: Denial | null;
   /** What the gateway sends to its upstream; null where it is denied. */
   readonly request: GuestTokenRequest | null;
-  /** Where the metrics of `request` are from. `placeholders`: no upstream was asked, and each stands in angle brackets. */
+  /** Where the metrics of `request` are from. `placeholders`: what no upstream was asked, or has not yet, stands in angle brackets. */
   readonly metrics: 'listed' | 'placeholders' | 'not needed';
 };
 
 export type ExplainOptions = {
   readonly policy: Policy;
   readonly of: PolicyCase;
-  /** The upstream's; left out: placeholders. */
+  /** The upstream's; left out, and where it has no such dashboard yet: placeholders. */
   readonly listMetrics?: ListMetrics | undefined;
-  readonly tenantOf?: ((...args: Parameters<TenantOf>) => string | Promise<string>) | undefined;
+  readonly tenantOf?: TenantOf | undefined;
 };
 
 /** Stands for what only the upstream knows. */
-const listPlaceholders: ListMetrics = async (dashboardId) => [
+const placeholderOf = (dashboardId: string) => [
   { metricId: `<each metric of ${dashboardId} that is not hidden>`, name: '' },
 ];
 
@@ -86,9 +87,20 @@ const denialOf = (verdict: Verdict): Denial | null => {
 
 const requestOf = async (policy: Policy, verdict: Verdict, listMetrics: ListMetrics | undefined) => {
   if (!verdict.isGranted) return { request: null, metrics: 'not needed' } as const;
-  const request = await guestRequestOf({ ...verdict, dataApp: policy.dataApp }, listMetrics ?? listPlaceholders);
+  let hasPlaceholders = false;
+  const list: ListMetrics = async (dashboardId, clientId) => {
+    try {
+      if (listMetrics !== undefined) return await listMetrics(dashboardId, clientId);
+    } catch (error) {
+      // It is made at the first login, which may be still to come.
+      if (!(error instanceof UpstreamRefusal)) throw error;
+    }
+    hasPlaceholders = true;
+    return placeholderOf(dashboardId);
+  };
+  const request = await guestRequestOf({ ...verdict, dataApp: policy.dataApp }, list);
   if (!needsMetrics(verdict.grant)) return { request, metrics: 'not needed' } as const;
-  return { request, metrics: listMetrics === undefined ? 'placeholders' : 'listed' } as const;
+  return { request, metrics: hasPlaceholders ? 'placeholders' : 'listed' } as const;
 };
 
 /** Rejects where the upstream's metrics cannot be listed. */
@@ -114,11 +126,21 @@ export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: Explai
   };
 };
 
-/** What was kept of a request: its inputs, and the policy as it was then. */
-export type LoggedRequest = PolicyCase & { readonly policyText: string; readonly policyFile: string };
+/** What was kept of a request: its inputs, its tenant (null: it had none), and the policy as it was then. */
+export type LoggedRequest = PolicyCase & {
+  readonly clientId: string | null;
+  readonly policyText: string;
+  readonly policyFile: string;
+};
 
-/** Explains a request that was answered earlier, by the policy of that time. */
+/** Explains a request that was answered earlier, by the policy and for the tenant of that time. */
 export const explainLogged = (
-  { policyText, policyFile, ...of }: LoggedRequest,
-  options: Omit<ExplainOptions, 'policy' | 'of'> = {},
-): Promise<Explanation> => explainGrant({ ...options, policy: loadPolicy(policyText, policyFile), of });
+  { policyText, policyFile, clientId, ...of }: LoggedRequest,
+  { tenantOf, listMetrics }: Omit<ExplainOptions, 'policy' | 'of'> = {},
+): Promise<Explanation> =>
+  explainGrant({
+    policy: loadPolicy(policyText, policyFile),
+    of,
+    listMetrics,
+    tenantOf: clientId === null ? tenantOf : () => clientId,
+  });

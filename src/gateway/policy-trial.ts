@@ -42,14 +42,14 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
 export const judge = async (
   policy: Policy,
   { claims, body, now }: PolicyCase,
-  tenantOf: (...args: Parameters<TenantOf>) => string | Promise<string> = createTenantStep(policy),
+  tenantOf: TenantOf = createTenantStep(),
 ): Promise<Verdict> => {
   let session: Session | null = null;
   let clientId: string | null = null;
   try {
     session = sessionOf(claims);
-    clientId = await tenantOf(session, body.tenant);
-    const grant = createPolicyStep(policy, { now: () => now })(session, clientId, body);
+    clientId = await tenantOf(policy, session, body.tenant);
+    const grant = createPolicyStep({ now: () => now })(policy, session, clientId, body);
     return { isGranted: true, session, clientId, grant, dashboards: dashboardsOf(grant, clientId) };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;

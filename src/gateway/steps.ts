@@ -16,6 +16,7 @@ import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
@@ -81,10 +82,11 @@ export const createParts = (options: GatewayOptions): Parts => {
     clock,
     minimumLifeMs: options.minimumLifeMs,
   });
+  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
+    tenant: tenantOf,
     standing: createStanding(),
     policy: createPolicyStep(clock),
     provision,
@@ -99,5 +101,5 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  return { steps, commands: [createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock })] };
 };
