@@ -2,7 +2,7 @@
  * Tests of a policy, beside it: `flights.test.yaml` for `flights.yaml`. What a test expects is the whole answer: what it leaves
  * out must not be there, so that a filter which went missing, or a grant too many, cannot pass unnoticed.
  */
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
 import { guestPermissionNames } from '../domain/guest.js';
@@ -132,7 +132,7 @@ export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   assertUnique(tests, source);
   return {
     file,
-    policy: join(dirname(file), policy ?? policyBeside(file)),
+    policy: policy !== undefined && isAbsolute(policy) ? policy : join(dirname(file), policy ?? policyBeside(file)),
     tests: tests.map((test, index) => ({
       name: test.name,
       at: source.at(source.offsetOf(['tests', index, 'name'])),
