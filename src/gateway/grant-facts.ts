@@ -2,7 +2,6 @@
 import type { FilterColumns } from '../domain/embed.js';
 import type { AccessPermissions } from '../domain/guest.js';
 import type { Bound, BoundValues, Restriction } from './combine.js';
-import type { Policy } from './policy-file.js';
 import type { Granted } from './policy-trial.js';
 
 /** What a grant comes to for its user. */
@@ -34,8 +33,8 @@ export type Fact =
 /** By their names, such as `permissions` or `rls.region`. */
 export type Facts = ReadonlyMap<string, Fact>;
 
-export const viewOf = ({ dataApp }: Policy, { clientId, grant, dashboards }: Granted): GrantView => ({
-  dataApp,
+export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantView => ({
+  dataApp: policy.dataApp,
   tenant: clientId,
   templates: grant.templates.map(({ template }) => template),
   embeds: dashboards.map(({ id }) => id),

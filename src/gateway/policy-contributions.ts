@@ -3,6 +3,7 @@ import { type Bound, intersectBound } from './combine.js';
 import { accessItems } from './grant-facts.js';
 import type { AppliedRestriction, Grant } from './policy.js';
 import type { Policy, Rule } from './policy-file.js';
+import type { Granted } from './policy-trial.js';
 
 /** What one rule or restriction says of a field. `at`: the place of its `when`; `valueAt`: that of its own expression. */
 export type Contributor = {
@@ -95,7 +96,7 @@ export const boundContributions = (restrictions: readonly AppliedRestriction[]):
     });
   });
 
-const grantContributions = (policy: Policy, grant: Grant): readonly Contribution[] => {
+const grantContributions = ({ policy, grant }: Granted): readonly Contribution[] => {
   const { rules } = grant.because;
   const all = rules.map((rule) => ({ rule }));
   const templates = grant.templates.map(({ template }) => template);
@@ -139,7 +140,7 @@ const restrictionContributions = ({ restriction, because }: Grant): readonly Con
 };
 
 /** In the order of the table in combine.ts, the items of a set each for themselves. */
-export const contributionsOf = (policy: Policy, grant: Grant): readonly Contribution[] => [
-  ...grantContributions(policy, grant),
-  ...restrictionContributions(grant),
+export const contributionsOf = (granted: Granted): readonly Contribution[] => [
+  ...grantContributions(granted),
+  ...restrictionContributions(granted.grant),
 ];

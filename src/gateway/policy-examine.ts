@@ -3,7 +3,8 @@ import { ExpressionFault, type PolicyVariables } from './expression.js';
 import { type AppliedRestriction, evaluateBoolean, evaluateRestriction, variablesOf } from './policy.js';
 import { boundContributions } from './policy-contributions.js';
 import type { Policy } from './policy-file.js';
-import type { Denied, Granted } from './policy-trial.js';
+import { evaluateTerms, type Term } from './policy-terms.js';
+import type { Denied, Verdict } from './policy-trial.js';
 
 /** `at` is the place of its `when`. `fault` says at which expression, and why, it is undecided. */
 export type Examined = {
@@ -12,6 +13,8 @@ export type Examined = {
   readonly when: string;
   readonly result: 'matches' | 'does not match' | 'undecided';
   readonly fault: { readonly at: string; readonly expression: string; readonly code: string } | null;
+  /** Of a condition that does not match, and joins several terms. */
+  readonly terms: readonly Term[];
 };
 
 export type Examination = {
@@ -29,23 +32,29 @@ const describeFault = (error: unknown): NonNullable<Examined['fault']> => {
   return { at: error.at, expression: error.source, code: error.code };
 };
 
-const examine = ({ name, when }: Conditional, variables: PolicyVariables, onMatch: () => void): Examined => {
+const examine = (
+  policy: Policy,
+  { name, when }: Conditional,
+  variables: PolicyVariables,
+  onMatch: () => void,
+): Examined => {
   const known = { name, at: when.at, when: when.source };
   try {
-    if (!evaluateBoolean(when, variables)) return { ...known, result: 'does not match', fault: null };
+    if (!evaluateBoolean(when, variables)) {
+      return { ...known, result: 'does not match', fault: null, terms: evaluateTerms(policy, when.source, variables) };
+    }
     onMatch();
-    return { ...known, result: 'matches', fault: null };
+    return { ...known, result: 'matches', fault: null, terms: [] };
   } catch (error) {
-    return { ...known, result: 'undecided', fault: describeFault(error) };
+    const fault = describeFault(error);
+    const terms = fault.at === when.at ? evaluateTerms(policy, when.source, variables) : [];
+    return { ...known, result: 'undecided', fault, terms };
   }
 };
 
-/** Null where not even the roles could be evaluated. */
-export const examinePolicy = (
-  policy: Policy,
-  { session, clientId }: Pick<Granted, 'session' | 'clientId'>,
-  now: Date,
-): Examination | null => {
+/** Null where it did not come to a rule: without a user or a tenant, and where not even the roles could be evaluated. */
+export const examinePolicy = ({ policy, session, clientId }: Verdict, now: Date): Examination | null => {
+  if (session === null || clientId === null) return null;
   let variables: PolicyVariables;
   try {
     variables = variablesOf(policy, session, clientId, now);
@@ -56,9 +65,9 @@ export const examinePolicy = (
   const applied: AppliedRestriction[] = [];
   return {
     roles: variables.user.roles,
-    rules: policy.rules.map((rule) => examine(rule, variables, () => {})),
+    rules: policy.rules.map((rule) => examine(policy, rule, variables, () => {})),
     restrictions: policy.restrictions.map((rule) =>
-      examine(rule, variables, () => applied.push({ rule, restriction: evaluateRestriction(rule, variables) })),
+      examine(policy, rule, variables, () => applied.push({ rule, restriction: evaluateRestriction(rule, variables) })),
     ),
     applied,
   };
@@ -82,15 +91,14 @@ const placesOf = ({
 ];
 
 /** The names of the rules and restrictions that leave a denial undecided; none where it has another cause. */
-export const blamed = (policy: Policy, { refusal, session, clientId }: Denied, now: Date): readonly string[] => {
-  const { cause } = refusal;
-  if (session === null || clientId === null) return [];
+export const blamed = (denied: Denied, now: Date): readonly string[] => {
+  const { cause } = denied.refusal;
   if (cause instanceof ExpressionFault) {
-    return placesOf(policy)
+    return placesOf(denied.policy)
       .filter(({ places }) => places.includes(cause.at))
       .map(({ name }) => name);
   }
-  const applied = examinePolicy(policy, { session, clientId }, now)?.applied ?? [];
+  const applied = examinePolicy(denied, now)?.applied ?? [];
   return boundContributions(applied)
     .filter(({ value }) => value === null)
     .flatMap(({ from }) => from.map(({ name }) => name));

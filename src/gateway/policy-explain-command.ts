@@ -1,8 +1,9 @@
 /** `policy-explain`: a running gateway explains what it would decide, or what it decided earlier. */
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import { type AdminCommand, adminCommand } from './admin.js';
+import { loadExplanation } from './audit-read.js';
+import type { Ledger } from './ledger/ledger.js';
 import type { ListMetrics } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { type Explanation, explainGrant, explainLogged, type LoggedRequest } from './policy-explain.js';
@@ -15,8 +16,20 @@ export type PolicyExplainOptions = {
   readonly tenantOf: TenantOf;
   readonly listMetrics: ListMetrics;
   readonly clock: Clock;
-  /** What was kept of an earlier request, by its id; left out where nothing is kept. Throws, or rejects with, a Refusal. */
-  readonly loadRequest?: ((requestId: string) => Promise<LoggedRequest>) | undefined;
+  /** What was kept of an earlier request, by its id. Rejects with NOT_FOUND. */
+  readonly loadRequest: (requestId: string) => Promise<LoggedRequest>;
+};
+
+/** As the audit keeps it. Rejects with NOT_FOUND where it keeps nothing of it, or no longer. */
+export const loadRequestOf = async (ledger: Ledger, requestId: string): Promise<LoggedRequest> => {
+  const { session, asked, now, clientId, policy } = await loadExplanation(ledger, requestId);
+  return {
+    claims: session.claims,
+    body: embedTokenBody.parse(asked),
+    now: new Date(now),
+    clientId,
+    files: policy,
+  };
 };
 
 /** Either the claims of a session, or the id of an earlier request. */
@@ -33,13 +46,9 @@ const input = z
     'give claims (with body and now, if need be), or request alone',
   );
 
-const loadNothing = async (): Promise<LoggedRequest> => {
-  throw new Refusal('NOT_SUPPORTED', 'This gateway keeps nothing of earlier requests, so it cannot explain one.');
-};
-
 /** Answers `{explanation, text}`: for programs and for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
-  const { policies, tenantOf, listMetrics, clock, loadRequest = loadNothing } = options;
+  const { policies, tenantOf, listMetrics, clock, loadRequest } = options;
   const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
     if (request !== undefined) return explainLogged(await loadRequest(request), { tenantOf, listMetrics });
     const at = now === undefined ? clock.now() : new Date(now);

@@ -12,10 +12,14 @@ const write = (value: Bound | null): string => {
 
 const writeExamined = (title: string, all: readonly Examined[]): readonly string[] => {
   if (all.length === 0) return [];
-  const rows = all.flatMap(({ name, at, when, result, fault }) => {
+  const rows = all.flatMap(({ name, at, when, result, fault, terms }) => {
     const code = fault === null ? result : `${result}: ${fault.code}`;
     const elsewhere = fault === null || fault.at === at ? [] : [['', '', fault.at, fault.expression]];
-    return [[code, name, at, when], ...elsewhere];
+    return [
+      [code, name, at, when],
+      ...elsewhere,
+      ...terms.map(({ expression, result: is }) => ['', '', '', `  ${is}: ${expression}`]),
+    ];
   });
   return ['', title, writeTable(rows, '  ')];
 };

@@ -85,7 +85,7 @@ const denialOf = (verdict: Verdict): Denial | null => {
   return { code, message: `${message}${why}`, reason, fault };
 };
 
-const requestOf = async (policy: Policy, verdict: Verdict, listMetrics: ListMetrics | undefined) => {
+const requestOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined) => {
   if (!verdict.isGranted) return { request: null, metrics: 'not needed' } as const;
   let hasPlaceholders = false;
   const list: ListMetrics = async (dashboardId, clientId) => {
@@ -98,7 +98,7 @@ const requestOf = async (policy: Policy, verdict: Verdict, listMetrics: ListMetr
     hasPlaceholders = true;
     return placeholderOf(dashboardId);
   };
-  const request = await guestRequestOf({ ...verdict, dataApp: policy.dataApp }, list);
+  const request = await guestRequestOf({ ...verdict, dataApp: verdict.policy.dataApp }, list);
   if (!needsMetrics(verdict.grant)) return { request, metrics: 'not needed' } as const;
   return { request, metrics: hasPlaceholders ? 'placeholders' : 'listed' } as const;
 };
@@ -107,7 +107,7 @@ const requestOf = async (policy: Policy, verdict: Verdict, listMetrics: ListMetr
 export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: ExplainOptions): Promise<Explanation> => {
   const verdict = await judge(policy, of, tenantOf);
   const { session, clientId } = verdict;
-  const examined = session === null || clientId === null ? null : examinePolicy(policy, { session, clientId }, of.now);
+  const examined = examinePolicy(verdict, of.now);
   const { at, source } = policy.tenant;
   return {
     policy: { file: policy.file, digest: policy.digest },
@@ -119,28 +119,30 @@ export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: Explai
     rules: examined?.rules ?? [],
     restrictions: examined?.restrictions ?? [],
     fields: verdict.isGranted
-      ? contributionsOf(policy, verdict.grant)
+      ? contributionsOf(verdict)
       : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
     denial: denialOf(verdict),
-    ...(await requestOf(policy, verdict, listMetrics)),
+    ...(await requestOf(verdict, listMetrics)),
   };
 };
 
-/** What was kept of a request: its inputs, its tenant (null: it had none), and the policy as it was then. */
+/** What was kept of a request: its inputs, its tenant (null: it had none), and the files of the policy as they were then. */
 export type LoggedRequest = PolicyCase & {
   readonly clientId: string | null;
-  readonly policyText: string;
-  readonly policyFile: string;
+  readonly files: readonly { readonly file: string; readonly text: string }[];
 };
 
 /** Explains a request that was answered earlier, by the policy and for the tenant of that time. */
-export const explainLogged = (
-  { policyText, policyFile, clientId, ...of }: LoggedRequest,
+export const explainLogged = async (
+  { files, clientId, ...of }: LoggedRequest,
   { tenantOf, listMetrics }: Omit<ExplainOptions, 'policy' | 'of'> = {},
-): Promise<Explanation> =>
-  explainGrant({
-    policy: loadPolicy(policyText, policyFile),
+): Promise<Explanation> => {
+  const [own] = files;
+  if (own === undefined) throw new Error('a request without a policy was kept');
+  return explainGrant({
+    policy: loadPolicy(own.text, own.file),
     of,
     listMetrics,
     tenantOf: clientId === null ? tenantOf : () => clientId,
   });
+};

@@ -5,7 +5,8 @@ import { loadPolicyFile, type Policy } from './policy-file.js';
 import { PolicyFaults } from './policy-source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);
-const isPolicy = (file: string): boolean => /\.ya?ml$/.test(file) && !isTest(file);
+/** Beside a policy lie its tests, and the overrides of tenants, which are parts of one. */
+const isPolicy = (file: string): boolean => /\.ya?ml$/.test(file) && !/\.(test|tenants)\.ya?ml$/.test(file);
 
 /** Runs what reads a file. Throws PolicyFaults where it cannot be read. */
 const reading = <T>(path: string, read: () => T): T => {

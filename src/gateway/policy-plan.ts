@@ -34,7 +34,7 @@ const judgeSide = async (policy: Policy | undefined, user: SampleUser): Promise<
   const verdict = await judge(policy, user);
   const { clientId: tenant } = verdict;
   return verdict.isGranted
-    ? { side: { facts: factsOf(viewOf(policy, verdict)) }, tenant }
+    ? { side: { facts: factsOf(viewOf(verdict)) }, tenant }
     : { side: { denied: verdict.refusal.code }, tenant };
 };
 

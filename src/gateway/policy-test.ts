@@ -60,8 +60,8 @@ const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
 const pathOf = (name: string, fact: Fact | undefined): string =>
   fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
 
-const sourcesOf = (policy: Policy, { grant }: Granted, field: string): readonly string[] => {
-  const from = contributionsOf(policy, grant).filter((contribution) => contribution.field === field);
+const sourcesOf = (granted: Granted, field: string): readonly string[] => {
+  const from = contributionsOf(granted).filter((contribution) => contribution.field === field);
   return from.flatMap(({ value, from: all }) =>
     all
       .filter(({ counts }) => counts)
@@ -69,15 +69,15 @@ const sourcesOf = (policy: Policy, { grant }: Granted, field: string): readonly 
   );
 };
 
-const compareFacts = (policy: Policy, wanted: Facts, verdict: Granted): readonly Difference[] => {
-  const actual = factsOf(viewOf(policy, verdict));
+const compareFacts = (wanted: Facts, verdict: Granted): readonly Difference[] => {
+  const actual = factsOf(viewOf(verdict));
   return [...new Set([...wanted.keys(), ...actual.keys()])]
     .filter((name) => !isSame(wanted.get(name), actual.get(name)))
     .map((name) => ({
       field: pathOf(name, wanted.get(name) ?? actual.get(name)),
       expected: writeFact(wanted.get(name)),
       actual: writeFact(actual.get(name)),
-      because: sourcesOf(policy, verdict, name),
+      because: sourcesOf(verdict, name),
     }));
 };
 
@@ -86,28 +86,28 @@ const whyDenied = ({ refusal }: Denied): readonly string[] => {
   return cause instanceof ExpressionFault ? [`${cause.at}: ${cause.code} in ${cause.source}`] : [message];
 };
 
-const compareDenial = (policy: Policy, test: PolicyTest, verdict: Denied): readonly Difference[] => {
+const compareDenial = (test: PolicyTest, verdict: Denied): readonly Difference[] => {
   const { denied, by } = test.expect;
   const because = whyDenied(verdict);
   const { code } = verdict.refusal;
   if (denied !== code) {
     return [{ field: 'denied', expected: denied ?? 'a grant', actual: `denied with ${code}`, because }];
   }
-  const names = by === undefined ? [] : blamed(policy, verdict, test.now);
+  const names = by === undefined ? [] : blamed(verdict, test.now);
   if (by === undefined || names.includes(by)) return [];
   return [{ field: 'by', expected: by, actual: names.join(', ') || 'none of the rules', because }];
 };
 
-const compare = (policy: Policy, test: PolicyTest, verdict: Verdict): readonly Difference[] => {
-  if (!verdict.isGranted) return compareDenial(policy, test, verdict);
+const compare = (test: PolicyTest, verdict: Verdict): readonly Difference[] => {
+  if (!verdict.isGranted) return compareDenial(test, verdict);
   const { denied } = test.expect;
-  if (denied === undefined) return compareFacts(policy, factsOf(expectedView(policy, test.expect)), verdict);
+  if (denied === undefined) return compareFacts(factsOf(expectedView(verdict.policy, test.expect)), verdict);
   const actual = `granted ${verdict.dashboards.map(({ id }) => id).join(', ')}`;
-  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(policy, verdict, 'templates') }];
+  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(verdict, 'templates') }];
 };
 
-const matchedIn = (policy: Policy, { now }: PolicyTest, { session, clientId }: Verdict): readonly string[] => {
-  const examined = session === null || clientId === null ? null : examinePolicy(policy, { session, clientId }, now);
+const matchedIn = ({ now }: PolicyTest, verdict: Verdict): readonly string[] => {
+  const examined = examinePolicy(verdict, now);
   if (examined === null) return [];
   return [...examined.rules, ...examined.restrictions]
     .filter(({ result, at, fault }) => result === 'matches' || (fault !== null && fault.at !== at))
@@ -121,8 +121,8 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
   const matched = new Set<string>();
   const run = async (policy: Policy, test: PolicyTest): Promise<TestResult> => {
     const verdict = await judge(policy, test);
-    for (const at of matchedIn(policy, test, verdict)) matched.add(at);
-    return { name: test.name, at: test.at, differences: compare(policy, test, verdict) };
+    for (const at of matchedIn(test, verdict)) matched.add(at);
+    return { name: test.name, at: test.at, differences: compare(test, verdict) };
   };
   const runFile = async ({ file, policy: path, tests }: PolicyTestFile) => {
     const policy = policies.get(path) ?? loadPolicyFile(path);

@@ -16,6 +16,8 @@ export type PolicyCase = { readonly claims: JwtClaims; readonly body: EmbedToken
 
 export type Granted = {
   readonly isGranted: true;
+  /** The policy as it is for this tenant. */
+  readonly policy: Policy;
   readonly session: Session;
   readonly clientId: string;
   readonly grant: Grant;
@@ -25,6 +27,7 @@ export type Granted = {
 /** Null: the request did not come as far. */
 export type Denied = {
   readonly isGranted: false;
+  readonly policy: Policy;
   readonly session: Session | null;
   readonly clientId: string | null;
   readonly refusal: Refusal;
@@ -50,9 +53,9 @@ export const judge = async (
     session = sessionOf(claims);
     clientId = await tenantOf(policy, session, body.tenant);
     const grant = createPolicyStep({ now: () => now })(policy, session, clientId, body);
-    return { isGranted: true, session, clientId, grant, dashboards: dashboardsOf(grant, clientId) };
+    return { isGranted: true, policy, session, clientId, grant, dashboards: dashboardsOf(grant, clientId) };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
-    return { isGranted: false, session, clientId, refusal };
+    return { isGranted: false, policy, session, clientId, refusal };
   }
 };

@@ -8,6 +8,7 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
+import { auditCommands } from './audit-commands.js';
 import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -16,7 +17,7 @@ import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { createPolicyExplainCommand, loadRequestOf } from './policy-explain-command.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
@@ -39,7 +40,7 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
-type GatewayParts = Origins & {
+export type GatewayParts = Origins & {
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -101,5 +102,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock })] };
+  const loadRequest = (requestId: string) => loadRequestOf(options.ledger, requestId);
+  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock, loadRequest });
+  return { steps, commands: [...auditCommands(options.ledger), explain] };
 };

@@ -13,7 +13,7 @@ const outcomeOf = async (model: PolicyModel, who: UserModel) => {
   const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
   const verdict = await judge(policy, { claims: claimsOf(who), body: bodyOf(who), now });
   if (!verdict.isGranted) return verdict.refusal.code;
-  const { timezone, ...facts } = Object.fromEntries(factsOf(viewOf(policy, verdict)));
+  const { timezone, ...facts } = Object.fromEntries(factsOf(viewOf(verdict)));
   return facts;
 };
 

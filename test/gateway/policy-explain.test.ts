@@ -1,17 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createAccounting } from '../../src/gateway/accounting.js';
+import { keepPolicyText } from '../../src/gateway/audit-commands.js';
+import { createAudit } from '../../src/gateway/audit-ledger.js';
 import { factsOf, viewOf } from '../../src/gateway/grant-facts.js';
+import { sessionOf } from '../../src/gateway/identity.js';
 import { createMetricLists } from '../../src/gateway/metric-lists.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { contributionsOf } from '../../src/gateway/policy-contributions.js';
-import { explainGrant, explainLogged } from '../../src/gateway/policy-explain.js';
+import { type Explanation, explainGrant, explainLogged } from '../../src/gateway/policy-explain.js';
 import { createPolicyExplainCommand } from '../../src/gateway/policy-explain-command.js';
 import { writeExplanation } from '../../src/gateway/policy-explain-text.js';
 import { loadPolicy } from '../../src/gateway/policy-file.js';
 import { judge } from '../../src/gateway/policy-trial.js';
 import { createTenantStep } from '../../src/gateway/tenant.js';
 import { createUpstream } from '../../src/gateway/upstream.js';
-import { createMovableClock, gatewayToken, manager, regional, startGateway } from './harness.js';
+import { captureLog, createMovableClock, gatewayToken, manager, regional, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
 import { basePolicy, policyOf } from './policies.js';
 import { bodyOf, claimsOf, documentOf, policyModel, user } from './policy-models.js';
 
@@ -165,8 +170,8 @@ describe('each part of a grant', () => {
           all.filter(({ result }) => result === 'matches').map(({ at }) => at);
         expect(matching(explanation.rules)).toEqual(because.rules.map(({ when }) => when.at));
         expect(matching(explanation.restrictions)).toEqual(because.restrictions.map((one) => one.rule.when.at));
-        const facts = factsOf(viewOf(policy, verdict));
-        const all = contributionsOf(policy, verdict.grant);
+        const facts = factsOf(viewOf(verdict));
+        const all = contributionsOf(verdict);
         expect(explanation.fields).toEqual(all);
         for (const [field, { kind, value }] of facts) {
           if (field === 'embeds' || kind === 'whose') continue;
@@ -209,6 +214,23 @@ describe('a denial', () => {
     ]);
     expect(restrictions).toMatchObject([{ result: 'undecided', fault: { expression: 'user.claims.zoneinfo' } }]);
     expect([request, fields]).toEqual([null, []]);
+  });
+
+  it('says which term of a condition does not hold', async () => {
+    const when = '"analyst" in user.roles && (tenant.id == "ATL" || (user.id) == ("x")) && !has(user.claims.zoneinfo)';
+    const { rules } = await explain({
+      rules: [rule('r', {}, when), rule('s', {}, 'tenant.id == "LAX" && user.claims.zoneinfo == "UTC"')],
+    });
+    const { rules: single } = await explain({ rules: [rule('r', {}, 'false')] });
+    expect(rules.map(({ terms }) => terms.map(({ expression, result }) => `${result}: ${expression}`))).toEqual([
+      expect.arrayContaining([
+        'true: "analyst" in user.roles',
+        'false: tenant.id == "ATL"',
+        'true: !has(user.claims.zoneinfo)',
+      ]),
+      ['true: tenant.id == "LAX"', 'undecided: user.claims.zoneinfo == "UTC"'],
+    ]);
+    expect(single[0]?.terms).toEqual([]);
   });
 
   it('shows both sides of restrictions that leave nothing', async () => {
@@ -259,8 +281,7 @@ describe('a request that was answered earlier', () => {
     body: { timezone: 'Europe/Lisbon' },
     now,
     clientId: 'LAX',
-    policyText: then,
-    policyFile: 'then.yaml',
+    files: [{ file: 'then.yaml', text: then }],
   };
 
   it('is explained by the policy and for the tenant of that time', async () => {
@@ -303,13 +324,49 @@ describe('a request that was answered earlier', () => {
     }
   });
 
-  it('is not there where nothing is kept', async () => {
-    const command = createPolicyExplainCommand({
-      policies: fixedPolicies(policyOf()),
-      tenantOf: createTenantStep(),
-      listMetrics: async () => [],
-      clock: createMovableClock(),
+  it('is what the audit kept: a mint and a denial explained as they were, after the policy has changed', async () => {
+    const ledger = await openTestLedger();
+    const { log } = captureLog();
+    const clock = createMovableClock();
+    const audit = createAudit({ ledger, clock, log });
+    let policy = policyOf(restricted);
+    const policies = { current: () => policy, close: () => {} };
+    await keepPolicyText(ledger, policy, clock.now());
+    const gateway = await startGateway({ ledger, audit, policies, clock });
+    const issued = { iss: 'guestlist-demo', ...ann };
+    await gateway.granted(issued);
+    await createAccounting({ audit, clock, log }).minted(
+      { requestId: 'minted', tenant: 'LAX' },
+      { session: sessionOf(issued), asked: {}, policy },
+      {
+        request: { clientId: 'LAX', dataAppName: 'x' },
+        requestDigest: '',
+        tokenDigest: '',
+        durationMs: 1,
+        policyAt: [],
+      },
+    );
+    const denied = (await gateway.ask({ ...issued, region: 7 })).headers.get('x-request-id') ?? '';
+    await audit.close();
+    policy = policyOf({ rules: [rule('later', {})] });
+    clock.advance(1000);
+    const explained = async (request: string) => {
+      const answer = await fetch(`${gateway.url}/gateway/admin/policy-explain`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gatewayToken}` },
+        body: JSON.stringify({ request }),
+      });
+      return (await answer.json()) as { data: { explanation: Explanation } | null; error: { code: string } | null };
+    };
+    expect((await explained('minted')).data?.explanation).toMatchObject({
+      request: gateway.upstream.lastMint(),
+      rules: [{ name: 'all' }],
+      now: new Date(clock.now().getTime() - 1000).toISOString(),
     });
-    await expect(command.run({ request: 'id-1' })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    expect((await explained(denied)).data?.explanation).toMatchObject({
+      denial: { code: 'POLICY_UNDECIDED', fault: { expression: 'user.claims.region' } },
+      request: null,
+    });
+    expect((await explained('another')).error?.code).toBe('NOT_FOUND');
   });
 });
