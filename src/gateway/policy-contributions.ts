@@ -47,13 +47,14 @@ const union = <Who extends Said>(
   }));
 
 const expiry = (policy: Policy, { expiryMs }: Grant, rules: readonly Rule[]): Contribution => {
-  const value = expiryMs / 60_000;
+  const minutesOf = (rule: Rule): number => rule.grant.expiryMinutes ?? policy.expiryMinutes;
+  const shortest = Math.min(...rules.map(minutesOf));
   return {
     field: 'expiryMinutes',
-    value,
+    value: expiryMs / 60_000,
     from: rules.map((rule) => {
-      const minutes = rule.grant.expiryMinutes ?? policy.expiryMinutes;
-      const said = says({ rule }, minutes, minutes === value);
+      const minutes = minutesOf(rule);
+      const said = says({ rule }, minutes, minutes === shortest);
       return rule.grant.expiryMinutes === undefined ? { ...said, isFileDefault: true as const } : said;
     }),
   };

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { type AdminCommand, adminCommand } from './admin.js';
-import { loadExplanation } from './audit-read.js';
-import type { Ledger } from './ledger/ledger.js';
 import type { ListMetrics } from './metric-lists.js';
 import type { Policies } from './policies.js';
-import { type Explanation, explainGrant, explainLogged, type LoggedRequest } from './policy-explain.js';
+import { type Explanation, explainGrant } from './policy-explain.js';
+import { explainLogged, type LoggedRequest } from './policy-explain-logged.js';
 import { writeExplanation } from './policy-explain-text.js';
 import type { TenantOf } from './tenant.js';
 import { embedTokenBody } from './wire.js';
@@ -18,18 +17,6 @@ export type PolicyExplainOptions = {
   readonly clock: Clock;
   /** What was kept of an earlier request, by its id. Rejects with NOT_FOUND. */
   readonly loadRequest: (requestId: string) => Promise<LoggedRequest>;
-};
-
-/** As the audit keeps it. Rejects with NOT_FOUND where it keeps nothing of it, or no longer. */
-export const loadRequestOf = async (ledger: Ledger, requestId: string): Promise<LoggedRequest> => {
-  const { session, asked, now, clientId, policy } = await loadExplanation(ledger, requestId);
-  return {
-    claims: session.claims,
-    body: embedTokenBody.parse(asked),
-    now: new Date(now),
-    clientId,
-    files: policy,
-  };
 };
 
 /** Either the claims of a session, or the id of an earlier request. */

@@ -4,12 +4,13 @@
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { Refusal } from '../domain/refusal.js';
 import { celClaims, ExpressionFault } from './expression.js';
 import { guestRequestOf, needsMetrics } from './guest-request.js';
 import type { ListMetrics } from './metric-lists.js';
 import { boundContributions, type Contribution, contributionsOf } from './policy-contributions.js';
 import { type Examined, examinePolicy } from './policy-examine.js';
-import { loadPolicy, type Policy } from './policy-file.js';
+import type { Policy } from './policy-file.js';
 import { judge, type PolicyCase, type Verdict } from './policy-trial.js';
 import type { TenantOf } from './tenant.js';
 
@@ -76,17 +77,20 @@ const narrowingNotes = (verdict: Verdict): readonly string[] => {
   return [...left].map((name) => `Template "${name}" is granted, and left out since the body does not ask for it.`);
 };
 
-const denialOf = (verdict: Verdict): Denial | null => {
-  if (verdict.isGranted) return null;
-  const { code, message, reason, cause } = verdict.refusal;
+const denialOf = ({ code, message, reason, cause }: Refusal): Denial => {
   const fault = cause instanceof ExpressionFault ? { at: cause.at, expression: cause.source, code: cause.code } : null;
   // An ExpressionFault's own text is for the log, and would say the same again.
   const why = cause instanceof Error && fault === null ? ` (${cause.message})` : '';
   return { code, message: `${message}${why}`, reason, fault };
 };
 
-const requestOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined) => {
-  if (!verdict.isGranted) return { request: null, metrics: 'not needed' } as const;
+type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
+
+const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
+
+/** The token request, or why there is none: a grant that cannot be put into one is denied as well. */
+const outcomeOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined): Promise<Outcome> => {
+  if (!verdict.isGranted) return denied(verdict.refusal);
   let hasPlaceholders = false;
   const list: ListMetrics = async (dashboardId, clientId) => {
     try {
@@ -98,12 +102,17 @@ const requestOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined)
     hasPlaceholders = true;
     return placeholderOf(dashboardId);
   };
-  const request = await guestRequestOf({ ...verdict, dataApp: verdict.policy.dataApp }, list);
-  if (!needsMetrics(verdict.grant)) return { request, metrics: 'not needed' } as const;
-  return { request, metrics: hasPlaceholders ? 'placeholders' : 'listed' } as const;
+  try {
+    const request = await guestRequestOf({ ...verdict, dataApp: verdict.policy.dataApp }, list);
+    if (!needsMetrics(verdict.grant)) return { denial: null, request, metrics: 'not needed' };
+    return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed' };
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === 'UPSTREAM_UNAVAILABLE') throw error;
+    return denied(error);
+  }
 };
 
-/** Rejects where the upstream's metrics cannot be listed. */
+/** Rejects with UPSTREAM_UNAVAILABLE where the upstream's metrics cannot be listed. */
 export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: ExplainOptions): Promise<Explanation> => {
   const verdict = await judge(policy, of, tenantOf);
   const { session, clientId } = verdict;
@@ -121,28 +130,6 @@ export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: Explai
     fields: verdict.isGranted
       ? contributionsOf(verdict)
       : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
-    denial: denialOf(verdict),
-    ...(await requestOf(verdict, listMetrics)),
+    ...(await outcomeOf(verdict, listMetrics)),
   };
-};
-
-/** What was kept of a request: its inputs, its tenant (null: it had none), and the files of the policy as they were then. */
-export type LoggedRequest = PolicyCase & {
-  readonly clientId: string | null;
-  readonly files: readonly { readonly file: string; readonly text: string }[];
-};
-
-/** Explains a request that was answered earlier, by the policy and for the tenant of that time. */
-export const explainLogged = async (
-  { files, clientId, ...of }: LoggedRequest,
-  { tenantOf, listMetrics }: Omit<ExplainOptions, 'policy' | 'of'> = {},
-): Promise<Explanation> => {
-  const [own] = files;
-  if (own === undefined) throw new Error('a request without a policy was kept');
-  return explainGrant({
-    policy: loadPolicy(own.text, own.file),
-    of,
-    listMetrics,
-    tenantOf: clientId === null ? tenantOf : () => clientId,
-  });
 };

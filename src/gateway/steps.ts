@@ -17,7 +17,8 @@ import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import { createPolicyExplainCommand, loadRequestOf } from './policy-explain-command.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
@@ -102,7 +103,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  const loadRequest = (requestId: string) => loadRequestOf(options.ledger, requestId);
+  const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
   const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock, loadRequest });
   return { steps, commands: [...auditCommands(options.ledger), explain] };
 };

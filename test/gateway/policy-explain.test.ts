@@ -8,8 +8,9 @@ import { sessionOf } from '../../src/gateway/identity.js';
 import { createMetricLists } from '../../src/gateway/metric-lists.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { contributionsOf } from '../../src/gateway/policy-contributions.js';
-import { type Explanation, explainGrant, explainLogged } from '../../src/gateway/policy-explain.js';
+import { type Explanation, explainGrant } from '../../src/gateway/policy-explain.js';
 import { createPolicyExplainCommand } from '../../src/gateway/policy-explain-command.js';
+import { explainLogged } from '../../src/gateway/policy-explain-logged.js';
 import { writeExplanation } from '../../src/gateway/policy-explain-text.js';
 import { loadPolicy } from '../../src/gateway/policy-file.js';
 import { judge } from '../../src/gateway/policy-trial.js';
@@ -280,6 +281,7 @@ describe('a request that was answered earlier', () => {
     claims: ann,
     body: { timezone: 'Europe/Lisbon' },
     now,
+    code: 'OK',
     clientId: 'LAX',
     files: [{ file: 'then.yaml', text: then }],
   };
@@ -292,6 +294,19 @@ describe('a request that was answered earlier', () => {
       tenant: { clientId: 'ATL' },
       request: { clientId: 'ATL', params: { timezone: 'Europe/Lisbon', allowedEmbeds: ['delays--ATL'] } },
     });
+  });
+
+  it('was answered otherwise than its policy says: that is noted', async () => {
+    expect((await explainLogged(logged)).notes).toEqual([]);
+    expect((await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' })).notes).toEqual([
+      'It was answered with TENANT_SUSPENDED: that was not the policy.',
+    ]);
+  });
+
+  it('is refused where its policy cannot be read any more', async () => {
+    const files = [{ file: 'then.yaml', text: 'version: 0' }];
+    await expect(explainLogged({ ...logged, files })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    await expect(explainLogged({ ...logged, files: [] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   it('is asked for by its id, or claims are given, and never both', async () => {
