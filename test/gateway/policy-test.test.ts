@@ -95,6 +95,15 @@ describe('leak 12: a filter that is gone, or shorter, fails', () => {
   });
 });
 
+it('tells the text of a number from the number, and a value from a list of one', async () => {
+  const policy = restricting({ rls: { n: '1', v: '["a"]' } });
+  const { differences } = await run(policy, { ...all, restrictions: { rls: { n: '1', v: 'a' } } });
+  expect(differences.map(({ expected, actual }) => [expected, actual])).toEqual([
+    ['"1"', '1'],
+    ['"a"', '["a"]'],
+  ]);
+});
+
 describe('what a test leaves out must not be granted', () => {
   const granting = (grant: object) => ({
     rules: [{ name: 'r', when: 'true', grant: { templates: ['delays', 'routes'], ...grant } }],
