@@ -17,6 +17,8 @@ import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
@@ -82,10 +84,11 @@ export const createParts = (options: GatewayOptions): Parts => {
     clock,
     minimumLifeMs: options.minimumLifeMs,
   });
+  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
+    tenant: tenantOf,
     standing: createStanding(),
     policy: createPolicyStep(clock),
     provision,
@@ -100,5 +103,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: auditCommands(options.ledger) };
+  const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
+  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock, loadRequest });
+  return { steps, commands: [...auditCommands(options.ledger), explain] };
 };
