@@ -31,6 +31,7 @@ export type Template = {
   readonly template: string;
   readonly name: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
+  readonly provisioning: 'required' | 'best-effort';
 };
 
 type PolicyExpression = Expression<PolicyVariables>;
@@ -65,6 +66,8 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
+  /** Names of templates that a tenant gets at sign-up. */
+  readonly onSignUp: readonly string[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
 };
@@ -138,11 +141,12 @@ const compileRestrictions = (
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
-    Object.entries(document.templates).map(([template, { name, accessSettings }]) => [
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
       template,
       {
         template,
         name,
+        provisioning,
         accessSettings: { ...accessSettings, datamartName: document.datamart },
       },
     ]),
@@ -165,6 +169,7 @@ const compilePolicy = (document: PolicyDocument, source: Source, file: string, d
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
+    onSignUp: document.onSignUp,
     rules: compileRules(document, compileAt, compilers.policy),
     restrictions: compileRestrictions(document, compileAt, compilers.policy),
   };
