@@ -12,7 +12,8 @@ import { Refusal } from '../domain/refusal.js';
 import type { Audit } from './audit.js';
 import { alarm, assertOwn, type Copy, type CopyOptions, isFoundComplete, readMade } from './made-copy.js';
 import type { Policy, Template } from './policy-file.js';
-import type { Intent, Place, Provisioned, Target } from './provisioned.js';
+import type { Intent, Made, Provisioned, Target } from './provisioned.js';
+import type { Place } from './provisioned-rows.js';
 import { unavailable } from './upstream.js';
 
 export type MakeOptions = CopyOptions & {
@@ -36,7 +37,7 @@ export type MakeDashboard = (making: Making) => Promise<void>;
 
 type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
 /** `version` only of what was made here and now. */
-type Outcome = { readonly how: 'created' | 'found' | 'finished'; readonly made: { version: string | null } | null };
+type Outcome = { readonly how: 'created' | 'found' | 'finished'; readonly made: Made | null };
 type Run = Making & { readonly copy: Copy; readonly target: Target; step: Step };
 
 /** A deleted tenant has nothing, and gets nothing. */

@@ -101,7 +101,6 @@ export const policySchema = z.strictObject({
   }),
   expiryMinutes: minutes.default(60),
   templates: z.record(templateName, template),
-  /** What a tenant gets at sign-up, before its first login. */
   onSignUp: z.array(templateName).default([]),
   rules: z.array(z.strictObject({ name: identifier, when: expression, grant })).min(1),
   restrictions: z.array(z.strictObject({ name: identifier, when: expression, restrict })).default([]),

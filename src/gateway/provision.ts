@@ -18,7 +18,8 @@ import type { ProvisionCapabilities, TemplateVersion } from './made-copy.js';
 import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
 import type { Policy, Template } from './policy-file.js';
 import { createProvisionMemory } from './provision-memory.js';
-import { createProvisioned, type DashboardRow, type Place, type TenantDashboards } from './provisioned.js';
+import { createProvisioned } from './provisioned.js';
+import type { DashboardRow, Place, TenantDashboards } from './provisioned-rows.js';
 import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './settle-template.js';
 import { unavailable } from './upstream.js';
 
@@ -50,8 +51,13 @@ export type Provision = {
   readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
   /** What there is of a tenant, also what was only begun: all of it goes with the tenant. */
   readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
-  /** Forgets all of a tenant, here and in the ledger; answers how many rows there were. Deletes nothing upstream. */
-  readonly erase: (clientId: string, tenantRef: string) => Promise<number>;
+  /** Forgets all of a tenant, here and in the ledger. Deletes nothing upstream. */
+  readonly eraser: {
+    readonly where: string;
+    readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
+      readonly erased: { readonly rows: number };
+    }>;
+  };
 };
 
 export type ProvisionOptions = {
@@ -158,7 +164,7 @@ export const createProvision = (options: ProvisionOptions): Provision => {
       if (known !== undefined && templates.every(({ template }) => known.get(template) === 'verified')) {
         return templates.map(({ template, name }) => ({ id: dashboardIdOf(template, clientId), name, template }));
       }
-      return granted(await settle({ policy, templates, clientId, requestId }));
+      return templates.length === 0 ? [] : granted(await settle({ policy, templates, clientId, requestId }));
     },
     forget: async (dashboards, clientId) => {
       memory.forget(clientId);
@@ -171,9 +177,12 @@ export const createProvision = (options: ProvisionOptions): Provision => {
       }
     },
     listDashboards: async (tenantRef) => (await provisioned.read(tenantRef)).dashboards,
-    erase: async (clientId, tenantRef) => {
-      memory.forget(clientId);
-      return provisioned.erase(tenantRef);
+    eraser: {
+      where: 'ledger of dashboards',
+      erase: async ({ clientId, tenantRef }) => {
+        memory.forget(clientId);
+        return { erased: { rows: await provisioned.erase(tenantRef) } };
+      },
     },
   };
 };

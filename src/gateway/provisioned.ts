@@ -4,38 +4,9 @@
  * in itself: nothing is begun or recorded for a deleted tenant. Throws UPSTREAM_UNAVAILABLE where it cannot be asked.
  */
 import { sql } from 'kysely';
-import { Refusal } from '../domain/refusal.js';
-import type { Ledger, TenantState } from './ledger/ledger.js';
+import type { Ledger } from './ledger/ledger.js';
 import { schemaName } from './ledger/tables.js';
-import { unavailable } from './upstream.js';
-
-/** Where a copy is and which key sees it: what was verified elsewhere or by another key is verified anew. */
-export type Place = { readonly upstream: string; readonly keyRef: string };
-
-export type DashboardRow = {
-  readonly template: string;
-  readonly dashboardId: string;
-  readonly upstream: string;
-  readonly keyRef: string;
-  readonly templateVersion: string | null;
-  readonly startedAt: Date;
-  readonly createdAt: Date | null;
-  readonly verifiedAt: Date | null;
-  readonly doubtedAt: Date | null;
-  readonly failedAt: Date | null;
-  readonly failedStep: string | null;
-  readonly failure: string | null;
-  readonly failures: number;
-};
-
-export type TenantDashboards = { readonly state: TenantState | null; readonly dashboards: readonly DashboardRow[] };
-
-export const isVerifiedAt = (row: DashboardRow | undefined, { upstream, keyRef }: Place): boolean =>
-  row !== undefined &&
-  row.upstream === upstream &&
-  row.keyRef === keyRef &&
-  row.verifiedAt !== null &&
-  row.doubtedAt === null;
+import { asked, isVerifiedAt, type Place, readTenant, type TenantDashboards } from './provisioned-rows.js';
 
 /** One copy that is being made. */
 export type Target = {
@@ -49,37 +20,13 @@ export type Target = {
 };
 
 /** What stood there before: `wasVerified`, a guest may have used it since; `isResumed`, it was begun and not brought to its end. */
-export type Intent = { readonly isMine: boolean; readonly wasVerified: boolean; readonly isResumed: boolean };
+export type Intent = { readonly wasVerified: boolean; readonly isResumed: boolean };
 
 /** How long another's attempt is left alone, in milliseconds: longer than any call to the upstream takes. */
 export const attemptMs = 60_000;
 
 const tenants = sql.table(`${schemaName}.tenants`);
 const dashboards = sql.table(`${schemaName}.dashboards`);
-
-const columns = [
-  'd.template',
-  'd.dashboard_id as dashboardId',
-  'd.upstream',
-  'd.key_ref as keyRef',
-  'd.template_version as templateVersion',
-  'd.started_at as startedAt',
-  'd.created_at as createdAt',
-  'd.verified_at as verifiedAt',
-  'd.doubted_at as doubtedAt',
-  'd.failed_at as failedAt',
-  'd.failed_step as failedStep',
-  'd.failure',
-  'd.failures',
-] as const;
-
-const asked = async <T>(statement: Promise<T>): Promise<T> => {
-  try {
-    return await statement;
-  } catch (cause) {
-    throw cause instanceof Refusal ? cause : unavailable('ledger-unavailable', cause);
-  }
-};
 
 /** Takes the tenant's row along, locked: who deletes the tenant waits, or has been first. */
 const beginStatement = (target: Target, now: Date) => {
@@ -107,142 +54,142 @@ const beginStatement = (target: Target, now: Date) => {
     returning d.verified_at is not null as "wasVerified", d.doubted_at is null as "isNew"`;
 };
 
-export const createProvisioned = ({ db }: Pick<Ledger, 'db'>) => {
-  const read = async (tenantRef: string): Promise<TenantDashboards> => {
-    const rows = await asked(
-      db
-        .selectFrom('tenants as t')
-        .leftJoin('dashboards as d', 'd.tenant_ref', 't.tenant_ref')
-        .select(['t.state', ...columns])
-        .where('t.tenant_ref', '=', tenantRef)
-        .execute(),
-    );
-    // A tenant without dashboards is one row without any.
-    const found = rows.flatMap(({ state: _, ...row }) => (row.template === null ? [] : [row as DashboardRow]));
-    return { state: rows[0]?.state ?? null, dashboards: found };
-  };
+type Db = Ledger['db'];
 
-  /** `deleted`: nothing may be made. `verified`: nothing is left to make. */
-  const begin = async (target: Target, now: Date): Promise<Intent | 'deleted' | 'verified'> => {
-    const { rows } = await asked(beginStatement(target, now).execute(db));
-    const [mine] = rows;
-    if (mine !== undefined) {
-      return { isMine: true, wasVerified: mine.wasVerified, isResumed: !mine.isNew && !mine.wasVerified };
-    }
-    const { state, dashboards: found } = await read(target.tenantRef);
-    if (state === 'deleted') return 'deleted';
-    const row = found.find(({ template }) => template === target.template);
-    if (isVerifiedAt(row, target.place)) return 'verified';
-    const wasVerified = row !== undefined && row.verifiedAt !== null;
-    return { isMine: false, wasVerified, isResumed: !wasVerified };
-  };
+const beginTarget = async (db: Db, target: Target, now: Date): Promise<Intent | 'deleted' | 'verified'> => {
+  const { rows } = await asked(beginStatement(target, now).execute(db));
+  const [mine] = rows;
+  if (mine !== undefined) return { wasVerified: mine.wasVerified, isResumed: !mine.isNew && !mine.wasVerified };
+  const { state, dashboards: found } = await readTenant(db, target.tenantRef);
+  if (state === 'deleted') return 'deleted';
+  const row = found.find(({ template }) => template === target.template);
+  if (isVerifiedAt(row, target.place)) return 'verified';
+  const wasVerified = row !== undefined && row.verifiedAt !== null;
+  return { wasVerified, isResumed: !wasVerified };
+};
 
-  const updateOf = ({ tenantRef, template, place }: Target) =>
+const updateOf = (db: Db, { tenantRef, template, place }: Target) =>
+  db
+    .updateTable('dashboards')
+    .where('tenant_ref', '=', tenantRef)
+    .where('template', '=', template)
+    .where('upstream', '=', place.upstream);
+
+const claimTarget = async (db: Db, target: Target, now: Date): Promise<boolean> => {
+  const { numUpdatedRows } = await asked(
+    updateOf(db, target)
+      .set({ attempt: target.attempt, started_at: now })
+      .where('verified_at', 'is', null)
+      .where(({ or, eb }) =>
+        or([
+          eb('attempt', '=', target.attempt),
+          eb('started_at', '<', new Date(now.getTime() - attemptMs)),
+          eb('failed_at', 'is not', null),
+        ]),
+      )
+      .executeTakeFirstOrThrow(),
+  );
+  return numUpdatedRows > 0n;
+};
+
+/** What was made here and now; its version is null where it is not known. */
+export type Made = { readonly version: string | null };
+
+const completeTarget = async (db: Db, target: Target, now: Date, made: Made | null): Promise<boolean> => {
+  const { tenantRef, template, place } = target;
+  const created = made === null ? sql`` : sql`created_at = ${now}, template_version = ${made.version},`;
+  const statement = sql`
+    with tenant as (
+      select tenant_ref from ${tenants} where tenant_ref = ${tenantRef} and state <> 'deleted' for share
+    )
+    update ${dashboards} as d set ${created}
+      verified_at = ${now}, key_ref = ${place.keyRef}, doubted_at = null,
+      failed_at = null, failed_step = null, failure = null, failures = 0
+    from tenant
+    where d.tenant_ref = tenant.tenant_ref and d.template = ${template} and d.upstream = ${place.upstream}
+    returning d.template`;
+  const { rows } = await asked(statement.execute(db));
+  return rows.length > 0;
+};
+
+const failTarget = async (db: Db, target: Target, now: Date, step: string, failure: string): Promise<number> => {
+  const row = await asked(
+    updateOf(db, target)
+      // Where another has completed it meanwhile, nothing failed.
+      .where(({ or, eb }) => or([eb('verified_at', 'is', null), eb('doubted_at', 'is not', null)]))
+      .set(({ eb }) => ({ failed_at: now, failed_step: step, failure, failures: eb('failures', '+', 1) }))
+      .returning('failures')
+      .executeTakeFirst(),
+  );
+  return row?.failures ?? 0;
+};
+
+const leaveTarget = async (db: Db, target: Target, now: Date, failure: string): Promise<void> => {
+  const { tenantRef, template, dashboardId, place, attempt } = target;
+  const left = { failed_at: now, failed_step: 'undo', failure };
+  const row = {
+    tenant_ref: tenantRef,
+    template,
+    dashboard_id: dashboardId,
+    upstream: place.upstream,
+    key_ref: place.keyRef,
+    attempt,
+    started_at: now,
+    created_at: now,
+    ...left,
+  };
+  await asked(
+    db
+      .insertInto('dashboards')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['tenant_ref', 'template']).doUpdateSet(left))
+      .execute(),
+  );
+};
+
+const doubtTemplates = async (db: Db, tenantRef: string, templates: readonly string[], now: Date): Promise<void> => {
+  await asked(
     db
       .updateTable('dashboards')
+      .set({ doubted_at: now })
       .where('tenant_ref', '=', tenantRef)
-      .where('template', '=', template)
-      .where('upstream', '=', place.upstream);
-
-  return {
-    read,
-    begin,
-
-    /** Before what was never verified is taken away: false where another is at work on it. */
-    claim: async (target: Target, now: Date): Promise<boolean> => {
-      const { numUpdatedRows } = await asked(
-        updateOf(target)
-          .set({ attempt: target.attempt, started_at: now })
-          .where('verified_at', 'is', null)
-          .where(({ or, eb }) =>
-            or([
-              eb('attempt', '=', target.attempt),
-              eb('started_at', '<', new Date(now.getTime() - attemptMs)),
-              eb('failed_at', 'is not', null),
-            ]),
-          )
-          .executeTakeFirstOrThrow(),
-      );
-      return numUpdatedRows > 0n;
-    },
-
-    /** It is complete. False where the tenant was deleted meanwhile, or its rows are others now. */
-    complete: async (target: Target, now: Date, made: { readonly version: string | null } | null): Promise<boolean> => {
-      const { tenantRef, template, place } = target;
-      const created = made === null ? sql`` : sql`created_at = ${now}, template_version = ${made.version},`;
-      const { rows } = await asked(
-        sql`
-          with tenant as (
-            select tenant_ref from ${tenants} where tenant_ref = ${tenantRef} and state <> 'deleted' for share
-          )
-          update ${dashboards} as d set ${created}
-            verified_at = ${now}, key_ref = ${place.keyRef}, doubted_at = null,
-            failed_at = null, failed_step = null, failure = null, failures = 0
-          from tenant
-          where d.tenant_ref = tenant.tenant_ref and d.template = ${template} and d.upstream = ${place.upstream}
-          returning d.template`.execute(db),
-      );
-      return rows.length > 0;
-    },
-
-    /** Answers how often it failed in a row. */
-    fail: async (target: Target, now: Date, step: string, failure: string): Promise<number> => {
-      const row = await asked(
-        updateOf(target)
-          // Where another has completed it meanwhile, nothing failed.
-          .where(({ or, eb }) => or([eb('verified_at', 'is', null), eb('doubted_at', 'is not', null)]))
-          .set(({ eb }) => ({ failed_at: now, failed_step: step, failure, failures: eb('failures', '+', 1) }))
-          .returning('failures')
-          .executeTakeFirst(),
-      );
-      return row?.failures ?? 1;
-    },
-
-    /** To be looked at anew: the service said something about them that does not fit. */
-    doubt: async (tenantRef: string, templates: readonly string[], now: Date): Promise<void> => {
-      await asked(
-        db
-          .updateTable('dashboards')
-          .set({ doubted_at: now })
-          .where('tenant_ref', '=', tenantRef)
-          .where('template', 'in', templates)
-          .execute(),
-      );
-    },
-
-    /** What could not be taken back of a deleted tenant: it stays known until it is. */
-    leave: async (target: Target, now: Date, failure: string): Promise<void> => {
-      const { tenantRef, template, dashboardId, place, attempt } = target;
-      const left = { failed_at: now, failed_step: 'undo', failure };
-      await asked(
-        db
-          .insertInto('dashboards')
-          .values({
-            tenant_ref: tenantRef,
-            template,
-            dashboard_id: dashboardId,
-            upstream: place.upstream,
-            key_ref: place.keyRef,
-            template_version: null,
-            attempt,
-            started_at: now,
-            created_at: now,
-            verified_at: null,
-            doubted_at: null,
-            ...left,
-          })
-          .onConflict((conflict) => conflict.columns(['tenant_ref', 'template']).doUpdateSet(left))
-          .execute(),
-      );
-    },
-
-    /** Forgets all of a tenant's rows; answers how many there were. */
-    erase: async (tenantRef: string): Promise<number> => {
-      const { numDeletedRows } = await asked(
-        db.deleteFrom('dashboards').where('tenant_ref', '=', tenantRef).executeTakeFirstOrThrow(),
-      );
-      return Number(numDeletedRows);
-    },
-  };
+      .where('template', 'in', templates)
+      .execute(),
+  );
 };
-export type Provisioned = ReturnType<typeof createProvisioned>;
+
+const eraseTenant = async (db: Db, tenantRef: string): Promise<number> => {
+  const { numDeletedRows } = await asked(
+    db.deleteFrom('dashboards').where('tenant_ref', '=', tenantRef).executeTakeFirstOrThrow(),
+  );
+  return Number(numDeletedRows);
+};
+
+export type Provisioned = {
+  readonly read: (tenantRef: string) => Promise<TenantDashboards>;
+  /** `deleted`: nothing may be made. `verified`: nothing is left to make. */
+  readonly begin: (target: Target, now: Date) => Promise<Intent | 'deleted' | 'verified'>;
+  /** Before what was never verified is taken away: false where another is at work on it. */
+  readonly claim: (target: Target, now: Date) => Promise<boolean>;
+  /** False where the tenant was deleted meanwhile, or its rows are others now. `made` is null for what was found. */
+  readonly complete: (target: Target, now: Date, made: Made | null) => Promise<boolean>;
+  /** Answers how often it failed in a row. */
+  readonly fail: (target: Target, now: Date, step: string, failure: string) => Promise<number>;
+  /** To be looked at anew: the service said something about them that does not fit. */
+  readonly doubt: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
+  /** What could not be taken back of a deleted tenant: it stays known until it is. */
+  readonly leave: (target: Target, now: Date, failure: string) => Promise<void>;
+  /** Forgets all of a tenant's rows; answers how many there were. */
+  readonly erase: (tenantRef: string) => Promise<number>;
+};
+
+export const createProvisioned = ({ db }: Pick<Ledger, 'db'>): Provisioned => ({
+  read: (tenantRef) => readTenant(db, tenantRef),
+  begin: (target, now) => beginTarget(db, target, now),
+  claim: (target, now) => claimTarget(db, target, now),
+  complete: (target, now, made) => completeTarget(db, target, now, made),
+  fail: (target, now, step, failure) => failTarget(db, target, now, step, failure),
+  doubt: (tenantRef, templates, now) => doubtTemplates(db, tenantRef, templates, now),
+  leave: (target, now, failure) => leaveTarget(db, target, now, failure),
+  erase: (tenantRef) => eraseTenant(db, tenantRef),
+});

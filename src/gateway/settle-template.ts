@@ -7,7 +7,7 @@ import { createSingleFlight } from '../platform/single-flight.js';
 import type { MakeDashboard, Making } from './make-dashboard.js';
 import type { Template } from './policy-file.js';
 import type { ProvisionMemory } from './provision-memory.js';
-import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './provisioned.js';
+import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './provisioned-rows.js';
 import { unavailable } from './upstream.js';
 
 /** A client's copy of a template, verified. */
