@@ -119,11 +119,12 @@ const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Pro
 type Detail = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Names the template alone: the dashboard's id holds the client's. */
-const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail): Promise<void> =>
+const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail, isGone = false): Promise<void> =>
   audit.record({
     kind: 'provision',
     code,
-    clientId: run.clientId,
+    // What is erased gets no new pseudonym.
+    ...(isGone ? {} : { clientId: run.clientId }),
     requestId: run.requestId,
     detail: { template: run.template.template, ...detail },
   });
@@ -138,11 +139,11 @@ const undo = async (options: MakeOptions, run: Run): Promise<never> => {
   try {
     if (!(await capabilities.supports('delete-dashboard'))) throw new Refusal('NOT_SUPPORTED', 'no deletion there');
     await remove(options, dashboardId);
-    await account(options, run, 'OK', { step: 'undo' });
+    await account(options, run, 'OK', { step: 'undo' }, true);
   } catch (error) {
     log.error({ err: error, dashboardId, clientId }, 'a dashboard of a deleted tenant is left: delete it by hand');
     await provisioned.leave(run.target, clock.now(), reasonOf(error));
-    await account(options, run, 'UPSTREAM_UNAVAILABLE', { step: 'undo', reason: reasonOf(error) });
+    await account(options, run, 'UPSTREAM_UNAVAILABLE', { step: 'undo', reason: reasonOf(error) }, true);
   }
   throw tenantDeleted();
 };

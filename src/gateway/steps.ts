@@ -8,6 +8,7 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
+import { auditCommands } from './audit-commands.js';
 import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -39,7 +40,7 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
-type GatewayParts = Origins & {
+export type GatewayParts = Origins & {
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -106,5 +107,5 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  return { steps, commands: auditCommands(options.ledger) };
 };
