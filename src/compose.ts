@@ -149,13 +149,15 @@ type GatewayParts = {
   readonly place: Place;
 };
 
-const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
+const upstreamOf = ({ config, credentials, dispatch }: GatewayParts): GatewayOptions['upstream'] => {
   const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
   if (serviceUrl !== null)
     return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  const capabilities = { supports: async () => true };
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {

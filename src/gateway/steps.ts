@@ -14,6 +14,7 @@ import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
+import type { ProvisionCapabilities } from './made-copy.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
@@ -52,6 +53,8 @@ export type GatewayParts = Origins & {
     readonly apiKey: string;
     /** Names the upstream in the keys of cached tokens. */
     readonly baseUrl: string;
+    /** Beyond the interface; left out: none. */
+    readonly capabilities?: ProvisionCapabilities | undefined;
   };
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
@@ -71,14 +74,16 @@ export type Parts = { readonly steps: SessionSteps; readonly commands: readonly 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, cache, log } = options;
-  const { transport, apiKey, baseUrl } = options.upstream;
+  const { transport, apiKey, baseUrl, capabilities } = options.upstream;
   const upstream = createUpstream(transport, apiKey);
-  const provision = createProvision({ upstream, clock, log });
+  const keyId = hash('sha256', apiKey, 'hex');
+  const { ledger, audit } = options;
+  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
-    keyId: hash('sha256', apiKey, 'hex'),
+    keyId,
     epochs: (_, policy) => [policy.digest],
     cache,
     clock,
@@ -97,7 +102,9 @@ export const createParts = (options: GatewayOptions): Parts => {
         return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
       } catch (error) {
         // The service may have lost a dashboard that was verified here: look again at the next request.
-        if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
+        if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) {
+          await provision.forget(of.dashboards, of.clientId);
+        }
         throw error;
       }
     },
