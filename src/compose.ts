@@ -163,7 +163,8 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 
 const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, credentials, cache, ledger, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
   return createGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -175,6 +176,7 @@ const composeGateway = (parts: GatewayParts): Gateway => {
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,

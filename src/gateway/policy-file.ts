@@ -65,6 +65,8 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
+  /** What a tenant has before anybody logs in. */
+  readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
 };
@@ -148,6 +150,9 @@ const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
     ]),
   );
 
+const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
+  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
+
 const compilePolicy = (document: PolicyDocument, source: Source, file: string, digest: string): Policy => {
   const faults = createFaults(source);
   const compileAt = createCompile(source, faults);
@@ -165,6 +170,7 @@ const compilePolicy = (document: PolicyDocument, source: Source, file: string, d
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
+    onSignUp: onSignUpOf(document),
     rules: compileRules(document, compileAt, compilers.policy),
     restrictions: compileRestrictions(document, compileAt, compilers.policy),
   };

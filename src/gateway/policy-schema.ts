@@ -96,6 +96,7 @@ export const policySchema = z.strictObject({
   }),
   expiryMinutes: minutes.default(60),
   templates: z.record(templateName, template),
+  onSignUp: z.array(templateName).default([]),
   rules: z.array(z.strictObject({ name: identifier, when: expression, grant })).min(1),
   restrictions: z.array(z.strictObject({ name: identifier, when: expression, restrict })).default([]),
 });

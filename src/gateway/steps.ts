@@ -9,17 +9,21 @@ import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import type { Origins } from './credential.js';
+import { dashboardIdOf } from './dashboard-id.js';
+import type { Eraser } from './erasure/eraser.js';
+import type { RequireCapability } from './erasure/upstream.js';
 import { guestRequestOf } from './guest-request.js';
+import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import { createProvision } from './provision.js';
+import { createProvision, type Provision } from './provision.js';
 import type { SessionSteps } from './session.js';
-import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
+import { createTenantParts, type HookSettings } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
 import { createUpstream } from './upstream.js';
 
@@ -49,7 +53,11 @@ type GatewayParts = Origins & {
     readonly apiKey: string;
     /** Names the upstream in the keys of cached tokens. */
     readonly baseUrl: string;
+    /** What it can do beyond the interface; left out: everything that Guestlist's own service can. */
+    readonly requireCapability?: RequireCapability | undefined;
   };
+  /** Left out: hooks are off. */
+  readonly hooks?: HookSettings | undefined;
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
   readonly cache: Cache;
@@ -62,21 +70,44 @@ type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
-/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
-export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+/** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
+export type Parts = {
+  readonly steps: SessionSteps;
+  readonly answerHook: AnswerHook;
+  readonly commands: readonly AdminCommand[];
+};
+
+/** What this process remembers of dashboards that were there. */
+const rememberedDashboards = (policies: Policies, provision: Provision): Eraser => ({
+  where: 'remembered dashboards',
+  erase: async ({ clientId }) => {
+    const templates = [...policies.current().templates.values()];
+    provision.forget(
+      templates.map(({ template, name }) => ({ id: dashboardIdOf(template, clientId), template, name })),
+    );
+    return { erased: {} };
+  },
+});
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, cache, log } = options;
   const { transport, apiKey, baseUrl } = options.upstream;
-  const upstream = createUpstream(transport, apiKey);
+  const tenancy = createTenantParts({
+    ...options,
+    upstream: createUpstream(transport, apiKey),
+    requireCapability: options.upstream.requireCapability ?? (async () => {}),
+    hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
+  });
+  const { upstream, standing, works } = tenancy;
   const provision = createProvision({ upstream, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
     keyId: hash('sha256', apiKey, 'hex'),
-    epochs: (_, policy) => [policy.digest],
+    epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
+    during: works.during,
     cache,
     clock,
     minimumLifeMs: options.minimumLifeMs,
@@ -85,7 +116,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     identity: identityOf(options),
     policies,
     tenant: createTenantStep(),
-    standing: createStanding(),
+    standing: standing.assert,
     policy: createPolicyStep(clock),
     provision,
     token: async (of, policy) => {
@@ -99,5 +130,6 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  const { answerHook, commands } = tenancy.lifeOf(provision, [rememberedDashboards(policies, provision)]);
+  return { steps, answerHook, commands };
 };
