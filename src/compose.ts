@@ -162,7 +162,8 @@ const upstreamOf = ({ config, credentials, dispatch }: GatewayParts): GatewayOpt
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
   const { config, credentials, cache, database, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
   return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -174,6 +175,7 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,
