@@ -4,7 +4,7 @@
  */
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
-import { createHttpTransport } from './gateway/http-transport.js';
+import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/http-upstream.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway as createRouter, type Gateway } from './gateway/router.js';
 import type { Cache } from './platform/cache.js';
@@ -23,7 +23,7 @@ export type LibraryOptions = {
   /** Path of the policy file; read once. */
   readonly policies: string;
   /** The service that mints the tokens, and the API key of the policy's data app there. */
-  readonly service: { readonly url: string; readonly apiKey: string; readonly timeoutMs?: number };
+  readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;
   /** Where browsers reach the service; `service.url` where left out. */
   readonly publicServiceUrl?: string;
   /** Origins beside the host's own whose pages may ask with their cookies; none where left out. */
@@ -54,11 +54,13 @@ export const createGateway = (options: LibraryOptions): Gateway => {
     allowedOrigins: options.allowedOrigins ?? [],
     publicOrigin: options.publicOrigin,
     policy: loadPolicyFile(policies),
-    upstream: {
+    upstream: createHttpUpstream({
       baseUrl: service.url,
       apiKey: service.apiKey,
-      transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
-    },
+      settings: { ...usualUpstreamSettings, ...service },
+      clock,
+      log,
+    }),
     serviceUrl: options.publicServiceUrl ?? service.url,
     cache: options.cache ?? createMemoryCache({ clock }),
     clock,

@@ -10,6 +10,7 @@ import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import type { Capabilities } from './capabilities.js';
 import { dashboardIdOf } from './dashboard-id.js';
 import { createEmbedIndex, type EmbedIndex } from './embed-index.js';
 import type { Policy, Template } from './policy-file.js';
@@ -30,6 +31,8 @@ export type ProvisionOptions = {
   readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Log;
+  /** Of the upstream, beyond the interface. */
+  readonly capabilities?: Capabilities | undefined;
   /** How many verified dashboards are remembered. */
   readonly maxRemembered?: number;
 };
@@ -123,7 +126,7 @@ const assertImported = async ({ upstream, log }: ProvisionOptions, dashboardId: 
 export const createProvision = (options: ProvisionOptions): Provision => {
   const verified = new LRUCache<string, ProvisionedDashboard>({ max: options.maxRemembered ?? 100_000 });
   const flight = createSingleFlight<ProvisionedDashboard>();
-  const index = createEmbedIndex(options.upstream, options.clock);
+  const index = createEmbedIndex(options);
   const provision = async (template: Template, clientId: string, id: string): Promise<ProvisionedDashboard> => {
     const outcome = await create(options, template, clientId, id);
     if (outcome === 'exists') await assertOwn(options, index, template, clientId, id);
