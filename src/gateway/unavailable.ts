@@ -45,9 +45,11 @@ export type Failure = 'silent' | 'failed' | 'busy';
 export const failureOf = (error: unknown): Failure | undefined => {
   if (!(error instanceof Unavailable)) return undefined;
   if (!(error.cause instanceof UpstreamRefusal)) return 'silent';
-  const { status } = error.cause;
+  const { status, code, answer } = error.cause;
   if (status === 429) return 'busy';
-  return status === 408 || status >= 500 || status < 400 ? 'failed' : undefined;
+  // A page of some proxy on the way is no answer of the service, whatever its status.
+  const isAnswer = status === 401 || code !== 'UNKNOWN' || isObject(answer.body);
+  return status >= 400 && status < 500 && status !== 408 && isAnswer ? undefined : 'failed';
 };
 
 /** Whether the upstream could not be asked, rather than had something to say that the gateway must heed. */
