@@ -18,19 +18,19 @@ import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
 import { fixedCapabilities } from './gateway/capabilities.js';
 import { createHttpUpstream } from './gateway/http-upstream.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
+import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
+import { type OpenedGateway, openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
-import { openDatabase } from './platform/database.js';
+import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMetrics } from './platform/metrics.js';
 import { createReach } from './platform/reach.js';
@@ -78,13 +78,11 @@ const seedServiceToken = async (store: Store, serviceToken: string): Promise<voi
 };
 
 const composeService = async (
-  config: Config,
   credentials: Credentials,
   engine: Engine,
+  database: Database,
   log: Logger,
 ): Promise<Service> => {
-  const { dataDir, databaseUrl } = config.settings;
-  const database = await openDatabase({ databaseUrl, folder: join(dataDir, 'metadata'), log });
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const db = database.connect<Tables>();
   await migrate(db);
@@ -108,7 +106,6 @@ const composeService = async (
     close: async () => {
       await engine.close();
       await upkeep.end();
-      await database.close();
     },
   };
 };
@@ -150,6 +147,7 @@ type GatewayParts = {
   readonly credentials: Credentials;
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
+  readonly database: Database;
   readonly place: Place;
 };
 
@@ -162,15 +160,18 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
   return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
-const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, place } = parts;
+const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
+  const { config, credentials, cache, database, place } = parts;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
-  return createGateway({
+  return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
     publicOrigin,
-    policy: loadPolicyFile(resolve(config.folder, policies)),
+    policyPath: resolve(config.folder, policies),
+    database,
+    explanationDays: config.settings.gateway.audit.explanationDays,
+    gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
     cache,
@@ -178,6 +179,14 @@ const composeGateway = (parts: GatewayParts): Gateway => {
     log: place.log,
   });
 };
+
+/** One for both halves: the embedded database belongs to one process, and to one folder of it. */
+const openFor = ({ settings }: Config, halves: Halves, log: Logger): Promise<Database> =>
+  openDatabase({
+    databaseUrl: settings.databaseUrl,
+    folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
+    log,
+  });
 
 const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
   if (settings.redisUrl === null) return createMemoryCache({ clock });
@@ -195,12 +204,22 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const credentials = await credentialsOf(config);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const { engine, prepare } = composeEngine(config, bundle, log);
-  const service = halves.service ? composeService(config, credentials, engine, log) : Promise.resolve(null);
+  const database = await openFor(config, halves, log);
+  const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const cache = halves.gateway ? await openCache(config, log) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
-    cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+    cache === null
+      ? null
+      : await composeGateway({
+          config,
+          credentials,
+          dispatch: served?.dispatch ?? null,
+          cache,
+          database,
+          place,
+        });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
@@ -215,10 +234,12 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   return {
     // The token's path comes before Express's app, whose own cost is most of a request.
     handle: (request, response) =>
-      gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
+      gateway === null ? app(request, response) : gateway.router(request, response, () => app(request, response)),
     close: async () => {
+      await gateway?.close();
       await served?.close();
       await cache?.close();
+      await database.close();
     },
   };
 };

@@ -2,13 +2,15 @@
  * The gateway as a library: an Express router that a host application mounts in its own process, behind its own session,
  * in front of a Guestlist service or any other service of the interface.
  */
+import { join } from 'node:path';
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
 import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/http-upstream.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway as createRouter, type Gateway } from './gateway/router.js';
+import type { Gateway } from './gateway/router.js';
+import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
+import { openDatabase } from './platform/database.js';
 import { createLog, type Log } from './platform/log.js';
 
 export type { HostClaims, Identify } from './gateway/host-identity.js';
@@ -22,7 +24,7 @@ export type LibraryOptions = {
   readonly identifyTimeoutMs?: number;
   /** Path of the policy file; read once. */
   readonly policies: string;
-  /** The service that mints the tokens, and the API key of the policy's data app there. */
+  /** The service that mints the tokens, the API key of the policy's data app there, and how it is spared: see `gateway.upstream`. */
   readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;
   /** Where browsers reach the service; `service.url` where left out. */
   readonly publicServiceUrl?: string;
@@ -30,6 +32,14 @@ export type LibraryOptions = {
   readonly allowedOrigins?: readonly string[];
   /** The host's own origin as browsers see it; needed where a proxy in front changes the Host header. */
   readonly publicOrigin?: string;
+  /** PostgreSQL for what the gateway remembers for good; needed for several replicas. */
+  readonly databaseUrl?: string;
+  /** Folder of the embedded database where there is no `databaseUrl`; `./data` where left out. One process may use it. */
+  readonly dataDir?: string;
+  /** Lets operators and the command line in at `/gateway/admin`; nobody where left out. */
+  readonly gatewayToken?: string;
+  /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
+  readonly explanationDays?: number;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
   /** Receives one line for each request; JSON on standard output where left out. */
@@ -43,27 +53,49 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
   return createRedisCache({ url, log });
 };
 
-/** Throws where the policy file or the options could not work. */
-export const createGateway = (options: LibraryOptions): Gateway => {
-  const { identify, policies, service, log = createLog() } = options;
-  const clock = { now: () => new Date() };
-  return createRouter({
-    // Mounted in an Express app, the request is Express's.
-    identify: identify as Identify,
-    identifyTimeoutMs: options.identifyTimeoutMs,
-    allowedOrigins: options.allowedOrigins ?? [],
-    publicOrigin: options.publicOrigin,
-    policy: loadPolicyFile(policies),
-    upstream: createHttpUpstream({
-      baseUrl: service.url,
-      apiKey: service.apiKey,
-      settings: { ...usualUpstreamSettings, ...service },
-      clock,
-      log,
-    }),
-    serviceUrl: options.publicServiceUrl ?? service.url,
-    cache: options.cache ?? createMemoryCache({ clock }),
-    clock,
+/** A router to mount, and its end: what it remembers is in a database that has to be closed. */
+export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
+
+/** Rejects where the policy file, the options or the database could not work. */
+export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
+  const { identify, service, log = createLog() } = options;
+  const database = await openDatabase({
+    databaseUrl: options.databaseUrl ?? null,
+    folder: join(options.dataDir ?? './data', 'gateway'),
     log,
   });
+  const clock = { now: () => new Date() };
+  try {
+    const { router, close } = await openGateway({
+      // Mounted in an Express app, the request is Express's.
+      identify: identify as Identify,
+      identifyTimeoutMs: options.identifyTimeoutMs,
+      allowedOrigins: options.allowedOrigins ?? [],
+      publicOrigin: options.publicOrigin,
+      policyPath: options.policies,
+      database,
+      explanationDays: options.explanationDays ?? 30,
+      gatewayToken: options.gatewayToken ?? null,
+      upstream: createHttpUpstream({
+        baseUrl: service.url,
+        apiKey: service.apiKey,
+        settings: { ...usualUpstreamSettings, ...service },
+        clock,
+        log,
+      }),
+      serviceUrl: options.publicServiceUrl ?? service.url,
+      cache: options.cache ?? createMemoryCache({ clock }),
+      clock,
+      log,
+    });
+    return Object.assign(router, {
+      close: async () => {
+        await close();
+        await database.close();
+      },
+    });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 };

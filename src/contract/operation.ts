@@ -9,7 +9,7 @@ import type { Code } from '../domain/refusal.js';
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 export type Credential = keyof CallerByCredential;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 501 | 503;
+export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
 
 /** What an operation is about: the chapters of the reference. */
 export type Resource =

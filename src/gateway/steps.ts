@@ -5,17 +5,22 @@ import type { Clock } from '../domain/ports.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import type { AdminCommand } from './admin.js';
+import type { Audit } from './audit.js';
+import { auditCommands } from './audit-commands.js';
 import type { Capabilities } from './capabilities.js';
 import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
+import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
+import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import type { Policy } from './policy-file.js';
 import { createProvision } from './provision.js';
 import type { Resilience } from './resilience.js';
 import type { SessionSteps } from './session.js';
+import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
 import { createTokenStep } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
@@ -48,8 +53,12 @@ export type GatewayUpstream = {
   readonly capabilities?: Capabilities | undefined;
 };
 
-type GatewayParts = Origins & {
-  readonly policy: Policy;
+export type GatewayParts = Origins & {
+  readonly policies: Policies;
+  readonly ledger: Ledger;
+  readonly audit: Audit;
+  /** Lets operators in at `/gateway/admin`; null: nobody. */
+  readonly gatewayToken: string | null;
   readonly upstream: GatewayUpstream;
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
@@ -63,12 +72,15 @@ type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
-/** The steps of one gateway. */
-export const createSteps = (options: GatewayOptions): SessionSteps => {
-  const { policy, clock, cache, log } = options;
+/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
+export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+
+/** The parts of one gateway. */
+export const createParts = (options: GatewayOptions): Parts => {
+  const { policies, clock, cache, log } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities } = options.upstream;
   const upstream = createUpstream(transport, apiKey, resilience);
-  const provision = createProvision({ upstream, policy, clock, log, capabilities });
+  const provision = createProvision({ upstream, clock, log, capabilities });
   const findToken = createConfirmedToken({
     listMetrics: createMetricLists({ upstream, clock }),
     upstream,
@@ -77,20 +89,22 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
         upstream: mintWith,
         baseUrl,
         keyId: hash('sha256', apiKey, 'hex'),
-        epochs: () => [policy.digest],
+        epochs: (_, policy) => [policy.digest],
         cache,
         clock,
         minimumLifeMs: options.minimumLifeMs,
       }),
   });
-  return {
+  const steps: SessionSteps = {
     identity: identityOf(options),
-    tenant: createTenantStep(policy),
-    policy: createPolicyStep(policy, clock),
+    policies,
+    tenant: createTenantStep(),
+    standing: createStanding(),
+    policy: createPolicyStep(clock),
     provision,
-    token: async (of) => {
+    token: async (of, policy) => {
       try {
-        return await findToken({ ...of, dataApp: policy.dataApp });
+        return await findToken({ ...of, dataApp: policy.dataApp }, policy);
       } catch (error) {
         // The service may have lost a dashboard that was verified here: look again at the next request.
         if (isRefusedByUpstream(error)) provision.forget(of.dashboards);
@@ -99,4 +113,5 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
     },
     serviceUrl: options.serviceUrl,
   };
+  return { steps, commands: auditCommands(options.ledger) };
 };

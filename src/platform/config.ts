@@ -67,6 +67,7 @@ const settings = z.strictObject({
       capabilities: z.union([z.enum(['auto', 'none']), z.array(z.enum(capabilityNames))]).default('auto'),
     }),
     publicServiceUrl: z.url().nullable().default(null),
+    audit: section({ explanationDays: z.number().int().min(1).max(3650).default(30) }),
   }),
 });
 
