@@ -2,7 +2,6 @@
  * Why a user gets what they get: the decision of the gateway's own steps, and each part of it down to the file and line that
  * it comes from. Holds claim values and filters: it is for whoever supplied them, and never for a log.
  */
-import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { Refusal } from '../domain/refusal.js';
 import { celClaims, ExpressionFault } from './expression.js';
@@ -13,6 +12,7 @@ import { type Examined, examinePolicy } from './policy-examine.js';
 import type { Policy } from './policy-file.js';
 import { judge, type PolicyCase, type Verdict } from './policy-trial.js';
 import type { TenantOf } from './tenant.js';
+import { isRefusedByUpstream } from './unavailable.js';
 
 export type Denial = {
   readonly code: string;
@@ -97,7 +97,7 @@ const outcomeOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined)
       if (listMetrics !== undefined) return await listMetrics(dashboardId, clientId);
     } catch (error) {
       // It is made at the first login, which may be still to come.
-      if (!(error instanceof UpstreamRefusal)) throw error;
+      if (!isRefusedByUpstream(error)) throw error;
     }
     hasPlaceholders = true;
     return placeholderOf(dashboardId);

@@ -134,7 +134,13 @@ export const createParts = (options: GatewayOptions): Parts => {
     serviceUrl: options.serviceUrl,
   };
   const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
-  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics: currentLists(metricLists), clock, loadRequest });
+  const explain = createPolicyExplainCommand({
+    policies,
+    tenantOf,
+    listMetrics: currentLists(metricLists),
+    clock,
+    loadRequest,
+  });
   const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
   return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...commands] };
 };
