@@ -22,6 +22,8 @@ import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
+import { tenantsListCommand } from './tenant-listing.js';
+import { tenantsProvisionCommand } from './tenant-provisioning.js';
 import { createTokenStep } from './token.js';
 import { createUpstream } from './upstream.js';
 
@@ -107,5 +109,12 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: auditCommands(options.ledger) };
+  return {
+    steps,
+    commands: [
+      ...auditCommands(ledger),
+      tenantsListCommand(ledger),
+      tenantsProvisionCommand({ provision, policies, ledger, audit }),
+    ],
+  };
 };
