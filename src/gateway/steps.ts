@@ -25,6 +25,8 @@ import type { Resilience } from './resilience.js';
 import type { SessionSteps } from './session.js';
 import { createTenantStep } from './tenant.js';
 import { createTenantParts, type HookSettings } from './tenants/parts.js';
+import { tenantsListCommand } from './tenant-listing.js';
+import { tenantsProvisionCommand } from './tenant-provisioning.js';
 import { createTokenStep } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
@@ -142,5 +144,15 @@ export const createParts = (options: GatewayOptions): Parts => {
     loadRequest,
   });
   const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
-  return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...commands] };
+  return {
+    steps,
+    answerHook,
+    commands: [
+      ...auditCommands(ledger),
+      explain,
+      tenantsListCommand(ledger),
+      tenantsProvisionCommand({ provision, policies, ledger, audit }),
+      ...commands,
+    ],
+  };
 };
