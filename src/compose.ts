@@ -157,12 +157,14 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
   if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
   const capabilities = fixedCapabilities(capabilityNames);
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch), capabilities };
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
   const { config, credentials, cache, database, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
   return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -174,6 +176,7 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,

@@ -2,6 +2,7 @@
 export const capabilityNames = [
   'find-embed',
   'delete-dashboard',
+  'erase-client',
   'list-guest-tokens',
   'revoke-guest-tokens',
   'export-embed',

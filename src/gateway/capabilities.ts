@@ -4,6 +4,7 @@
  * A capability is only ever a shorter or a further way to ask. Nothing is trusted, shown or left out because of one.
  */
 import type { WireResponse } from '../contract/client.js';
+import { eraseClient } from '../contract/client-erasure.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../contract/dashboards.js';
 import { listEmbeds } from '../contract/embeds.js';
 import { listGuestTokens, revokeGuestTokens } from '../contract/guest-token-admin.js';
@@ -35,6 +36,11 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: deleteDashboard,
     does: "delete a client's dashboard",
     reason: 'The interface deletes embeds alone, and leaves the dashboard beneath them where it is.',
+  },
+  'erase-client': {
+    operation: eraseClient,
+    does: 'erase all that it keeps of a client',
+    reason: 'The interface deletes embeds alone, and leaves everything else of a client where it is.',
   },
   'list-guest-tokens': {
     operation: listGuestTokens,

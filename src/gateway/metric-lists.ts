@@ -59,3 +59,12 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
     }
   };
 };
+
+/** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */
+export const currentLists =
+  (lists: MetricLists): ListMetrics =>
+  async (dashboardId, clientId) => {
+    const { metrics, isCurrent } = await lists(dashboardId, clientId);
+    if (isCurrent) return metrics;
+    throw unavailable('metric-list-outdated', new Error('the metrics of the dashboard cannot be confirmed'));
+  };

@@ -7,21 +7,24 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
-import { auditCommands } from './audit-commands.js';
-import type { Capabilities } from './capabilities.js';
+import { auditCommands, auditEraser } from './audit-commands.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
+import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
-import { createMetricLists } from './metric-lists.js';
+import { createMetricLists, currentLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision } from './provision.js';
 import type { Resilience } from './resilience.js';
 import type { SessionSteps } from './session.js';
-import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
+import { createTenantParts, type HookSettings } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
@@ -54,6 +57,8 @@ export type GatewayUpstream = {
 };
 
 export type GatewayParts = Origins & {
+  /** Left out: hooks are off. */
+  readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -72,34 +77,49 @@ export type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
-/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
-export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+/** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
+export type Parts = {
+  readonly steps: SessionSteps;
+  readonly answerHook: AnswerHook;
+  readonly commands: readonly AdminCommand[];
+};
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, cache, log } = options;
-  const { transport, apiKey, baseUrl, resilience, capabilities } = options.upstream;
-  const upstream = createUpstream(transport, apiKey, resilience);
-  const provision = createProvision({ upstream, clock, log, capabilities });
+  const { ledger, audit } = options;
+  const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const keyId = hash('sha256', apiKey, 'hex');
+  const tenancy = createTenantParts({
+    ...options,
+    upstream: createUpstream(transport, apiKey, resilience),
+    requireCapability: capabilities.requireCapability,
+    hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
+  });
+  const { upstream, standing, works } = tenancy;
+  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log });
+  const metricLists = createMetricLists({ upstream, clock });
   const findToken = createConfirmedToken({
-    listMetrics: createMetricLists({ upstream, clock }),
+    listMetrics: metricLists,
     upstream,
     tokenStep: (mintWith) =>
       createTokenStep({
         upstream: mintWith,
         baseUrl,
-        keyId: hash('sha256', apiKey, 'hex'),
-        epochs: (_, policy) => [policy.digest],
+        keyId,
+        epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
+        during: works.during,
         cache,
         clock,
         minimumLifeMs: options.minimumLifeMs,
       }),
   });
+  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
-    standing: createStanding(),
+    tenant: tenantOf,
+    standing: standing.assert,
     policy: createPolicyStep(clock),
     provision,
     token: async (of, policy) => {
@@ -107,11 +127,14 @@ export const createParts = (options: GatewayOptions): Parts => {
         return await findToken({ ...of, dataApp: policy.dataApp }, policy);
       } catch (error) {
         // The service may have lost a dashboard that was verified here: look again at the next request.
-        if (isRefusedByUpstream(error)) provision.forget(of.dashboards);
+        if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
         throw error;
       }
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: auditCommands(options.ledger) };
+  const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
+  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics: currentLists(metricLists), clock, loadRequest });
+  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
+  return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...commands] };
 };
