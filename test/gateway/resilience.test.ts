@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
+import { revokeGuestTokens } from '../../src/contract/guest-token-admin.js';
 import { createGuestToken } from '../../src/contract/guest-tokens.js';
 import { createHttpTransport } from '../../src/gateway/http-transport.js';
 import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
@@ -221,6 +222,25 @@ describe('the deadline', () => {
     expect(asked).toHaveLength(1);
     expect(await list(call)).toEqual({ data: [], error: null });
   });
+});
+
+it('a revocation waits behind no login: it has places of its own', async () => {
+  const { call, script, asked } = await start({ maxConcurrent: 1, maxQueued: 1 });
+  let end = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    script.push((request, response) => {
+      end = () => ok(request, response);
+      resolve();
+    });
+  });
+  const logins = [list(call), list(call, 'ATL')];
+  await arrived;
+  await expect(list(call, 'SFO')).rejects.toMatchObject({ reason: 'upstream-calls-full' });
+  script.push((_, response) => response.end('{"data":{"revoked":3},"error":null}'));
+  expect(await call(revokeGuestTokens, { clientId: 'LAX' })).toMatchObject({ data: { revoked: 3 } });
+  expect(asked).toEqual(['GET /api/v2/data-app/metrics', 'POST /api/v2/guest-token/revoke']);
+  end();
+  await Promise.all(logins);
 });
 
 it('all calls to one upstream share its places, its circuit and its document', async () => {
