@@ -51,12 +51,14 @@ describe('a signature', () => {
     ['with a negative time', { headers: { 'webhook-timestamp': '-1' } }],
     ['with an endless time', { headers: { 'webhook-timestamp': '9'.repeat(40) } }],
   ];
-  it.each(hostile)('%s: refused, and nothing is done', async (_, sent) => {
+  it('that is wrong in any way: refused, and nothing is done', async () => {
     const { send, refused, granted } = await start();
-    const answer = await send('suspended', body, sent);
-    expect([answer.status, answer.error?.code]).toEqual([401, 'AUTHENTICATION_ERROR']);
-    expect(answer.error?.message).not.toContain('whsec_');
     const session = { iss: 'guestlist-demo', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
+    for (const [what, sent] of hostile) {
+      const answer = await send('suspended', body, sent);
+      expect([answer.status, answer.error?.code], what).toEqual([401, 'AUTHENTICATION_ERROR']);
+      expect(answer.error?.message, what).not.toContain('whsec_');
+    }
     expect((await granted(session)).embeds).toHaveLength(1);
     await send('suspended', body);
     expect(await refused(session)).toMatchObject({ code: 'TENANT_SUSPENDED' });
@@ -102,11 +104,13 @@ describe('a body', () => {
     ['from the future', { clientId: 'LAX', occurredAt: at(301).toISOString() }, 'occurredAt'],
     ['larger than 64 KiB', { ...body, data: 'x'.repeat(65_536) }, 'larger'],
   ];
-  it.each(bodies)('%s: 400, and it says what', async (_, given, said) => {
+  it('that is wrong in any way: 400, and it says what', async () => {
     const { send, upstream } = await start();
-    const answer = await send('deleted', given);
-    expect([answer.status, answer.error?.code]).toEqual([400, 'INVALID_REQUEST_BODY']);
-    expect(answer.error?.message).toContain(said);
+    for (const [what, given, said] of bodies) {
+      const answer = await send('deleted', given);
+      expect([answer.status, answer.error?.code], what).toEqual([400, 'INVALID_REQUEST_BODY']);
+      expect(answer.error?.message, what).toContain(said);
+    }
     expect(upstream.calls).toEqual([]);
   });
 
