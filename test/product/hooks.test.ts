@@ -35,15 +35,15 @@ const startRedis = async () => {
   return { url: `redis://127.0.0.1:${port}`, end: () => child.kill('SIGKILL') };
 };
 
-const valueOf = async (cache: Redis, key: string): Promise<unknown> => {
-  const type = await cache.type(key);
-  if (type === 'string') return cache.get(key);
-  if (type === 'hash') return cache.hgetall(key);
-  if (type === 'list') return cache.lrange(key, 0, -1);
-  if (type === 'set') return cache.smembers(key);
-  if (type === 'zset') return cache.zrange(key, 0, -1);
-  if (type === 'stream') return cache.xrange(key, '-', '+');
-  throw new Error(`the scan cannot read a ${type}`);
+const readValue = async (cache: Redis, key: string): Promise<unknown> => {
+  const kind = await cache.type(key);
+  if (kind === 'string') return cache.get(key);
+  if (kind === 'hash') return cache.hgetall(key);
+  if (kind === 'list') return cache.lrange(key, 0, -1);
+  if (kind === 'set') return cache.smembers(key);
+  if (kind === 'zset') return cache.zrange(key, 0, -1);
+  if (kind === 'stream') return cache.xrange(key, '-', '+');
+  throw new Error(`the scan cannot read a ${kind}`);
 };
 
 describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
@@ -103,7 +103,7 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
         const { rows } = await client.query<{ row: string }>(`select t::text as row from ${name} as t`);
         texts.push(name, ...rows.map(({ row }) => row));
       }
-      for (const key of await cache.keys('*')) texts.push(key, JSON.stringify(await valueOf(cache, key)));
+      for (const key of await cache.keys('*')) texts.push(key, JSON.stringify(await readValue(cache, key)));
       return texts.join('\n');
     } finally {
       await client.end();
