@@ -6,10 +6,11 @@ import { createClient, type Transport } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contract/dashboards.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
+import { capabilityNames } from '../../src/domain/capability.js';
 import { createLogAudit } from '../../src/gateway/audit.js';
+import { type Capabilities, fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/http-transport.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import type { ProvisionCapabilities } from '../../src/gateway/made-copy.js';
 import { attemptMs } from '../../src/gateway/provisioned.js';
 import { templateVersionOf } from '../../src/gateway/template-version.js';
 import { openDatabase } from '../../src/platform/database.js';
@@ -33,10 +34,10 @@ afterAll(async () => {
 });
 
 const call = () => createClient(transport, service.credentials.demoApiKey);
-const all: ProvisionCapabilities = { supports: async () => true };
-const none: ProvisionCapabilities = { supports: async () => false };
+const all = fixedCapabilities(capabilityNames);
+const none = fixedCapabilities([]);
 
-type Around = { readonly transport?: Transport; readonly capabilities?: ProvisionCapabilities };
+type Around = { readonly transport?: Transport; readonly capabilities?: Capabilities };
 
 const startAt = (ledger: Ledger, around: Around = {}) =>
   startGateway({
