@@ -3,6 +3,7 @@
  * and not here is found by test/conventions.test.ts.
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
+import { getDashboardContent, replaceDashboardContent } from './dashboard-content.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
@@ -58,6 +59,8 @@ export const bound = {
   deleteDashboard,
   exportDashboard,
   importDashboard,
+  getDashboardContent,
+  replaceDashboardContent,
   createDataApp,
   createDatasource,
   updateDatasource,
