@@ -7,7 +7,7 @@ import type { Policy } from './policy-file.js';
  * The clientId of a session: what the policy's tenant expression gives for its claims. Where it gives several, `asked`
  * must choose one of them, and nothing but one of them. Throws NO_TENANT.
  */
-export type TenantOf = (session: Session, asked: string | undefined) => string;
+export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
 
 const refuse = (message: string, reason: string, cause?: unknown): never => {
   throw new Refusal('NO_TENANT', message, { reason, cause });
@@ -47,22 +47,20 @@ const tenantsOf = (policy: Policy, session: Session): readonly string[] => {
   return [...new Set(tenants)];
 };
 
-/** Makes the step for one policy. */
-export const createTenantStep =
-  (policy: Policy): TenantOf =>
-  (session, asked) => {
-    const tenants = tenantsOf(policy, session);
-    if (asked !== undefined) {
-      if (tenants.includes(asked)) return asked;
-      return refuse(
-        "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
-        'tenant-not-own',
-      );
-    }
-    const [only, ...others] = tenants;
-    if (only !== undefined && others.length === 0) return only;
+/** Makes the step. */
+export const createTenantStep = (): TenantOf => (policy, session, asked) => {
+  const tenants = tenantsOf(policy, session);
+  if (asked !== undefined) {
+    if (tenants.includes(asked)) return asked;
     return refuse(
-      `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
-      'tenant-not-chosen',
+      "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
+      'tenant-not-own',
     );
-  };
+  }
+  const [only, ...others] = tenants;
+  if (only !== undefined && others.length === 0) return only;
+  return refuse(
+    `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
+    'tenant-not-chosen',
+  );
+};

@@ -30,12 +30,17 @@ export type EmbedTokenAnswer = {
 /** Every code that the gateway answers, with its status. */
 export const gatewayErrors = {
   INVALID_REQUEST_BODY: 400,
+  AUTHENTICATION_ERROR: 401,
   SESSION_INVALID: 401,
   NO_TENANT: 403,
   NO_POLICY: 403,
   POLICY_UNDECIDED: 403,
   EMBED_NOT_GRANTED: 403,
+  TENANT_SUSPENDED: 403,
+  NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  NOT_SUPPORTED: 409,
+  RATE_LIMITED: 429,
   INTERNAL_SERVER_ERROR: 500,
   UPSTREAM_UNAVAILABLE: 503,
 } as const satisfies Partial<Record<Code, Status>>;

@@ -16,7 +16,7 @@ const sessionOf = (claims: Record<string, unknown> = {}): Session => ({
   claims: { org_id: 'LAX', ...claims },
 });
 const decide = (overrides: object, claims: Record<string, unknown> = {}, asked: EmbedTokenBody = {}) =>
-  createPolicyStep(policyOf(overrides), clock)(sessionOf(claims), 'LAX', asked);
+  createPolicyStep(clock)(policyOf(overrides), sessionOf(claims), 'LAX', asked);
 const codeOf = (work: () => unknown): string => {
   try {
     work();
@@ -171,7 +171,7 @@ describe('the tenant', () => {
   const tenantOf = (tenant: string, claims: Record<string, unknown>, asked?: string) => {
     const session = { ...policyOf().claims };
     const policy = policyOf({ session: { claims: session, tenant, roles: '[]' } });
-    return createTenantStep(policy)(sessionOf(claims), asked);
+    return createTenantStep()(policy, sessionOf(claims), asked);
   };
 
   it('is one, or one that the body chooses among several', () => {
