@@ -2,7 +2,7 @@
  * JSON in one spelling: names sorted, what is undefined left out. Two values are written alike exactly where a database that keeps JSON would
  * not tell them apart.
  */
-export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value)) ?? 'null';
+export const canonicalJson = (value: unknown): string => String(JSON.stringify(sorted(value)));
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
@@ -12,5 +12,5 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(names.map((name) => [name, sorted((value as Readonly<Record<string, unknown>>)[name])]));
 };
 
-/** Whether two values are one, as JSON. */
+/** Whether two values are one, as JSON; what is undefined is not null. */
 export const isSameJson = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
