@@ -7,11 +7,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
+import { dashboards } from './migrations/0004-dashboards.js';
+import { rollouts } from './migrations/0005-rollouts.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
-export type { LedgerTables, TenantState } from './tables.js';
+export type { ItemState, LedgerTables, RolloutState, TenantState } from './tables.js';
 
-export const ledgerMigrations: Migrations = { '0001-tenants': tenants };
+export const ledgerMigrations: Migrations = {
+  '0001-tenants': tenants,
+  '0004-dashboards': dashboards,
+  '0005-rollouts': rollouts,
+};
 
 export type Ledger = {
   /** Its statements name the schema. */

@@ -1,0 +1,90 @@
+/** The versions of templates: what a tenant's copy was made from is known by the digest of the template's content, which is kept once. */
+import { hash } from 'node:crypto';
+import { type Call, UpstreamRefusal } from '../../contract/client.js';
+import { getDashboardContent } from '../../contract/dashboard-content.js';
+import { canonicalJson } from '../../domain/canonical-json.js';
+import type { DashboardContent } from '../../domain/dashboard.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Ledger } from '../ledger/ledger.js';
+
+export type TemplateVersion = {
+  readonly template: string;
+  /** SHA-256 of the content, in hex. */
+  readonly version: string;
+  readonly content: DashboardContent;
+  readonly label: string | null;
+};
+
+export type TemplateVersions = {
+  /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND. */
+  readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
+  readonly find: (template: string, version: string) => Promise<TemplateVersion | undefined>;
+  /** Newest first. */
+  readonly list: (template: string) => Promise<readonly TemplateVersion[]>;
+};
+
+export type TemplateVersionsOptions = { readonly ledger: Ledger; readonly upstream: Call; readonly clock: Clock };
+
+/** What a copy takes from its template. */
+export const templatePart = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
+  layout,
+  filters,
+  metrics,
+  gridMargin,
+});
+
+export const versionOf = (content: DashboardContent): string =>
+  hash('sha256', canonicalJson(templatePart(content)), 'hex');
+
+const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<DashboardContent> => {
+  try {
+    const { data } = await upstream(getDashboardContent, { dashboardId: template, workspaceName });
+    return templatePart(data);
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal) || error.code !== 'INVALID_DASHBOARD_ID') throw error;
+    throw new Refusal(
+      'NOT_FOUND',
+      `The service has no template dashboard ${JSON.stringify(template)} in workspace ${JSON.stringify(workspaceName)}.`,
+      { cause: error },
+    );
+  }
+};
+
+type Row = {
+  readonly template: string;
+  readonly version: string;
+  readonly content: string;
+  readonly label: string | null;
+};
+
+const decode = ({ content, ...row }: Row): TemplateVersion => ({ ...row, content: JSON.parse(content) });
+
+export const createTemplateVersions = ({ ledger, upstream, clock }: TemplateVersionsOptions): TemplateVersions => {
+  const rows = ledger.db.selectFrom('template_versions').select(['template', 'version', 'content', 'label']);
+  const find: TemplateVersions['find'] = async (template, version) => {
+    const row = await rows.where('template', '=', template).where('version', '=', version).executeTakeFirst();
+    return row && decode(row);
+  };
+  return {
+    find,
+    record: async (workspace, template, label) => {
+      const content = await readTemplate(upstream, workspace, template);
+      const version = versionOf(content);
+      const named = label === undefined ? {} : { label };
+      await ledger.db
+        .insertInto('template_versions')
+        .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
+        // What is there is of the same content: only its label may be new.
+        .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
+        .execute();
+      const kept = await find(template, version);
+      if (kept === undefined) throw new Error(`version ${version} of template ${template} was not kept`);
+      return kept;
+    },
+    list: async (template) =>
+      (await rows.where('template', '=', template).orderBy('recorded_at', 'desc').orderBy('version').execute()).map(
+        decode,
+      ),
+  };
+};
