@@ -17,6 +17,8 @@ import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createProvision } from './provision.js';
+import { createRolloutCommands } from './rollout/commands.js';
+import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
@@ -99,5 +101,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  const versions = createTemplateVersions({ ledger: options.ledger, upstream, clock });
+  const commands = createRolloutCommands({ ...options, upstream, versions });
+  return { steps, commands };
 };

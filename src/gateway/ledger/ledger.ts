@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
-import { dashboards } from './migrations/0004-dashboards.js';
+import { dashboards } from './migrations/0003-dashboards.js';
 import { rollouts } from './migrations/0005-rollouts.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
@@ -15,7 +15,7 @@ export type { ItemState, LedgerTables, RolloutState, TenantState } from './table
 
 export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,
-  '0004-dashboards': dashboards,
+  '0003-dashboards': dashboards,
   '0005-rollouts': rollouts,
 };
 

@@ -21,7 +21,33 @@ export type LedgerTables = {
     created_at: Date;
     updated_at: Date;
   };
-  readonly dashboards: { dashboard_id: string; tenant_ref: string; template: string; version: string | null };
+  /** A tenant's copies of templates: one row for each, from before it is made. */
+  readonly dashboards: {
+    tenant_ref: string;
+    template: string;
+    dashboard_id: string;
+    /** SHA-256 of where the copy is: the upstream's address, data app and workspace. */
+    upstream: string;
+    /** SHA-256 that stands for the API key which saw it there. */
+    key_ref: string;
+    /** `templateVersionOf` what it was made from; null: unknown. */
+    template_version: string | null;
+    /** Who makes it now, or did so last. */
+    attempt: string;
+    started_at: Date;
+    /** Null: it was there when this gateway came. */
+    created_at: Date | null;
+    /** Owner, template and import were seen to be right; null: never. */
+    verified_at: Date | null;
+    /** The service said since that something about it does not fit. */
+    doubted_at: Date | null;
+    failed_at: Date | null;
+    failed_step: string | null;
+    /** A slug. */
+    failure: string | null;
+    /** In a row. */
+    failures: Generated<number>;
+  };
   /** A template's content as it once was, kept once: `version` is the digest of `content`. */
   readonly template_versions: {
     template: string;

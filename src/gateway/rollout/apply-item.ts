@@ -18,7 +18,7 @@ export type ItemWork = Judge & {
 const maxTries = 3;
 
 const settleWith = async (work: ItemWork, item: RolloutItem, settlement: Settlement): Promise<Settlement> => {
-  await work.ledger.settle({ rolloutId: work.rollout.id, dashboardId: item.dashboardId }, settlement);
+  await work.ledger.settle({ ...item, rolloutId: work.rollout.id }, settlement);
   return settlement;
 };
 

@@ -4,7 +4,7 @@ import type { DashboardContent } from '../../domain/dashboard.js';
 import type { Clock } from '../../domain/ports.js';
 import type { ItemState, LedgerTables } from '../ledger/ledger.js';
 import type { Conflict } from '../three-way.js';
-import type { ItemKey, ItemRows, RolloutItem, Settlement } from './rollout.js';
+import type { ItemKey, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';
 
 type Db = Kysely<LedgerTables>;
 
@@ -13,14 +13,18 @@ const itemsOf = (db: Db) =>
     .selectFrom('rollout_items')
     .innerJoin('rollouts', 'rollouts.id', 'rollout_items.rollout_id')
     .leftJoin('tenants', 'tenants.tenant_ref', 'rollout_items.tenant_ref')
-    .leftJoin('dashboards', 'dashboards.dashboard_id', 'rollout_items.dashboard_id');
+    .leftJoin('dashboards', (join) =>
+      join
+        .onRef('dashboards.tenant_ref', '=', 'rollout_items.tenant_ref')
+        .onRef('dashboards.template', '=', 'rollouts.template'),
+    );
 
 const parsed = <T>(text: string | null): T | null => (text === null ? null : JSON.parse(text));
 
 const loadItem = async (db: Db, { rolloutId, dashboardId }: ItemKey): Promise<RolloutItem> => {
   const row = await itemsOf(db)
     .selectAll('rollout_items')
-    .select(['rollouts.template', 'tenants.client_id', 'dashboards.version'])
+    .select(['rollouts.template', 'tenants.client_id', 'dashboards.template_version as version'])
     .where('rollout_items.rollout_id', '=', rolloutId)
     .where('rollout_items.dashboard_id', '=', dashboardId)
     .executeTakeFirstOrThrow();
@@ -52,10 +56,10 @@ const updateItem = (db: Db, { rolloutId, dashboardId }: ItemKey, set: Updateable
 
 const unwritten = { before_content: null, before_digest: null, after_content: null, after_digest: null };
 
-const settle = (db: Db, now: Date, key: ItemKey, settlement: Settlement): Promise<void> =>
+const settle = (db: Db, now: Date, target: ItemTarget, settlement: Settlement): Promise<void> =>
   db.transaction().execute(async (inner) => {
     const { state, afterDigest, conflicts, fault = null, version, isUnwritten = false } = settlement;
-    await updateItem(inner, key, {
+    await updateItem(inner, target, {
       state,
       fault,
       updated_at: now,
@@ -64,7 +68,12 @@ const settle = (db: Db, now: Date, key: ItemKey, settlement: Settlement): Promis
       ...(conflicts === undefined ? {} : { conflicts: JSON.stringify(conflicts) }),
     });
     if (version === undefined) return;
-    await inner.updateTable('dashboards').set({ version }).where('dashboard_id', '=', key.dashboardId).execute();
+    await inner
+      .updateTable('dashboards')
+      .set({ template_version: version })
+      .where('tenant_ref', '=', target.tenantRef)
+      .where('template', '=', target.template)
+      .execute();
   });
 
 const notable: readonly ItemState[] = [
@@ -126,7 +135,7 @@ export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
       updated_at: clock.now(),
     });
   },
-  settle: (key, settlement) => settle(db, clock.now(), key, settlement),
+  settle: (target, settlement) => settle(db, clock.now(), target, settlement),
   listNotable: (id) => listNotable(db, id),
   forgetTenant: async (tenantRef) => {
     const { numDeletedRows } = await db

@@ -65,7 +65,7 @@ const loadTarget = async ({ versions }: PlanDeps, policy: Policy, input: PlanInp
   throw new Refusal('NOT_SUPPORTED', `Template ${JSON.stringify(template)} changed while it was planned: plan again.`);
 };
 
-/** One page of the plan, in order of dashboard ids. */
+/** One page of the plan, in order of the tenants' references. */
 export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInput): Promise<PlanPage> => {
   const { versions, ledger, upstream, width = 4 } = deps;
   const target = await loadTarget(deps, policy, input);
@@ -88,7 +88,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
     version: target.version,
     label: target.label,
     tenants: page.flatMap(({ dashboardId }) => planned.get(dashboardId) ?? []),
-    next: page.length < input.limit ? null : (page.at(-1)?.dashboardId ?? null),
+    next: page.length < input.limit ? null : (page.at(-1)?.tenantRef ?? null),
   };
 };
 

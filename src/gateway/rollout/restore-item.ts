@@ -51,6 +51,6 @@ export const restoreItem = async (work: RestoreWork, item: RolloutItem): Promise
     if (!(error instanceof Refusal)) throw error;
     return { state: 'restore-failed', fault: error.message };
   });
-  await work.ledger.settle({ rolloutId: work.rollout.id, dashboardId: item.dashboardId }, settlement);
+  await work.ledger.settle({ ...item, rolloutId: work.rollout.id }, settlement);
   return settlement;
 };

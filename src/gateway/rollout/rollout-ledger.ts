@@ -26,10 +26,12 @@ const dashboardsOf = (db: Db) =>
       // An erased tenant has none, and is not among these.
       eb.ref('tenants.client_id').$notNull().as('clientId'),
       'dashboards.template',
-      'dashboards.version',
+      'dashboards.template_version as version',
     ])
     .where('tenants.state', '<>', 'deleted')
-    .where('tenants.client_id', 'is not', null);
+    .where('tenants.client_id', 'is not', null)
+    // One that was never seen to be there is provisioning's affair.
+    .where('dashboards.verified_at', 'is not', null);
 
 const insert = async (
   db: Db,
@@ -71,8 +73,8 @@ const createRolloutRows = (db: Db, clock: Clock): RolloutRows => ({
   listDashboards: (template, { after, limit }) =>
     dashboardsOf(db)
       .where('dashboards.template', '=', template)
-      .where('dashboards.dashboard_id', '>', after)
-      .orderBy('dashboards.dashboard_id')
+      .where('dashboards.tenant_ref', '>', after)
+      .orderBy('dashboards.tenant_ref')
       .limit(limit)
       .execute(),
   insert: (rollout, items) => insert(db, clock.now(), rollout, items),

@@ -62,11 +62,14 @@ export type Settlement = {
 
 export type ItemKey = { readonly rolloutId: string; readonly dashboardId: string };
 
+/** With the copy that the item is about. */
+export type ItemTarget = ItemKey & Pick<TenantDashboard, 'tenantRef' | 'template'>;
+
 /** How many dashboards of a cohort are in a state. */
 export type Count = { readonly cohort: number; readonly state: ItemState; readonly count: number };
 
 export type RolloutRows = {
-  /** Copies of the template of tenants that are not deleted, in order of dashboard id. */
+  /** Copies of the template of tenants that are not deleted, in order of the tenants' references; `after` is one. */
   readonly listDashboards: (
     template: string,
     page: { readonly after: string; readonly limit: number },
@@ -93,7 +96,7 @@ export type ItemRows = {
   readonly listIds: (id: string, states: readonly ItemState[], cohort?: number) => Promise<readonly string[]>;
   readonly loadItem: (key: ItemKey) => Promise<RolloutItem>;
   readonly prepare: (key: ItemKey, preparation: Preparation) => Promise<void>;
-  readonly settle: (key: ItemKey, settlement: Settlement) => Promise<void>;
+  readonly settle: (target: ItemTarget, settlement: Settlement) => Promise<void>;
   /** Those that somebody has to look at, without their contents. */
   readonly listNotable: (
     id: string,

@@ -62,7 +62,7 @@ export const loadRollout = async (ledger: Pick<RolloutLedger, 'find'>, id: strin
 const listAll = async (ledger: RolloutLedger, template: string): Promise<readonly TenantDashboard[]> => {
   const all: TenantDashboard[] = [];
   for (;;) {
-    const page = await ledger.listDashboards(template, { after: all.at(-1)?.dashboardId ?? '', limit: pageSize });
+    const page = await ledger.listDashboards(template, { after: all.at(-1)?.tenantRef ?? '', limit: pageSize });
     all.push(...page);
     if (page.length < pageSize) return all;
   }
@@ -89,7 +89,7 @@ const createStep =
     await run.keepLease();
     const item = await run.ledger.loadItem({ rolloutId: run.rollout.id, dashboardId });
     const settlement = await workOn(item);
-    await record(run, codeOf(settlement), { step, dashboardId, state: settlement.state }, item.clientId);
+    await record(run, codeOf(settlement), { step, state: settlement.state }, item.clientId);
     return settlement;
   };
 

@@ -1,24 +1,25 @@
 /** The versions of templates: what a tenant's copy was made from is known by the digest of the template's content, which is kept once. */
-import { hash } from 'node:crypto';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../domain/canonical-json.js';
-import type { DashboardContent } from '../../domain/dashboard.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { type TemplateContent, templateVersionOf } from '../template-version.js';
 
 export type TemplateVersion = {
   readonly template: string;
-  /** SHA-256 of the content, in hex. */
+  /** `templateVersionOf` the content. */
   readonly version: string;
-  readonly content: DashboardContent;
+  readonly content: TemplateContent;
   readonly label: string | null;
 };
 
 export type TemplateVersions = {
   /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND. */
   readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
+  /** What a copy was made from: kept before the copy's row names it. */
+  readonly keep: (version: Omit<TemplateVersion, 'label'>) => Promise<void>;
   readonly find: (template: string, version: string) => Promise<TemplateVersion | undefined>;
   /** Newest first. */
   readonly list: (template: string) => Promise<readonly TemplateVersion[]>;
@@ -26,21 +27,11 @@ export type TemplateVersions = {
 
 export type TemplateVersionsOptions = { readonly ledger: Ledger; readonly upstream: Call; readonly clock: Clock };
 
-/** What a copy takes from its template. */
-export const templatePart = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
-  layout,
-  filters,
-  metrics,
-  gridMargin,
-});
-
-export const versionOf = (content: DashboardContent): string =>
-  hash('sha256', canonicalJson(templatePart(content)), 'hex');
-
-const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<DashboardContent> => {
+const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<TemplateContent> => {
   try {
     const { data } = await upstream(getDashboardContent, { dashboardId: template, workspaceName });
-    return templatePart(data);
+    const { layout, filters, metrics, gridMargin } = data;
+    return { layout, filters, metrics, gridMargin };
   } catch (error) {
     if (!(error instanceof UpstreamRefusal) || error.code !== 'INVALID_DASHBOARD_ID') throw error;
     throw new Refusal(
@@ -66,18 +57,25 @@ export const createTemplateVersions = ({ ledger, upstream, clock }: TemplateVers
     const row = await rows.where('template', '=', template).where('version', '=', version).executeTakeFirst();
     return row && decode(row);
   };
+  const keep = async (
+    { template, version, content }: Omit<TemplateVersion, 'label'>,
+    label?: string,
+  ): Promise<void> => {
+    const named = label === undefined ? {} : { label };
+    await ledger.db
+      .insertInto('template_versions')
+      .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
+      // What is there is of the same content: only its label may be new.
+      .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
+      .execute();
+  };
   return {
     find,
+    keep: (version) => keep(version),
     record: async (workspace, template, label) => {
       const content = await readTemplate(upstream, workspace, template);
-      const version = versionOf(content);
-      const named = label === undefined ? {} : { label };
-      await ledger.db
-        .insertInto('template_versions')
-        .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
-        // What is there is of the same content: only its label may be new.
-        .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
-        .execute();
+      const version = templateVersionOf(content);
+      await keep({ template, version, content }, label);
       const kept = await find(template, version);
       if (kept === undefined) throw new Error(`version ${version} of template ${template} was not kept`);
       return kept;
