@@ -52,10 +52,15 @@ export type RestrictionRule = {
   };
 };
 
+/** A file of a policy, as it was read. */
+export type PolicyFile = { readonly file: string; readonly text: string };
+
 /** A checked policy. `digest` is the SHA-256 of the file. */
 export type Policy = {
   readonly file: string;
   readonly digest: string;
+  /** What it was read from. */
+  readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
   readonly datamart: string;
@@ -148,7 +153,7 @@ const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
     ]),
   );
 
-const compilePolicy = (document: PolicyDocument, source: Source, file: string, digest: string): Policy => {
+const compilePolicy = (document: PolicyDocument, source: Source, { file, text }: PolicyFile): Policy => {
   const faults = createFaults(source);
   const compileAt = createCompile(source, faults);
   const compilers = createCompilers(document.session.claims);
@@ -156,7 +161,8 @@ const compilePolicy = (document: PolicyDocument, source: Source, file: string, d
   const { session } = document;
   const policy: Policy = {
     file,
-    digest,
+    digest: createHash('sha256').update(text).digest('hex'),
+    files: [{ file, text }],
     dataApp: document.dataApp,
     workspace: document.workspace,
     datamart: document.datamart,
@@ -186,7 +192,7 @@ export const loadPolicy = (text: string, file: string): Policy => {
   }
   const result = policySchema.safeParse(source.document.toJS());
   if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error));
-  return compilePolicy(result.data, source, file, createHash('sha256').update(text).digest('hex'));
+  return compilePolicy(result.data, source, { file, text });
 };
 
 /** Reads a policy file. Throws PolicyFaults, also where the file cannot be read. */

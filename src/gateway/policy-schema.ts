@@ -12,7 +12,7 @@ export const templateName = z
   .regex(/^[A-Za-z0-9_.]+(-[A-Za-z0-9_.]+)*$/, 'must be made of letters, digits, "_", "." and single "-" between them');
 
 const expression = z.string().min(1).max(4000);
-const minutes = z.number().int().min(1).max(10_080);
+export const minutes = z.number().int().min(1).max(10_080);
 
 const off = z.boolean().default(false);
 
@@ -43,7 +43,7 @@ export type TemplateSettings = z.output<typeof templateSettings>;
 const template = z.strictObject({ name: identifier, accessSettings: templateSettings.prefault({}) });
 
 /** A grant only adds, so every switch in it says `true`. A filter switch comes with the columns that it opens. */
-const grantedAccess = z
+export const grantedAccess = z
   .strictObject({
     isAllowEndUserDashboardFilter: z.literal(true),
     dashboardFilterColumns: z.array(filterColumns).min(1),

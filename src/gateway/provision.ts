@@ -39,7 +39,8 @@ export type ProvisionOptions = {
 
 const maxIdLength = 255;
 
-const idOf = ({ template }: Template, clientId: string): string => {
+/** Throws NO_TENANT where the id would be too long. */
+export const idOf = ({ template }: Template, clientId: string): string => {
   const id = dashboardIdOf(template, clientId);
   if (id.length <= maxIdLength) return id;
   throw new Refusal(

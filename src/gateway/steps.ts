@@ -8,6 +8,7 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
+import { auditCommands } from './audit-commands.js';
 import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -16,6 +17,8 @@ import type { Ledger } from './ledger/ledger.js';
 import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision } from './provision.js';
 import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
@@ -40,7 +43,7 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
-type GatewayParts = Origins & {
+export type GatewayParts = Origins & {
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -83,10 +86,11 @@ export const createParts = (options: GatewayOptions): Parts => {
     clock,
     minimumLifeMs: options.minimumLifeMs,
   });
+  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
+    tenant: tenantOf,
     standing: createStanding(),
     policy: createPolicyStep(clock),
     provision,
@@ -101,7 +105,9 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
+  const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
+  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock, loadRequest });
   const versions = createTemplateVersions({ ledger: options.ledger, upstream, clock });
-  const commands = createRolloutCommands({ ...options, upstream, versions });
-  return { steps, commands };
+  const rollout = createRolloutCommands({ ...options, upstream, versions });
+  return { steps, commands: [...auditCommands(options.ledger), explain, ...rollout] };
 };

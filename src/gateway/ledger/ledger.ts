@@ -8,15 +8,18 @@ import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
 import { dashboards } from './migrations/0003-dashboards.js';
-import { rollouts } from './migrations/0005-rollouts.js';
+import { audit } from './migrations/0005-audit.js';
+import { rollouts } from './migrations/0007-rollouts.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
-export type { ItemState, LedgerTables, RolloutState, TenantState } from './tables.js';
+export type { ItemState, RolloutState } from './rollout-tables.js';
+export type { LedgerTables, TenantState } from './tables.js';
 
 export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,
   '0003-dashboards': dashboards,
-  '0005-rollouts': rollouts,
+  '0005-audit': audit,
+  '0007-rollouts': rollouts,
 };
 
 export type Ledger = {

@@ -1,13 +1,17 @@
 /** The gateway's own tables. Every statement names the schema, which `ledgerOf` sees to. */
 import type { Generated } from 'kysely';
+import type { RolloutTables } from './rollout-tables.js';
 
 export const schemaName = 'guestlist_gateway';
 
 /** Where a tenant stands. What is deleted stays deleted until it is signed up anew. */
 export type TenantState = 'active' | 'suspended' | 'deleted';
 
+/** A bigint: PGlite gives a number, a server text. */
+type Seq = string | number;
+
 /** The rows of each table, as the migrations made them. */
-export type LedgerTables = {
+export type LedgerTables = RolloutTables & {
   /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
   readonly installation: { id: Generated<number>; tenant_key: string };
   readonly tenants: {
@@ -48,63 +52,23 @@ export type LedgerTables = {
     /** In a row. */
     failures: Generated<number>;
   };
-  /** A template's content as it once was, kept once: `version` is the digest of `content`. */
-  readonly template_versions: {
-    template: string;
-    version: string;
+  /** Append-only. `content` and `hash` as audit-chain.ts makes them; the other columns are for finding them. */
+  readonly audit_events: {
+    seq: Seq;
+    at: Date;
+    kind: string;
+    request_id: string | null;
+    /** A pseudonym. */
+    tenant: string | null;
     content: string;
-    label: string | null;
-    recorded_at: Date;
+    hash: string;
   };
-  readonly rollouts: {
-    id: string;
-    template: string;
-    version: string;
-    workspace: string;
-    /** JSON: the canary, the steps, and what stops it. */
-    options: string;
-    state: RolloutState;
-    /** Who works on it, while its lease lasts. */
-    runner: string | null;
-    lease_until: Date | null;
-    created_at: Date;
-    updated_at: Date;
-  };
-  readonly rollout_items: {
-    rollout_id: string;
-    dashboard_id: string;
-    tenant_ref: string;
-    cohort: number;
-    state: ItemState;
-    from_version: string | null;
-    /** The content that a rollback restores, with its digest; then the one that is written. */
-    before_content: string | null;
-    before_digest: string | null;
-    after_content: string | null;
-    after_digest: string | null;
-    conflicts: string | null;
-    fault: string | null;
-    updated_at: Date;
-  };
+  /** One row: the last entry. */
+  readonly audit_head: { id: Generated<number>; seq: Seq; hash: string };
+  /** 32 bytes in base64 for each tenant; the reference of those who are of no tenant is empty. */
+  readonly tenant_keys: { tenant_ref: string; pseudonym: string; key: string };
+  /** What a request was decided on, sealed with the tenant's key. */
+  readonly audit_explanations: { request_id: string; tenant_ref: string; at: Date; sealed: string };
+  /** Every policy that was in force, as JSON: `[{file, text}]`. */
+  readonly policy_texts: { digest: string; at: Date; files: string };
 };
-
-/** Where a roll-out stands. `running` and `rolling-back` without a lease were interrupted, and can be gone on with. */
-export type RolloutState = 'running' | 'stopped' | 'finished' | 'rolling-back' | 'rollback-stopped' | 'rolled-back';
-
-/**
- * Where one dashboard of a roll-out stands. `prepared`: its before-image is kept, and it may or may not be written. `current`: there was nothing to
- * write. What begins with `restore` is of a rollback.
- */
-export type ItemState =
-  | 'waiting'
-  | 'prepared'
-  | 'applied'
-  | 'current'
-  | 'conflict'
-  | 'missing'
-  | 'unknown-base'
-  | 'failed'
-  | 'restored'
-  | 'restore-conflict'
-  | 'restore-missing'
-  | 'restore-failed';
