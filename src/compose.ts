@@ -150,18 +150,21 @@ type GatewayParts = {
   readonly place: Place;
 };
 
-const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
+const upstreamOf = ({ config, credentials, dispatch }: GatewayParts): GatewayOptions['upstream'] => {
   const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
   if (serviceUrl !== null)
     return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  const capabilities = { supports: async () => true };
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
   const { config, credentials, cache, database, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
   return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -173,6 +176,7 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,

@@ -11,6 +11,7 @@ import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import { openDatabase } from './platform/database.js';
+import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
 import { createLog, type Log } from './platform/log.js';
 
 export type { HostClaims, Identify } from './gateway/host-identity.js';
@@ -40,6 +41,10 @@ export type LibraryOptions = {
   readonly gatewayToken?: string;
   /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
   readonly explanationDays?: number;
+  /** Secrets that the host's hooks may be signed with, `whsec_...`; hooks are off where left out. */
+  readonly hookSecrets?: readonly string[];
+  /** How far the clock of the hooks' sender may be off; five minutes where left out. */
+  readonly hookToleranceSeconds?: number;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
   /** Receives one line for each request; JSON on standard output where left out. */
@@ -56,9 +61,15 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
 /** A router to mount, and its end: what it remembers is in a database that has to be closed. */
 export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
 
+const hookSecretsOf = ({ hookSecrets = [] }: LibraryOptions): readonly string[] => {
+  if (hookSecrets.every(isHookSecret)) return hookSecrets;
+  throw new TypeError(`hookSecrets must be secrets of Standard Webhooks: ${hookSecretMend}`);
+};
+
 /** Rejects where the policy file, the options or the database could not work. */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   const { identify, service, log = createLog() } = options;
+  const secrets = hookSecretsOf(options);
   const database = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     folder: join(options.dataDir ?? './data', 'gateway'),
@@ -82,6 +93,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
         transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
       },
       serviceUrl: options.publicServiceUrl ?? service.url,
+      hooks: { secrets, toleranceSeconds: options.hookToleranceSeconds ?? 300 },
       cache: options.cache ?? createMemoryCache({ clock }),
       clock,
       log,

@@ -31,6 +31,7 @@ export type Template = {
   readonly template: string;
   readonly name: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
+  readonly provisioning: 'required' | 'best-effort';
 };
 
 type PolicyExpression = Expression<PolicyVariables>;
@@ -70,6 +71,8 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
+  /** What a tenant has before anybody logs in. */
+  readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
 };
@@ -143,15 +146,19 @@ const compileRestrictions = (
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
-    Object.entries(document.templates).map(([template, { name, accessSettings }]) => [
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
       template,
       {
         template,
         name,
+        provisioning,
         accessSettings: { ...accessSettings, datamartName: document.datamart },
       },
     ]),
   );
+
+const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
+  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
 
 const compilePolicy = (document: PolicyDocument, source: Source, { file, text }: PolicyFile): Policy => {
   const faults = createFaults(source);
@@ -171,6 +178,7 @@ const compilePolicy = (document: PolicyDocument, source: Source, { file, text }:
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
+    onSignUp: onSignUpOf(document),
     rules: compileRules(document, compileAt, compilers.policy),
     restrictions: compileRestrictions(document, compileAt, compilers.policy),
   };

@@ -47,7 +47,7 @@ export const createSessions =
     trace.tenant = clientId;
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
-    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
     const token = await steps.token({ clientId, session, grant, dashboards }, policy);
     return {
       token: token.token,

@@ -12,6 +12,7 @@ import { createSingleFlight } from '../platform/single-flight.js';
 import { encodeClientId } from './dashboard-id.js';
 import { undecided } from './policy.js';
 import type { Policy } from './policy-file.js';
+import type { TenantWorks } from './tenants/works.js';
 import { unavailable } from './upstream.js';
 
 export type GuestToken = {
@@ -32,6 +33,8 @@ export type TokenOptions = {
   readonly epochs: Epochs;
   readonly cache: Cache;
   readonly clock: Clock;
+  /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
+  readonly during: TenantWorks['during'];
   /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
   readonly minimumLifeMs?: number | undefined;
 };
@@ -40,6 +43,9 @@ export type TokenOptions = {
 export type TokenOf = (request: GuestTokenRequest, policy: Policy) => Promise<GuestToken>;
 
 type Held = { readonly token: string; readonly expiresAtMs: number };
+
+/** What the keys of all tokens of a client begin with. */
+export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
 
 /**
  * The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. The request is
@@ -51,7 +57,7 @@ export const tokenKeyOf = (
   policy: Policy,
 ): string => {
   const material = JSON.stringify([baseUrl, keyId, epochs(request, policy), request]);
-  return `guestlist:token:${encodeClientId(request.clientId)}:${hash('sha256', material, 'hex')}`;
+  return `${tokenKeysOf(request.clientId)}${hash('sha256', material, 'hex')}`;
 };
 
 /** What a cache holds may have been written by anyone who reaches it: anything unexpected is a miss. */
@@ -112,9 +118,11 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     return flight(key, async () => {
       const held = decodeHeld(await cache.get(key));
       if (held !== null && held.expiresAtMs - clock.now().getTime() > minimumLifeMs) return answer(held);
-      const minted = await mint(request);
-      await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
-      return answer(minted);
+      return options.during(request.clientId, async () => {
+        const minted = await mint(request);
+        await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
+        return answer(minted);
+      });
     });
   };
 };

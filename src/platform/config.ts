@@ -60,6 +60,7 @@ const settings = z.strictObject({
     }),
     publicServiceUrl: z.url().nullable().default(null),
     audit: section({ explanationDays: z.number().int().min(1).max(3650).default(30) }),
+    hooks: section({ toleranceSeconds: z.number().int().min(1).max(3600).default(300) }),
   }),
 });
 

@@ -9,6 +9,7 @@ import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
 import { dashboards } from './migrations/0003-dashboards.js';
 import { audit } from './migrations/0005-audit.js';
+import { hooks } from './migrations/0006-hooks.js';
 import { rollouts } from './migrations/0007-rollouts.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
@@ -19,6 +20,7 @@ export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,
   '0003-dashboards': dashboards,
   '0005-audit': audit,
+  '0006-hooks': hooks,
   '0007-rollouts': rollouts,
 };
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Log } from '../../platform/log.js';
 import { type AdminCommand, adminCommand } from '../admin.js';
+import type { Eraser } from '../erasure/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
 import { templateName } from '../policy-schema.js';
@@ -46,7 +47,13 @@ const applyInput = z.strictObject({
 
 const idInput = z.strictObject({ id: z.uuid() });
 
-export const createRolloutCommands = (options: RolloutCommandsOptions): readonly AdminCommand[] => {
+export type RolloutParts = {
+  readonly commands: readonly AdminCommand[];
+  /** The before-images hold what a tenant wrote. */
+  readonly eraser: Eraser;
+};
+
+export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutParts => {
   const { policies, log, versions, upstream } = options;
   const ledger = createRolloutLedger(options.ledger, options.clock);
   const rollouts = createRollouts({ ...options, ledger });
@@ -54,7 +61,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): readonly
     done.catch((err: unknown) => log.error({ err, rollout: id }, 'a roll-out was interrupted; it can be gone on with'));
     return { id };
   };
-  return [
+  const commands = [
     adminCommand('rollout-plan', planInput, (input) =>
       planRollout({ upstream, versions, ledger }, policies.current(), input),
     ),
@@ -74,4 +81,6 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): readonly
       })),
     })),
   ];
+  const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
+  return { commands, eraser: { where: 'roll-outs', erase } };
 };
