@@ -11,11 +11,13 @@ import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
+import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
-import { createHttpTransport } from './gateway/http-transport.js';
+import { fixedCapabilities } from './gateway/capabilities.js';
+import { createHttpUpstream } from './gateway/http-upstream.js';
 import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
@@ -150,14 +152,13 @@ type GatewayParts = {
   readonly place: Place;
 };
 
-const upstreamOf = ({ config, credentials, dispatch }: GatewayParts): GatewayOptions['upstream'] => {
-  const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
+const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
+  const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null)
-    return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
+  if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
+  const capabilities = fixedCapabilities(capabilityNames);
   // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
-  const capabilities = { supports: async () => true };
   return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
-import { createHttpTransport } from './gateway/http-transport.js';
+import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/http-upstream.js';
 import type { Gateway } from './gateway/router.js';
 import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
@@ -25,8 +25,8 @@ export type LibraryOptions = {
   readonly identifyTimeoutMs?: number;
   /** Path of the policy file; read once. */
   readonly policies: string;
-  /** The service that mints the tokens, and the API key of the policy's data app there. */
-  readonly service: { readonly url: string; readonly apiKey: string; readonly timeoutMs?: number };
+  /** The service that mints the tokens, the API key of the policy's data app there, and how it is spared: see `gateway.upstream`. */
+  readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;
   /** Where browsers reach the service; `service.url` where left out. */
   readonly publicServiceUrl?: string;
   /** Origins beside the host's own whose pages may ask with their cookies; none where left out. */
@@ -87,11 +87,13 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       database,
       explanationDays: options.explanationDays ?? 30,
       gatewayToken: options.gatewayToken ?? null,
-      upstream: {
+      upstream: createHttpUpstream({
         baseUrl: service.url,
         apiKey: service.apiKey,
-        transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
-      },
+        settings: { ...usualUpstreamSettings, ...service },
+        clock,
+        log,
+      }),
       serviceUrl: options.publicServiceUrl ?? service.url,
       hooks: { secrets, toleranceSeconds: options.hookToleranceSeconds ?? 300 },
       cache: options.cache ?? createMemoryCache({ clock }),

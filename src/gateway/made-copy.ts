@@ -5,14 +5,12 @@ import { listEmbedMetrics } from '../contract/embeds.js';
 import { listDashboardMetrics } from '../contract/workspace-dashboards.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
+import type { Capabilities } from './capabilities.js';
 import type { EmbedIndex } from './embed-index.js';
 import { type TemplateContent, templateContentOf, templateVersionOf } from './template-version.js';
 import { unavailable } from './upstream.js';
 
 /** What provisioning uses of the upstream beyond the interface, where it has it. */
-export type ProvisionCapabilities = {
-  readonly supports: (name: 'delete-dashboard' | 'export-embed') => Promise<boolean>;
-};
 
 /** Of a template, with what it held: kept before a copy's row names it. */
 export type TemplateVersion = {
@@ -23,7 +21,7 @@ export type TemplateVersion = {
 
 export type CopyOptions = {
   readonly upstream: Call;
-  readonly capabilities: ProvisionCapabilities;
+  readonly capabilities: Capabilities;
   readonly index: EmbedIndex;
   readonly keepVersion: (version: TemplateVersion) => Promise<void>;
   readonly log: Log;

@@ -11,10 +11,11 @@ import { mapBounded } from '../platform/bounded.js';
 import type { Log } from '../platform/log.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import type { Audit } from './audit.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import { dashboardIdOf } from './dashboard-id.js';
 import { createEmbedIndex } from './embed-index.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { ProvisionCapabilities, TemplateVersion } from './made-copy.js';
+import type { TemplateVersion } from './made-copy.js';
 import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
 import type { Policy, Template } from './policy-file.js';
 import { createProvisionMemory } from './provision-memory.js';
@@ -66,7 +67,7 @@ export type ProvisionOptions = {
   readonly baseUrl: string;
   readonly keyId: string;
   /** Beyond the interface; left out: none. */
-  readonly capabilities?: ProvisionCapabilities | undefined;
+  readonly capabilities?: Capabilities | undefined;
   readonly ledger: Ledger;
   readonly audit: Audit;
   readonly clock: Clock;
@@ -130,7 +131,7 @@ const createSettle = (
   options: ProvisionOptions,
   { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
 ) => {
-  const { ledger, clock, log, keepVersion = async () => {}, capabilities = { supports: async () => false } } = options;
+  const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
   const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion });
   const settleTemplate = createSettleTemplate({ make, memory, clock, log });
   const reading = createSingleFlight<TenantDashboards>();
@@ -147,7 +148,7 @@ const createSettle = (
 const createParts = (options: ProvisionOptions) => ({
   memory: createProvisionMemory(options.maxRemembered ?? 100_000),
   provisioned: createProvisioned(options.ledger),
-  index: createEmbedIndex(options.upstream, options.clock),
+  index: createEmbedIndex(options),
   placeOf: createPlaces(options),
 });
 type Parts = ReturnType<typeof createParts>;

@@ -1,34 +1,34 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import { type Transport, UpstreamRefusal } from '../contract/client.js';
+import type { Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
+import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
-import type { RequireCapability } from './erasure/upstream.js';
-import { guestRequestOf } from './guest-request.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { ProvisionCapabilities } from './made-copy.js';
-import { createMetricLists, type ListMetrics } from './metric-lists.js';
+import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision, type Provision } from './provision.js';
+import type { Resilience } from './resilience.js';
 import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import { createTenantStep } from './tenant.js';
-import { createTenantParts, type HookSettings } from './tenants/parts.js';
+import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
+import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
@@ -46,24 +46,27 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
+/** `createHttpUpstream` makes one of a service elsewhere. */
+export type GatewayUpstream = {
+  readonly transport: Transport;
+  readonly apiKey: string;
+  /** Names the upstream in the keys of cached tokens. */
+  readonly baseUrl: string;
+  /** Left out: each call is tried once. */
+  readonly resilience?: Resilience | undefined;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+};
+
 export type GatewayParts = Origins & {
+  /** Left out: hooks are off. */
+  readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
   /** Lets operators in at `/gateway/admin`; null: nobody. */
   readonly gatewayToken: string | null;
-  readonly upstream: {
-    readonly transport: Transport;
-    readonly apiKey: string;
-    /** Names the upstream in the keys of cached tokens. */
-    readonly baseUrl: string;
-    /** Beyond the interface; left out: none. */
-    readonly capabilities?: ProvisionCapabilities | undefined;
-    /** What it can do beyond the interface; left out: everything that Guestlist's own service can. */
-    readonly requireCapability?: RequireCapability | undefined;
-  };
-  /** Left out: hooks are off. */
-  readonly hooks?: HookSettings | undefined;
+  readonly upstream: GatewayUpstream;
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
   readonly cache: Cache;
@@ -83,52 +86,57 @@ export type Parts = {
   readonly commands: readonly AdminCommand[];
 };
 
-const createGuestTokens =
-  (
-    tokenOf: ReturnType<typeof createTokenStep>,
-    listMetrics: ListMetrics,
-    provision: Pick<Provision, 'forget'>,
-  ): SessionSteps['token'] =>
-  async (of, policy) => {
+type TokenParts = Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+  readonly provision: Pick<Provision, 'forget'>;
+  readonly metricLists: MetricLists;
+  readonly keyId: string;
+};
+
+const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
+  const { upstream, standing, works, provision, metricLists, keyId } = parts;
+  const findToken = createConfirmedToken({
+    listMetrics: metricLists,
+    upstream,
+    tokenStep: (mintWith) =>
+      createTokenStep({
+        upstream: mintWith,
+        baseUrl: options.upstream.baseUrl,
+        keyId,
+        epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
+        during: works.during,
+        cache: options.cache,
+        clock: options.clock,
+        minimumLifeMs: options.minimumLifeMs,
+      }),
+  });
+  return async (of, policy) => {
     try {
-      return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
+      return await findToken({ ...of, dataApp: policy.dataApp }, policy);
     } catch (error) {
       // The service may have lost a dashboard that was verified here: look again at the next request.
-      if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) {
-        await provision.forget(of.dashboards, of.clientId);
-      }
+      if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
       throw error;
     }
   };
+};
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, cache, log } = options;
-  const { transport, apiKey, baseUrl, capabilities } = options.upstream;
+  const { policies, clock, log, ledger, audit } = options;
+  const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
   const keyId = hash('sha256', apiKey, 'hex');
-  const { ledger, audit } = options;
   const tenancy = createTenantParts({
     ...options,
-    upstream: createUpstream(transport, apiKey),
-    requireCapability: options.upstream.requireCapability ?? (async () => {}),
+    upstream: createUpstream(transport, apiKey, resilience),
+    requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
-  const { upstream, standing, works } = tenancy;
-  const versions = createTemplateVersions({ ledger, upstream, clock });
+  const { upstream, standing } = tenancy;
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const keepVersion = versions.keep;
   const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log, keepVersion });
-  const rollout = createRolloutCommands({ ...options, upstream, versions });
-  const listMetrics = createMetricLists({ upstream, clock });
-  const tokenOf = createTokenStep({
-    upstream,
-    baseUrl,
-    keyId,
-    epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
-    during: works.during,
-    cache,
-    clock,
-    minimumLifeMs: options.minimumLifeMs,
-  });
+  const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
+  const metricLists = createMetricLists({ upstream, clock });
   const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
@@ -137,11 +145,17 @@ export const createParts = (options: GatewayOptions): Parts => {
     standing: standing.assert,
     policy: createPolicyStep(clock),
     provision,
-    token: createGuestTokens(tokenOf, listMetrics, provision),
+    token: createTokens(options, { ...tenancy, provision, metricLists, keyId }),
     serviceUrl: options.serviceUrl,
   };
   const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
-  const explain = createPolicyExplainCommand({ policies, tenantOf, listMetrics, clock, loadRequest });
+  const explain = createPolicyExplainCommand({
+    policies,
+    tenantOf,
+    listMetrics: currentLists(metricLists),
+    clock,
+    loadRequest,
+  });
   const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
   return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...commands, ...rollout.commands] };
 };

@@ -3,17 +3,15 @@
  * everything that the token depends on, so a changed grant, policy, key or upstream never meets an older token.
  */
 import { hash } from 'node:crypto';
-import { type Call, UpstreamRefusal } from '../contract/client.js';
+import type { Call } from '../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { encodeClientId } from './dashboard-id.js';
-import { undecided } from './policy.js';
+import { mintErrorOf } from './mint-refusal.js';
 import type { Policy } from './policy-file.js';
 import type { TenantWorks } from './tenants/works.js';
-import { unavailable } from './upstream.js';
 
 export type GuestToken = {
   readonly token: string;
@@ -75,21 +73,6 @@ const decodeHeld = (text: string | null): Held | null => {
   }
 };
 
-const restrictionCodes = ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR'];
-
-/** A mint that the service refuses: never tried again with less in it. */
-const refusalOf = (error: unknown): unknown => {
-  if (!(error instanceof UpstreamRefusal)) return error;
-  if (restrictionCodes.includes(error.code)) return undecided('restriction-not-enforceable', error);
-  if (error.code === 'CLIENT_ID_ERROR') {
-    return new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
-      reason: 'tenant-unknown-upstream',
-      cause: error,
-    });
-  }
-  return unavailable('mint-refused', error);
-};
-
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
   Math.min(configured ?? expiryMs / 5, expiryMs / 2);
 
@@ -104,7 +87,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
       const { token } = await upstream(createGuestToken, request);
       return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0) };
     } catch (error) {
-      throw refusalOf(error);
+      throw mintErrorOf(error, request);
     }
   };
   return (request, policy) => {

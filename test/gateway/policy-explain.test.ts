@@ -5,7 +5,7 @@ import { keepPolicyText } from '../../src/gateway/audit-commands.js';
 import { createAudit } from '../../src/gateway/audit-ledger.js';
 import { factsOf, viewOf } from '../../src/gateway/grant-facts.js';
 import { sessionOf } from '../../src/gateway/identity.js';
-import { createMetricLists } from '../../src/gateway/metric-lists.js';
+import { createMetricLists, currentLists } from '../../src/gateway/metric-lists.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { contributionsOf } from '../../src/gateway/policy-contributions.js';
 import { type Explanation, explainGrant } from '../../src/gateway/policy-explain.js';
@@ -71,7 +71,8 @@ describe('the token request of an explanation', () => {
   it('marks what only an upstream knows, where none is asked or the dashboard is not made yet', async () => {
     const offline = await explain(restricted);
     const { transport } = (await startGateway()).upstream;
-    const listMetrics = createMetricLists({ upstream: createUpstream(transport, 'k'), clock: createMovableClock() });
+    const upstream = createUpstream(transport, 'k');
+    const listMetrics = currentLists(createMetricLists({ upstream, clock: createMovableClock() }));
     const online = await explainGrant({
       policy: policyOf(restricted),
       of: { claims: ann, body: {}, now },

@@ -3,8 +3,10 @@
 import type { Call, Transport } from '../../src/contract/client.js';
 import { bound } from '../../src/contract/operations.js';
 import type { ApiKeyCaller } from '../../src/domain/caller.js';
+import { capabilityNames } from '../../src/domain/capability.js';
 import type { DashboardContent } from '../../src/domain/dashboard.js';
 import type { AuditEvent } from '../../src/gateway/audit.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { dashboardIdOf } from '../../src/gateway/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import type { Policy } from '../../src/gateway/policy-file.js';
@@ -119,12 +121,14 @@ export const openRolloutHouse = async (databaseUrl: string | null = null) => {
   const clock = createMovableClock();
   const events: AuditEvent[] = [];
   const caller: ApiKeyCaller = world.api();
-  const versions = createTemplateVersions({ ledger, upstream, clock });
+  const capabilities = fixedCapabilities(capabilityNames);
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const rolloutLedger = createRolloutLedger(ledger, clock);
   return {
     world,
     ledger,
     versions,
+    capabilities,
     upstream,
     clock,
     events,

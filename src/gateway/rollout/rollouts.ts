@@ -7,6 +7,7 @@ import type { Call } from '../../contract/client.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit.js';
+import type { Capabilities } from '../capabilities.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 import type { Policy } from '../policy-file.js';
 import { applyItem } from './apply-item.js';
@@ -22,6 +23,7 @@ export type RolloutDeps = {
   readonly upstream: Call;
   readonly ledger: RolloutLedger;
   readonly versions: TemplateVersions;
+  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
   readonly audit: Audit;
   readonly clock: Clock;
   /** How many copies are worked on at a time. */
@@ -178,6 +180,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   const { template, version, label, ...options } = wanted;
   if (!policy.templates.has(template))
     throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+  await deps.capabilities.requireCapability('replace-content');
   const target = await deps.versions.record(policy.workspace, template, label);
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} is another one by now (${target.version}): plan again.`);

@@ -4,6 +4,7 @@ import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Capabilities } from '../capabilities.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type TemplateContent, templateVersionOf } from '../template-version.js';
 
@@ -16,7 +17,7 @@ export type TemplateVersion = {
 };
 
 export type TemplateVersions = {
-  /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND. */
+  /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND, or NOT_SUPPORTED. */
   readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
   /** What a copy was made from: kept before the copy's row names it. */
   readonly keep: (version: Omit<TemplateVersion, 'label'>) => Promise<void>;
@@ -25,7 +26,12 @@ export type TemplateVersions = {
   readonly list: (template: string) => Promise<readonly TemplateVersion[]>;
 };
 
-export type TemplateVersionsOptions = { readonly ledger: Ledger; readonly upstream: Call; readonly clock: Clock };
+export type TemplateVersionsOptions = {
+  readonly ledger: Ledger;
+  readonly upstream: Call;
+  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly clock: Clock;
+};
 
 const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<TemplateContent> => {
   try {
@@ -51,7 +57,12 @@ type Row = {
 
 const decode = ({ content, ...row }: Row): TemplateVersion => ({ ...row, content: JSON.parse(content) });
 
-export const createTemplateVersions = ({ ledger, upstream, clock }: TemplateVersionsOptions): TemplateVersions => {
+export const createTemplateVersions = ({
+  ledger,
+  upstream,
+  capabilities,
+  clock,
+}: TemplateVersionsOptions): TemplateVersions => {
   const rows = ledger.db.selectFrom('template_versions').select(['template', 'version', 'content', 'label']);
   const find: TemplateVersions['find'] = async (template, version) => {
     const row = await rows.where('template', '=', template).where('version', '=', version).executeTakeFirst();
@@ -73,6 +84,7 @@ export const createTemplateVersions = ({ ledger, upstream, clock }: TemplateVers
     find,
     keep: (version) => keep(version),
     record: async (workspace, template, label) => {
+      await capabilities.requireCapability('read-content');
       const content = await readTemplate(upstream, workspace, template);
       const version = templateVersionOf(content);
       await keep({ template, version, content }, label);
