@@ -345,7 +345,7 @@ describe('interrupted anywhere, it goes on', () => {
       expect(await board.exported('a')).toBe(before);
     });
     expect(kills).toBeGreaterThan(12);
-  });
+  }, 240_000);
 
   it('killed after each of its steps in turn, a rollback ends as one that was not', async () => {
     const board = await openWith('a');
@@ -360,7 +360,7 @@ describe('interrupted anywhere, it goes on', () => {
       id = (await apply(board)).id;
     });
     expect(kills).toBeGreaterThan(8);
-  });
+  }, 240_000);
 
   it('an edit while it was interrupted is kept, and said', async () => {
     const board = await openWith('a');
