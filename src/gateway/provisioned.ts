@@ -115,7 +115,8 @@ const completeTarget = async (db: Db, target: Target, now: Date, made: Made | nu
 const failTarget = async (db: Db, target: Target, now: Date, step: string, failure: string): Promise<number> => {
   const row = await asked(
     updateOf(db, target)
-      // Where another has completed it meanwhile, nothing failed.
+      // Where another makes it, or has completed it meanwhile, nothing failed.
+      .where('attempt', '=', target.attempt)
       .where(({ or, eb }) => or([eb('verified_at', 'is', null), eb('doubted_at', 'is not', null)]))
       .set(({ eb }) => ({ failed_at: now, failed_step: step, failure, failures: eb('failures', '+', 1) }))
       .returning('failures')

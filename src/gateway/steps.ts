@@ -26,6 +26,8 @@ import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import { createTenantStep } from './tenant.js';
+import { tenantsListCommand } from './tenant-listing.js';
+import { tenantsProvisionCommand } from './tenant-provisioning.js';
 import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
@@ -157,5 +159,10 @@ export const createParts = (options: GatewayOptions): Parts => {
     loadRequest,
   });
   const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
-  return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...commands, ...rollout.commands] };
+  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ provision, policies, ledger, audit })];
+  return {
+    steps,
+    answerHook,
+    commands: [...auditCommands(ledger), explain, ...commands, ...listing, ...rollout.commands],
+  };
 };
