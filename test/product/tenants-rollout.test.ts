@@ -18,7 +18,10 @@ const run = (...args: string[]) =>
 const call = async (method: string, path: string, bearer: string, body?: unknown): Promise<string> => {
   const response = await fetch(`${product.url}/api/v2${path}`, {
     method,
-    headers: { authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${bearer}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
