@@ -1,6 +1,8 @@
 /** `guestlist tenants`: which function each of its commands is. */
 import { tenantsList } from './tenants-list.js';
+import { tenantsPlan } from './tenants-plan.js';
 import { tenantsProvision } from './tenants-provision.js';
+import { rolloutUsage, tenantsApply, tenantsRollback, tenantsRollouts } from './tenants-rollout.js';
 
 export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
 
@@ -11,12 +13,17 @@ export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
   guestlist tenants provision --all | --tenant ID ... [--new] [--template T ...] [--after CURSOR]
                                              make what is missing; left out, the templates are those of the policy's
                                              onSignUp. --new: also tenants that nobody has heard of yet. Safe to repeat
+${rolloutUsage}
 All take --json, and --url, where the gateway is.`;
 
 /** Each answers the exit code. */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   list: tenantsList,
   provision: tenantsProvision,
+  plan: tenantsPlan,
+  apply: tenantsApply,
+  rollback: tenantsRollback,
+  rollouts: tenantsRollouts,
 };
 
 /** Runs one of them. Answers the exit code. */

@@ -15,18 +15,20 @@ import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
-import { createMetricLists, currentLists } from './metric-lists.js';
+import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { loadLoggedRequest } from './policy-explain-logged.js';
-import { createProvision } from './provision.js';
+import { createProvision, type Provision } from './provision.js';
 import type { Resilience } from './resilience.js';
+import { createRolloutCommands } from './rollout/commands.js';
+import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import { createTenantStep } from './tenant.js';
 import { tenantsListCommand } from './tenant-listing.js';
 import { tenantsProvisionCommand } from './tenant-provisioning.js';
-import { createTenantParts, type HookSettings } from './tenants/parts.js';
+import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
@@ -86,10 +88,43 @@ export type Parts = {
   readonly commands: readonly AdminCommand[];
 };
 
+type TokenParts = Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+  readonly provision: Pick<Provision, 'forget'>;
+  readonly metricLists: MetricLists;
+  readonly keyId: string;
+};
+
+const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
+  const { upstream, standing, works, provision, metricLists, keyId } = parts;
+  const findToken = createConfirmedToken({
+    listMetrics: metricLists,
+    upstream,
+    tokenStep: (mintWith) =>
+      createTokenStep({
+        upstream: mintWith,
+        baseUrl: options.upstream.baseUrl,
+        keyId,
+        epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
+        during: works.during,
+        cache: options.cache,
+        clock: options.clock,
+        minimumLifeMs: options.minimumLifeMs,
+      }),
+  });
+  return async (of, policy) => {
+    try {
+      return await findToken({ ...of, dataApp: policy.dataApp }, policy);
+    } catch (error) {
+      // The service may have lost a dashboard that was verified here: look again at the next request.
+      if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
+      throw error;
+    }
+  };
+};
+
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, cache, log } = options;
-  const { ledger, audit } = options;
+  const { policies, clock, log, ledger, audit } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
   const keyId = hash('sha256', apiKey, 'hex');
   const tenancy = createTenantParts({
@@ -98,24 +133,12 @@ export const createParts = (options: GatewayOptions): Parts => {
     requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
-  const { upstream, standing, works } = tenancy;
-  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log });
+  const { upstream, standing } = tenancy;
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
+  const keepVersion = versions.keep;
+  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log, keepVersion });
+  const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
   const metricLists = createMetricLists({ upstream, clock });
-  const findToken = createConfirmedToken({
-    listMetrics: metricLists,
-    upstream,
-    tokenStep: (mintWith) =>
-      createTokenStep({
-        upstream: mintWith,
-        baseUrl,
-        keyId,
-        epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
-        during: works.during,
-        cache,
-        clock,
-        minimumLifeMs: options.minimumLifeMs,
-      }),
-  });
   const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
@@ -124,15 +147,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     standing: standing.assert,
     policy: createPolicyStep(clock),
     provision,
-    token: async (of, policy) => {
-      try {
-        return await findToken({ ...of, dataApp: policy.dataApp }, policy);
-      } catch (error) {
-        // The service may have lost a dashboard that was verified here: look again at the next request.
-        if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
-        throw error;
-      }
-    },
+    token: createTokens(options, { ...tenancy, provision, metricLists, keyId }),
     serviceUrl: options.serviceUrl,
   };
   const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
@@ -143,16 +158,11 @@ export const createParts = (options: GatewayOptions): Parts => {
     clock,
     loadRequest,
   });
-  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
+  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ provision, policies, ledger, audit })];
   return {
     steps,
     answerHook,
-    commands: [
-      ...auditCommands(ledger),
-      explain,
-      tenantsListCommand(ledger),
-      tenantsProvisionCommand({ provision, policies, ledger, audit }),
-      ...commands,
-    ],
+    commands: [...auditCommands(ledger), explain, ...commands, ...listing, ...rollout.commands],
   };
 };
