@@ -201,6 +201,20 @@ test('the version of a template is the same by itself and by its copies', async 
   }
 });
 
+test('a copy that was there before the ledger has a version where it is exactly a known one', async () => {
+  const before = await openTestLedger();
+  for (const org_id of ['OLD1', 'OLD2']) await (await startAt(before)).granted({ ...analyst, org_id });
+  const ledger = await openTestLedger();
+  const { granted } = await startAt(ledger);
+  const versionOf = async (clientId: string) => (await rowsOf(ledger, clientId))[0]?.template_version;
+  await granted({ ...analyst, org_id: 'OLD1' });
+  expect(await versionOf('OLD1')).toBeNull();
+  await granted({ ...analyst, org_id: 'FRESH' });
+  await granted({ ...analyst, org_id: 'OLD2' });
+  expect(await versionOf('OLD2')).toBe(await versionOf('FRESH'));
+  expect(await versionOf('FRESH')).toMatch(/^[0-9a-f]{64}$/);
+});
+
 describe('a tenant that is deleted while its dashboard is made', () => {
   const deleteAfterCreate =
     (ledger: Ledger, clientId: string): Transport =>
