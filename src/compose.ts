@@ -30,6 +30,7 @@ import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
 import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
@@ -148,6 +149,7 @@ type GatewayParts = {
   readonly credentials: Credentials;
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
+  readonly limiters: Limiters;
   readonly place: Place;
 };
 
@@ -161,8 +163,9 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 };
 
 const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { config, credentials, cache, limiters, place } = parts;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, limits } =
+    config.settings.gateway;
   return createGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -172,6 +175,8 @@ const composeGateway = (parts: GatewayParts): Gateway => {
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
     cache,
+    limits: { settings: limits, limiters },
+    readVariable: config.readVariable,
     clock,
     log: place.log,
   });
@@ -183,6 +188,9 @@ const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
   const { createRedisCache } = await import('./platform/cache-redis.js');
   return createRedisCache({ url: settings.redisUrl, log });
 };
+
+const openLimiters = ({ settings: { redisUrl } }: Config, log: Logger): Promise<Limiters> | Limiters =>
+  redisUrl === null ? createMemoryLimiters() : createRedisLimiters({ url: redisUrl, log });
 
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
@@ -196,9 +204,12 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const service = halves.service ? composeService(config, credentials, engine, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const cache = halves.gateway ? await openCache(config, log) : null;
+  const limiters = halves.gateway ? await openLimiters(config, log) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const gateway =
-    cache === null ? null : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, place });
+    cache === null || limiters === null
+      ? null
+      : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, limiters, place });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
@@ -217,6 +228,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     close: async () => {
       await served?.close();
       await cache?.close();
+      limiters?.close();
     },
   };
 };

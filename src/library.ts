@@ -5,15 +5,18 @@
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
 import { createHttpTransport } from './gateway/http-transport.js';
+import { defaultLimits } from './gateway/limits.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway as createRouter, type Gateway } from './gateway/router.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createLog, type Log } from './platform/log.js';
 
 export type { HostClaims, Identify } from './gateway/host-identity.js';
 export type { Gateway } from './gateway/router.js';
 export type { Cache } from './platform/cache.js';
+export type { Limiters } from './platform/limiter.js';
 
 export type LibraryOptions = {
   /** Who is logged in: claims as the policy declares them, `sub` at least; null: nobody. Asked at every request. */
@@ -32,6 +35,12 @@ export type LibraryOptions = {
   readonly publicOrigin?: string;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
+  /** Requests in a minute, of one user and of one tenant; 120 and 6,000 where left out, none where null. */
+  readonly limits?: { readonly userPerMinute?: number | null; readonly tenantPerMinute?: number | null };
+  /** Where they are counted: in this process where left out; `openRedisLimiters` for several. */
+  readonly limiters?: Limiters;
+  /** Environment variables, for the secrets that the policy names. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Receives one line for each request; JSON on standard output where left out. */
   readonly log?: Log;
 };
@@ -42,6 +51,10 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
   const { createRedisCache } = await import('./platform/cache-redis.js');
   return createRedisCache({ url, log });
 };
+
+/** Limits that several replicas share. While Redis is down, each counts for itself. */
+export const openRedisLimiters = (url: string, log: Log = createLog()): Promise<Limiters> =>
+  createRedisLimiters({ url, log });
 
 /** Throws where the policy file or the options could not work. */
 export const createGateway = (options: LibraryOptions): Gateway => {
@@ -61,6 +74,11 @@ export const createGateway = (options: LibraryOptions): Gateway => {
     },
     serviceUrl: options.publicServiceUrl ?? service.url,
     cache: options.cache ?? createMemoryCache({ clock }),
+    limits: {
+      settings: { ...defaultLimits, ...options.limits },
+      limiters: options.limiters ?? createMemoryLimiters(),
+    },
+    readVariable: (name) => options.variables?.[name],
     clock,
     log,
   });

@@ -61,6 +61,7 @@ const mayImport: Readonly<
       /^yaml$/,
       /^zod$/,
       /^lru-cache$/,
+      /^standardwebhooks$/,
       /^@marcbachmann\/cel-js$/,
       /^node:/,
     ],

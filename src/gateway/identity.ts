@@ -14,6 +14,7 @@ import {
   verifyJwt,
 } from '../platform/jwt.js';
 import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from './credential.js';
+import type { FailedSessions } from './limits.js';
 
 export type IdentityOptions = Origins & {
   readonly issuers: readonly JwtIssuer[];
@@ -22,6 +23,8 @@ export type IdentityOptions = Origins & {
   readonly clock: Clock;
   /** How many verified sessions are remembered. */
   readonly maxSessions?: number;
+  /** Left out: any number may fail. */
+  readonly failedSessions?: FailedSessions | undefined;
 };
 
 /** A user whose host session was verified in this request. */
@@ -90,7 +93,13 @@ const credentialOf = (headers: IncomingHttpHeaders, options: IdentityOptions): s
   return isTrustedOrigin(headers, options) ? cookie : refuseOrigin();
 };
 
+/** What can be guessed at: a session whose issuer cannot be asked, or whose time is not now, is no guess. */
+const isGuess = (error: unknown): boolean =>
+  error instanceof JwtFault && !['expired', 'not-yet-valid', 'keys-unavailable'].includes(error.reason);
+
 type Remembered = { readonly token: VerifiedJwt; readonly session: Session };
+
+const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
 /**
  * Remembers verified sessions by the hash of their token, whatever they are signed with. Their times are checked again at every
@@ -100,24 +109,26 @@ export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock } = options;
   assertIssuers(issuers);
   const remembered = new LRUCache<string, Remembered>({ max: options.maxSessions ?? 10_000 });
-  const verify = async (credential: string, key: string, nowSeconds: number): Promise<Session> => {
+  const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
+    options.failedSessions?.assertFew(request);
+    const nowSeconds = secondsOf(clock);
     try {
       const token = await verifyJwt(credential, issuers, nowSeconds);
       const session = sessionOf(token.claims);
       remembered.set(key, { token, session });
       return session;
     } catch (error) {
+      if (isGuess(error)) await options.failedSessions?.count(request);
       return refuseFault(error);
     }
   };
-  return ({ headers }) => {
-    const credential = credentialOf(headers, options);
-    const nowSeconds = Math.floor(clock.now().getTime() / 1000);
+  return (request) => {
+    const credential = credentialOf(request.headers, options);
     const key = hash('sha256', credential, 'base64url');
     const known = remembered.get(key);
-    if (known === undefined || !known.token.isKeyHeld()) return verify(credential, key, nowSeconds);
+    if (known === undefined || !known.token.isKeyHeld()) return verify(request, credential, key);
     try {
-      assertStillValid(known.token, nowSeconds);
+      assertStillValid(known.token, secondsOf(clock));
       return known.session;
     } catch (error) {
       return refuseFault(error);

@@ -4,16 +4,17 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { GuestRequestOf } from './guest-request.js';
-import type { Identity } from './identity.js';
+import type { Identity, Session } from './identity.js';
+import type { Limits } from './limits.js';
 import type { Decide } from './policy.js';
 import type { Provision } from './provision.js';
-import type { TenantOf } from './tenant.js';
 import type { GuestToken } from './token.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
   readonly identity: Identity;
-  readonly tenant: TenantOf;
+  readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
+  readonly tenant: (session: Session, asked: string | undefined) => string | Promise<string>;
   readonly policy: Decide;
   readonly provision: Provision;
   readonly token: (of: Omit<GuestRequestOf, 'dataApp'>) => Promise<GuestToken>;
@@ -36,9 +37,11 @@ export const createSessions =
   async (request: SessionRequest, trace: Trace): Promise<EmbedTokenAnswer> => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
+    await steps.limits.assertUser(session);
     const asked = await request.body();
-    const clientId = steps.tenant(session, asked.tenant);
+    const clientId = await steps.tenant(session, asked.tenant);
     trace.tenant = clientId;
+    await steps.limits.assertTenant(clientId);
     const grant = steps.policy(session, clientId, asked);
     const dashboards = await steps.provision.ensure(grant.templates, clientId);
     const token = await steps.token({ clientId, session, grant, dashboards });

@@ -10,12 +10,13 @@ import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
+import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
 import { createMetricLists } from './metric-lists.js';
 import { createPolicyStep } from './policy.js';
 import type { Policy } from './policy-file.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
-import { createTenantStep } from './tenant.js';
+import { createTenants } from './tenant.js';
 import { createTokenStep } from './token.js';
 import { createUpstream } from './upstream.js';
 
@@ -47,18 +48,25 @@ type GatewayParts = Origins & {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Log;
+  /** An environment variable, for the secrets that the policy names; undefined: not set. */
+  readonly readVariable?: ((name: string) => string | undefined) | undefined;
+  /** Left out: none. */
+  readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
 };
 
-const identityOf = (options: GatewayOptions): Identity =>
-  options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
+const identityOf = (options: GatewayOptions, { failedSessions }: Limits): Identity =>
+  options.identify === undefined ? createIdentity({ ...options, failedSessions }) : createHostIdentity(options);
 
 /** The steps of one gateway. */
 export const createSteps = (options: GatewayOptions): SessionSteps => {
   const { policy, clock, cache, log } = options;
   const { transport, apiKey, baseUrl } = options.upstream;
   const upstream = createUpstream(transport, apiKey);
+  const tenants = createTenants({ clock, log, readVariable: options.readVariable });
+  tenants.open(policy);
+  const limits = options.limits === undefined ? noLimits : createLimits({ ...options.limits, clock });
   const provision = createProvision({ upstream, policy, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
@@ -71,8 +79,9 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
     minimumLifeMs: options.minimumLifeMs,
   });
   return {
-    identity: identityOf(options),
-    tenant: createTenantStep(policy),
+    identity: identityOf(options, limits),
+    limits,
+    tenant: (session, asked) => tenants.of(policy, session, asked),
     policy: createPolicyStep(policy, clock),
     provision,
     token: async (of) => {

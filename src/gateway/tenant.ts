@@ -1,68 +1,136 @@
+/** Which tenant a request is for: what the policy's `session.tenant` finds for the session's claims, and the body's choice among it. */
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Log } from '../platform/log.js';
 import { celClaims } from './expression.js';
 import type { Session } from './identity.js';
 import type { Policy } from './policy-file.js';
+import { PolicyFaults } from './policy-source.js';
+import type { TenantTable } from './tenant-csv.js';
+import { isTenantId, tenantIdShape } from './tenant-id.js';
+import { createTenantLookup, type TenantLookup } from './tenant-lookup.js';
+import type { TenantHttp } from './tenant-rule.js';
 
 /**
- * The clientId of a session: what the policy's tenant expression gives for its claims. Where it gives several, `asked`
- * must choose one of them, and nothing but one of them. Throws NO_TENANT.
+ * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of
+ * them, and nothing but one of them. Answers at once unless the host has to be asked. Throws, or rejects with, NO_TENANT and
+ * UPSTREAM_UNAVAILABLE.
  */
-export type TenantOf = (session: Session, asked: string | undefined) => string;
+export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
+
+export type Tenants = {
+  readonly of: TenantOf;
+  /** Makes a policy's mapping ready, and follows its table from now on. Throws PolicyFaults for a secret that is missing or weak. */
+  readonly open: (policy: Policy) => void;
+  /** Ends what `open` began; requests that still go by the policy are answered. */
+  readonly close: (policy: Policy) => void;
+};
+
+export type TenantsOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** An environment variable; undefined: not set. */
+  readonly readVariable?: ((name: string) => string | undefined) | undefined;
+};
 
 const refuse = (message: string, reason: string, cause?: unknown): never => {
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 
-/** 1 to 255 characters without control characters and halves of characters: two ids are never written alike. */
-const tenantPattern = /^[^\p{Cc}\p{Cs}]+$/u;
-const maxTenantLength = 255;
-
-const isTenant = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= maxTenantLength && tenantPattern.test(value);
-
-const evaluate = (policy: Policy, session: Session): unknown => {
+const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
   try {
-    return policy.tenant.evaluate({ claims: celClaims(session.claims, policy.claims) });
+    return tenant.key.evaluate({ claims: celClaims(session.claims, claims) });
   } catch (cause) {
     return refuse(
-      `The session names no organisation: the policy's tenant expression "${policy.tenant.source}" gives nothing for its claims. Issue sessions with that claim.`,
+      `The session names no organisation: the policy's tenant expression "${tenant.key.source}" gives nothing for its claims. Issue sessions with that claim.`,
       'tenant-undecided',
       cause,
     );
   }
 };
 
-const tenantsOf = (policy: Policy, session: Session): readonly string[] => {
-  const result = evaluate(policy, session);
-  const tenants = Array.isArray(result) ? result : [result];
-  if (tenants.length === 0) {
-    refuse('The session belongs to no organisation. Issue sessions that name at least one.', 'no-tenants');
+/** Ids without repetition, as claims or the host gave them. */
+const idsOf = (value: unknown): readonly string[] => {
+  const ids = Array.isArray(value) ? value : [value];
+  if (ids.length === 0) {
+    return refuse('The session belongs to no organisation. Issue sessions that name at least one.', 'no-tenants');
   }
-  if (!tenants.every(isTenant)) {
-    return refuse(
-      "The session's organisation is not a usable id: it must be text of 1 to 255 characters without control characters.",
-      'tenant-malformed',
-    );
+  if (!ids.every(isTenantId)) {
+    return refuse(`The session's organisation is not a usable id: it must be ${tenantIdShape}.`, 'tenant-malformed');
   }
-  return [...new Set(tenants)];
+  return ids.length === 1 ? ids : [...new Set(ids)];
 };
 
-/** Makes the step for one policy. */
-export const createTenantStep =
-  (policy: Policy): TenantOf =>
-  (session, asked) => {
-    const tenants = tenantsOf(policy, session);
-    if (asked !== undefined) {
-      if (tenants.includes(asked)) return asked;
-      return refuse(
-        "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
-        'tenant-not-own',
-      );
-    }
-    const [only, ...others] = tenants;
-    if (only !== undefined && others.length === 0) return only;
+const chooseOf = (found: unknown, asked: string | undefined): string => {
+  const tenants = idsOf(found);
+  if (asked !== undefined) {
+    if (tenants.includes(asked)) return asked;
     return refuse(
-      `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
-      'tenant-not-chosen',
+      "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
+      'tenant-not-own',
     );
+  }
+  const [only, ...others] = tenants;
+  if (only !== undefined && others.length === 0) return only;
+  return refuse(
+    `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
+    'tenant-not-chosen',
+  );
+};
+
+/** What is looked up may be unknown there: such an organisation is nobody's tenant. */
+const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
+  tenants.length === 0
+    ? refuse(
+        'The organisation of the session is not one that analytics are set up for. Add it to the lookup of tenants.',
+        'tenant-unknown',
+      )
+    : chooseOf(tenants, asked);
+
+const findAll = (table: TenantTable, keys: readonly string[]): readonly string[] =>
+  keys.flatMap((key) => table.find(key) ?? []);
+
+const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
+
+const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: TenantsOptions['readVariable']): string => {
+  const secret = readVariable?.(secretVariable) ?? '';
+  if (secretPattern.test(secret)) return secret;
+  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 bytes or more';
+  throw new PolicyFaults([
+    {
+      at,
+      message: `the variable ${secretVariable} ${fault}: set it to what printf 'whsec_%s' "$(openssl rand -base64 32)" prints, here and at the host`,
+    },
+  ]);
+};
+
+/** Makes the step. A policy's mapping lives as long as the policy does. */
+export const createTenants = ({ clock, log, readVariable }: TenantsOptions): Tenants => {
+  const lookups = new WeakMap<Policy, TenantLookup>();
+  const lookupOf = (policy: Policy, http: TenantHttp): TenantLookup => {
+    const known = lookups.get(policy);
+    if (known !== undefined) return known;
+    const made = createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+    lookups.set(policy, made);
+    return made;
   };
+  return {
+    of: (policy, session, asked) => {
+      const { tenant } = policy;
+      const given = evaluate(policy, session);
+      if (tenant.by === 'expression') return chooseOf(given, asked);
+      const keys = idsOf(given);
+      if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
+      const found = lookupOf(policy, tenant.http)(keys);
+      return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
+    },
+    open: (policy) => {
+      const { tenant } = policy;
+      if (tenant.by === 'table') tenant.table.watch({ log });
+      if (tenant.by === 'http') lookupOf(policy, tenant.http);
+    },
+    close: ({ tenant }) => {
+      if (tenant.by === 'table') tenant.table.close();
+    },
+  };
+};

@@ -36,6 +36,7 @@ export const gatewayErrors = {
   POLICY_UNDECIDED: 403,
   EMBED_NOT_GRANTED: 403,
   METHOD_NOT_ALLOWED: 405,
+  RATE_LIMITED: 429,
   INTERNAL_SERVER_ERROR: 500,
   UPSTREAM_UNAVAILABLE: 503,
 } as const satisfies Partial<Record<Code, Status>>;

@@ -22,6 +22,7 @@ import { isOrigin, originMend } from './origin.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
 const origin = z.string().refine(isOrigin, originMend);
+const perMinute = (usual: number) => z.number().int().min(1).max(1_000_000_000).nullable().default(usual);
 const section = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
 
 const settings = z.strictObject({
@@ -59,6 +60,12 @@ const settings = z.strictObject({
       timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
     }),
     publicServiceUrl: z.url().nullable().default(null),
+    limits: section({
+      userPerMinute: perMinute(120),
+      tenantPerMinute: perMinute(6_000),
+      failedSessionsPerMinute: perMinute(300),
+      trustedProxies: z.number().int().min(0).max(10).default(0),
+    }),
   }),
 });
 
@@ -69,6 +76,8 @@ export type Config = {
   readonly secrets: Secrets;
   /** Those of `gateway.session.issuers`, their keys read. */
   readonly issuers: readonly ConfiguredIssuer[];
+  /** The environment, for the secrets that a policy names by variable. */
+  readonly readVariable: (name: string) => string | undefined;
   /** Folder that relative paths of the file are read from. */
   readonly folder: string;
   readonly isProduction: boolean;
@@ -151,5 +160,13 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);
-  return { settings: checked.data, secrets, issuers: issuers.issuers, folder: dirname(file), isProduction, isDemo };
+  return {
+    settings: checked.data,
+    secrets,
+    issuers: issuers.issuers,
+    readVariable: (name) => given(env, name),
+    folder: dirname(file),
+    isProduction,
+    isDemo,
+  };
 };
