@@ -35,7 +35,7 @@ export type LibraryOptions = {
   readonly publicOrigin?: string;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
-  /** Requests in a minute, of one user and of one tenant; 120 and 6,000 where left out, none where null. */
+  /** Requests in a minute, of one user and of one tenant; 300 and 12,000 where left out, none where null. */
   readonly limits?: { readonly userPerMinute?: number | null; readonly tenantPerMinute?: number | null };
   /** Where they are counted: in this process where left out; `openRedisLimiters` for several. */
   readonly limiters?: Limiters;

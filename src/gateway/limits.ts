@@ -24,8 +24,8 @@ export type LimitSettings = {
 
 /** What holds unless it is set otherwise. */
 export const defaultLimits: LimitSettings = {
-  userPerMinute: 120,
-  tenantPerMinute: 6_000,
+  userPerMinute: 300,
+  tenantPerMinute: 12_000,
   failedSessionsPerMinute: 300,
   trustedProxies: 0,
 };
@@ -54,6 +54,8 @@ export const noLimits: Limits = {
 export type LimitsOptions = {
   readonly settings: LimitSettings;
   readonly limiters: Limiters;
+  /** Gateways of one scope count together, where they share a place to count in. */
+  readonly scope: string;
   readonly clock: Clock;
 };
 
@@ -83,12 +85,14 @@ const refuse = (what: string, perMinute: number, reason: string, waitMs: number)
 /** Spends a point of a key: 0, or the milliseconds to wait where its budget is used up. At once where it can be. */
 type Spend = (key: string) => number | Promise<number>;
 
+/** A clock that was set back, here or where it is counted, must not hold anybody up for longer than a window. */
+const windowOf = (endsInMs: number): number => Math.min(Math.max(1, endsInMs), windowSeconds * 1000);
+
 const createLeases = (limiter: Limiter, points: number) => {
   const leases = new LRUCache<string, Lease>({ max: maxKeys });
   const largest = Math.max(1, Math.floor(points / largestShare));
   const find = (key: string, nowMs: number): Lease | undefined => {
     const lease = leases.get(key);
-    // A clock that was set back must not hold anybody up for longer than a window.
     return lease !== undefined && nowMs >= lease.takenAtMs && nowMs < lease.untilMs ? lease : undefined;
   };
   return {
@@ -96,7 +100,7 @@ const createLeases = (limiter: Limiter, points: number) => {
     take: async (key: string, takenAtMs: number): Promise<void> => {
       const size = Math.min(largest, (find(key, takenAtMs)?.size ?? 0.5) * 2);
       const { granted, windowEndsInMs } = await limiter.take(key, size);
-      const untilMs = takenAtMs + Math.max(1, windowEndsInMs);
+      const untilMs = takenAtMs + windowOf(windowEndsInMs);
       leases.set(key, { left: granted, size, isLast: granted < size, takenAtMs, untilMs });
     },
   };
@@ -125,12 +129,16 @@ const createSpend = (limiter: Limiter, points: number, clock: Clock): Spend => {
 };
 
 const createAssert = (
-  { limiters, clock }: LimitsOptions,
+  { limiters, scope, clock }: LimitsOptions,
   name: 'user' | 'tenant',
   perMinute: number | null,
 ): ((key: string) => void | Promise<void>) => {
   if (perMinute === null) return () => {};
-  const spend = createSpend(limiters.create({ name, points: perMinute, windowSeconds }), perMinute, clock);
+  const spend = createSpend(
+    limiters.create({ name: `${scope}:${name}`, points: perMinute, windowSeconds }),
+    perMinute,
+    clock,
+  );
   const check = (waitMs: number): void => {
     if (waitMs > 0) refuse(`requests of this ${name}`, perMinute, `${name}-limit`, waitMs);
   };
@@ -140,15 +148,14 @@ const createAssert = (
   };
 };
 
-const createFailedSessions = ({ settings, limiters, clock }: LimitsOptions): FailedSessions => {
+const createFailedSessions = ({ settings, limiters, scope, clock }: LimitsOptions): FailedSessions => {
   const { failedSessionsPerMinute: points, trustedProxies } = settings;
   if (points === null) return noLimits.failedSessions;
-  const limiter = limiters.create({ name: 'failed-sessions', points, windowSeconds });
+  const limiter = limiters.create({ name: `${scope}:failed-sessions`, points, windowSeconds });
   const blockedUntilMs = new LRUCache<string, number>({ max: maxKeys });
   return {
     assertFew: (request) => {
       const waitMs = (blockedUntilMs.get(addressOf(request, trustedProxies)) ?? 0) - clock.now().getTime();
-      // A clock that was set back must not hold anybody up for longer than a window.
       if (waitMs <= 0 || waitMs > windowSeconds * 1000) return;
       refuse('sessions of this address that could not be verified', points, 'failed-sessions-limit', waitMs);
     },
@@ -156,7 +163,7 @@ const createFailedSessions = ({ settings, limiters, clock }: LimitsOptions): Fai
       const address = addressOf(request, trustedProxies);
       const nowMs = clock.now().getTime();
       const { granted, windowEndsInMs } = await limiter.take(address, 1);
-      if (granted === 0) blockedUntilMs.set(address, nowMs + windowEndsInMs);
+      if (granted === 0) blockedUntilMs.set(address, nowMs + windowOf(windowEndsInMs));
     },
   };
 };

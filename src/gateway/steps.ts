@@ -66,13 +66,14 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
   const upstream = createUpstream(transport, apiKey);
   const tenants = createTenants({ clock, log, readVariable: options.readVariable });
   tenants.open(policy);
-  const limits = options.limits === undefined ? noLimits : createLimits({ ...options.limits, clock });
+  const keyId = hash('sha256', apiKey, 'hex');
+  const limits = options.limits === undefined ? noLimits : createLimits({ ...options.limits, scope: keyId, clock });
   const provision = createProvision({ upstream, policy, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
-    keyId: hash('sha256', apiKey, 'hex'),
+    keyId,
     epochs: () => [policy.digest],
     cache,
     clock,

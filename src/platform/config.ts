@@ -61,8 +61,8 @@ const settings = z.strictObject({
     }),
     publicServiceUrl: z.url().nullable().default(null),
     limits: section({
-      userPerMinute: perMinute(120),
-      tenantPerMinute: perMinute(6_000),
+      userPerMinute: perMinute(300),
+      tenantPerMinute: perMinute(12_000),
       failedSessionsPerMinute: perMinute(300),
       trustedProxies: z.number().int().min(0).max(10).default(0),
     }),
