@@ -15,7 +15,10 @@ import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
+import { createLogAudit } from './gateway/audit.js';
 import { createHttpTransport } from './gateway/http-transport.js';
+import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
+import { fixedPolicies } from './gateway/policies.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
@@ -28,7 +31,7 @@ import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
-import { openDatabase } from './platform/database.js';
+import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
@@ -77,13 +80,11 @@ const seedServiceToken = async (store: Store, serviceToken: string): Promise<voi
 };
 
 const composeService = async (
-  config: Config,
   credentials: Credentials,
   engine: Engine,
+  database: Database,
   log: Logger,
 ): Promise<Service> => {
-  const { dataDir, databaseUrl } = config.settings;
-  const database = await openDatabase({ databaseUrl, folder: join(dataDir, 'metadata'), log });
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const db = database.connect<Tables>();
   await migrate(db);
@@ -107,7 +108,6 @@ const composeService = async (
     close: async () => {
       await engine.close();
       await upkeep.end();
-      await database.close();
     },
   };
 };
@@ -150,6 +150,7 @@ type GatewayParts = {
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
   readonly limiters: Limiters;
+  readonly ledger: Ledger;
   readonly place: Place;
 };
 
@@ -163,7 +164,7 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 };
 
 const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, limiters, place } = parts;
+  const { config, credentials, cache, limiters, ledger, place } = parts;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, limits } =
     config.settings.gateway;
   return createGateway({
@@ -171,7 +172,10 @@ const composeGateway = (parts: GatewayParts): Gateway => {
     cookieName: session.cookie,
     allowedOrigins,
     publicOrigin,
-    policy: loadPolicyFile(resolve(config.folder, policies)),
+    policies: fixedPolicies(loadPolicyFile(resolve(config.folder, policies))),
+    ledger,
+    audit: createLogAudit(place.log),
+    gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
     cache,
@@ -181,6 +185,14 @@ const composeGateway = (parts: GatewayParts): Gateway => {
     log: place.log,
   });
 };
+
+/** One for both halves: the embedded database belongs to one process, and to one folder of it. */
+const openFor = ({ settings }: Config, halves: Halves, log: Logger): Promise<Database> =>
+  openDatabase({
+    databaseUrl: settings.databaseUrl,
+    folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
+    log,
+  });
 
 const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
   if (settings.redisUrl === null) return createMemoryCache({ clock });
@@ -201,7 +213,8 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const credentials = await credentialsOf(config);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const { engine, prepare } = composeEngine(config, bundle, log);
-  const service = halves.service ? composeService(config, credentials, engine, log) : Promise.resolve(null);
+  const database = await openFor(config, halves, log);
+  const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const cache = halves.gateway ? await openCache(config, log) : null;
   const limiters = halves.gateway ? await openLimiters(config, log) : null;
@@ -209,7 +222,15 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const gateway =
     cache === null || limiters === null
       ? null
-      : composeGateway({ config, credentials, dispatch: served?.dispatch ?? null, cache, limiters, place });
+      : composeGateway({
+          config,
+          credentials,
+          dispatch: served?.dispatch ?? null,
+          cache,
+          limiters,
+          ledger: await openLedger(database.connect<LedgerTables>()),
+          place,
+        });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
@@ -229,6 +250,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
       await served?.close();
       await cache?.close();
       limiters?.close();
+      await database.close();
     },
   };
 };

@@ -2,14 +2,20 @@
  * The gateway as a library: an Express router that a host application mounts in its own process, behind its own session,
  * in front of a Guestlist service or any other service of the interface.
  */
+import { join } from 'node:path';
 import type { Request } from 'express';
+import { createLogAudit } from './gateway/audit.js';
+import { assertOrigins } from './gateway/credential.js';
 import type { Identify } from './gateway/host-identity.js';
 import { createHttpTransport } from './gateway/http-transport.js';
+import { type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
 import { defaultLimits } from './gateway/limits.js';
+import { fixedPolicies } from './gateway/policies.js';
 import { loadPolicyFile } from './gateway/policy-file.js';
 import { createGateway as createRouter, type Gateway } from './gateway/router.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
+import { openDatabase } from './platform/database.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createLog, type Log } from './platform/log.js';
 
@@ -33,6 +39,12 @@ export type LibraryOptions = {
   readonly allowedOrigins?: readonly string[];
   /** The host's own origin as browsers see it; needed where a proxy in front changes the Host header. */
   readonly publicOrigin?: string;
+  /** PostgreSQL for what the gateway remembers for good; needed for several replicas. */
+  readonly databaseUrl?: string;
+  /** Folder of the embedded database where there is no `databaseUrl`; `./data` where left out. One process may use it. */
+  readonly dataDir?: string;
+  /** Lets operators and the command line in at `/gateway/admin`; nobody where left out. */
+  readonly gatewayToken?: string;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
   /** Requests in a minute, of one user and of one tenant; 300 and 12,000 where left out, none where null. */
@@ -56,24 +68,38 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
 export const openRedisLimiters = (url: string, log: Log = createLog()): Promise<Limiters> =>
   createRedisLimiters({ url, log });
 
-/** Throws where the policy file or the options could not work. */
-export const createGateway = (options: LibraryOptions): Gateway => {
-  const { identify, policies, service, log = createLog() } = options;
+/** A router to mount, and its end: what it remembers is in a database that has to be closed. */
+export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
+
+/** Rejects where the policy file, the options or the database could not work. */
+export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
+  const { identify, service, log = createLog() } = options;
+  const policies = fixedPolicies(loadPolicyFile(options.policies));
+  assertOrigins({ allowedOrigins: options.allowedOrigins ?? [], publicOrigin: options.publicOrigin });
+  const database = await openDatabase({
+    databaseUrl: options.databaseUrl ?? null,
+    folder: join(options.dataDir ?? './data', 'gateway'),
+    log,
+  });
   const clock = { now: () => new Date() };
-  return createRouter({
+  const cache = options.cache ?? createMemoryCache({ clock });
+  const router = createRouter({
     // Mounted in an Express app, the request is Express's.
     identify: identify as Identify,
     identifyTimeoutMs: options.identifyTimeoutMs,
     allowedOrigins: options.allowedOrigins ?? [],
     publicOrigin: options.publicOrigin,
-    policy: loadPolicyFile(policies),
+    policies,
+    ledger: await openLedger(database.connect<LedgerTables>()),
+    audit: createLogAudit(log),
+    gatewayToken: options.gatewayToken ?? null,
     upstream: {
       baseUrl: service.url,
       apiKey: service.apiKey,
       transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
     },
     serviceUrl: options.publicServiceUrl ?? service.url,
-    cache: options.cache ?? createMemoryCache({ clock }),
+    cache,
     limits: {
       settings: { ...defaultLimits, ...options.limits },
       limiters: options.limiters ?? createMemoryLimiters(),
@@ -82,4 +108,9 @@ export const createGateway = (options: LibraryOptions): Gateway => {
     clock,
     log,
   });
+  const close = (): Promise<void> => {
+    policies.close();
+    return database.close();
+  };
+  return Object.assign(router, { close });
 };

@@ -62,6 +62,7 @@ const mayImport: Readonly<
       /^zod$/,
       /^lru-cache$/,
       /^standardwebhooks$/,
+      /^kysely$/,
       /^@marcbachmann\/cel-js$/,
       /^node:/,
     ],

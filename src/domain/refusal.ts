@@ -40,6 +40,7 @@ export type Code =
   | 'NO_POLICY'
   | 'NO_TENANT'
   | 'NOT_FOUND'
+  | 'NOT_SUPPORTED'
   | 'POLICY_UNDECIDED'
   | 'RATE_LIMITED'
   | 'RLS_SETTINGS_PARAM_ERROR'

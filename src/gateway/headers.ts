@@ -28,7 +28,7 @@ export const createCors = (allowedOrigins: readonly string[]) => {
         'Access-Control-Allow-Credentials',
         'true',
         'Access-Control-Expose-Headers',
-        'Retry-After',
+        'Retry-After, X-Request-Id',
       ],
     ]),
   );

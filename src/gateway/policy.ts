@@ -34,7 +34,7 @@ export type Grant = {
 };
 
 /** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
-export type Decide = (session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
+export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
 
 /** The words of every undecided policy: the reason is for the log, since it may tell one user about another's rules. */
 export const undecided = (reason: string, cause: unknown): Refusal =>
@@ -162,10 +162,10 @@ const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariab
   };
 };
 
-/** Makes the step for one policy. */
+/** Makes the step. */
 export const createPolicyStep =
-  (policy: Policy, clock: Clock): Decide =>
-  (session, clientId, asked) =>
+  (clock: Clock): Decide =>
+  (policy, session, clientId, asked) =>
     guarded(() => {
       const variables = variablesOf(policy, session, clientId, clock.now());
       const rules = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));

@@ -20,14 +20,17 @@ export type ProvisionedDashboard = { readonly id: string; readonly name: string;
 
 export type Provision = {
   /** In the order of `templates`. Throws UPSTREAM_UNAVAILABLE, or NO_TENANT where the service takes no such client. */
-  readonly ensure: (templates: readonly Template[], clientId: string) => Promise<readonly ProvisionedDashboard[]>;
+  readonly ensure: (
+    policy: Policy,
+    templates: readonly Template[],
+    clientId: string,
+  ) => Promise<readonly ProvisionedDashboard[]>;
   /** Verifies these again at their next request: the service said something about them that does not fit. */
   readonly forget: (dashboards: readonly ProvisionedDashboard[]) => void;
 };
 
 export type ProvisionOptions = {
   readonly upstream: Call;
-  readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Log;
   /** How many verified dashboards are remembered. */
@@ -57,12 +60,7 @@ const alarm = (log: Log, reason: string, dashboardId: string, clientId: string):
   throw unavailable(reason, new Error(`${reason}: ${dashboardId}`));
 };
 
-const create = async (
-  { upstream, policy }: ProvisionOptions,
-  template: Template,
-  clientId: string,
-  dashboardId: string,
-) => {
+const create = async (upstream: Call, policy: Policy, template: Template, clientId: string, dashboardId: string) => {
   try {
     await upstream(createDashboardEmbed, {
       dashboardId,
@@ -124,8 +122,13 @@ export const createProvision = (options: ProvisionOptions): Provision => {
   const verified = new LRUCache<string, ProvisionedDashboard>({ max: options.maxRemembered ?? 100_000 });
   const flight = createSingleFlight<ProvisionedDashboard>();
   const index = createEmbedIndex(options.upstream, options.clock);
-  const provision = async (template: Template, clientId: string, id: string): Promise<ProvisionedDashboard> => {
-    const outcome = await create(options, template, clientId, id);
+  const provision = async (
+    policy: Policy,
+    template: Template,
+    clientId: string,
+    id: string,
+  ): Promise<ProvisionedDashboard> => {
+    const outcome = await create(options.upstream, policy, template, clientId, id);
     if (outcome === 'exists') await assertOwn(options, index, template, clientId, id);
     await assertImported(options, id, clientId);
     const dashboard = { id, name: template.name, template: template.template };
@@ -133,12 +136,17 @@ export const createProvision = (options: ProvisionOptions): Provision => {
     if (outcome === 'created') options.log.info({ dashboardId: id, clientId }, 'dashboard created');
     return dashboard;
   };
-  const ensureOne = (template: Template, clientId: string): ProvisionedDashboard | Promise<ProvisionedDashboard> => {
+  const ensureOne = (
+    policy: Policy,
+    template: Template,
+    clientId: string,
+  ): ProvisionedDashboard | Promise<ProvisionedDashboard> => {
     const id = idOf(template, clientId);
-    return verified.get(id) ?? flight(id, () => provision(template, clientId, id));
+    return verified.get(id) ?? flight(id, () => provision(policy, template, clientId, id));
   };
   return {
-    ensure: async (templates, clientId) => Promise.all(templates.map((template) => ensureOne(template, clientId))),
+    ensure: async (policy, templates, clientId) =>
+      Promise.all(templates.map((template) => ensureOne(policy, template, clientId))),
     forget: (dashboards) => {
       for (const { id } of dashboards) verified.delete(id);
       index.forget();

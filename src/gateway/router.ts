@@ -2,14 +2,16 @@
  * The gateway as a Router of its own: called before an Express app, or mounted inside a host's. `req` and `res` are
  * Node's own here. Decodes, answers and logs; what a session may see is session.ts's affair.
  */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import { createAdmin } from './admin.js';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
 import { readBody } from './body.js';
 import { assertOrigins } from './credential.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
 import { createSessions, type Trace } from './session.js';
-import { createSteps, type GatewayOptions } from './steps.js';
+import { createParts, type GatewayOptions } from './steps.js';
 
 export type { GatewayOptions } from './steps.js';
 
@@ -23,9 +25,14 @@ const createWriters = (allowedOrigins: readonly string[]) => {
   const cors = createCors(allowedOrigins);
   const security = securityHeaders();
   const constant = [...security, 'Cache-Control', 'no-store', 'Content-Type', 'application/json; charset=utf-8'];
-  const send = (request: IncomingMessage, response: ServerResponse, { status, body, headers }: Answer): void => {
-    const length = ['Content-Length', String(Buffer.byteLength(body))];
-    response.writeHead(status, [...constant, ...length, ...cors.headers(request.headers.origin), ...headers]);
+  const send = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { status, body, headers }: Answer,
+    requestId: string,
+  ): void => {
+    const own = ['Content-Length', String(Buffer.byteLength(body)), 'X-Request-Id', requestId];
+    response.writeHead(status, [...constant, ...own, ...cors.headers(request.headers.origin), ...headers]);
     response.end(body);
   };
   const preflight: Handle<void> = (request, response) => {
@@ -40,21 +47,23 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 /** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  const answerSession = createSessions(createSteps(options));
+  const { steps, commands } = createParts(options);
+  const answerSession = createSessions(steps);
+  const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
   // Its four fields hold no secret, and to look for one costs more than the rest of the line.
   const granted = options.log.child({}, { redact: [] });
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();
-    const trace: Trace = {};
+    const trace: Trace = { requestId: randomUUID() };
     const line = () => ({ ...trace, ms: Math.round((performance.now() - startedAt) * 100) / 100 });
     try {
       const answer = await answerSession({ from: request, body: () => readBody(request) }, trace);
-      send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders });
+      send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders }, trace.requestId);
       granted.info({ ...line(), code: 'OK' }, 'embed-token');
     } catch (error) {
       const answer = answerError(error);
-      send(request, response, answer);
+      send(request, response, answer, trace.requestId);
       const level = answer.status >= 500 ? 'error' : 'info';
       options.log[level]({ ...line(), code: answer.code, ...explain(error) }, 'embed-token');
     }
@@ -63,8 +72,9 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   router.all('/embed-token', (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === 'POST') return post(request, response);
     if (request.method === 'OPTIONS') return preflight(request, response);
-    return send(request, response, wrongMethod(request.method));
+    return send(request, response, wrongMethod(request.method), randomUUID());
   });
+  router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
   return router as Gateway;
 };

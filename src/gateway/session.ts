@@ -4,20 +4,26 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { GuestRequestOf } from './guest-request.js';
-import type { Identity, Session } from './identity.js';
+import type { Identity } from './identity.js';
 import type { Limits } from './limits.js';
+import type { Policies } from './policies.js';
 import type { Decide } from './policy.js';
+import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
+import type { Standing } from './standing.js';
+import type { TenantOf } from './tenant.js';
 import type { GuestToken } from './token.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
   readonly identity: Identity;
   readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
-  readonly tenant: (session: Session, asked: string | undefined) => string | Promise<string>;
+  readonly policies: Policies;
+  readonly tenant: TenantOf;
+  readonly standing: Standing;
   readonly policy: Decide;
   readonly provision: Provision;
-  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>) => Promise<GuestToken>;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy) => Promise<GuestToken>;
   readonly serviceUrl: string;
 };
 
@@ -28,8 +34,8 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-/** How far a request came, for its log line. */
-export type Trace = { user?: string; tenant?: string };
+/** How far a request came, for its log line and the audit. */
+export type Trace = { readonly requestId: string; user?: string; tenant?: string };
 
 /** Answers a request; what a step refuses is thrown as a Refusal. */
 export const createSessions =
@@ -39,12 +45,14 @@ export const createSessions =
     trace.user = session.subject;
     await steps.limits.assertUser(session);
     const asked = await request.body();
-    const clientId = await steps.tenant(session, asked.tenant);
+    const policy = steps.policies.current();
+    const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.limits.assertTenant(clientId);
-    const grant = steps.policy(session, clientId, asked);
-    const dashboards = await steps.provision.ensure(grant.templates, clientId);
-    const token = await steps.token({ clientId, session, grant, dashboards });
+    await steps.standing(session, clientId);
+    const grant = steps.policy(policy, session, clientId, asked);
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
+    const token = await steps.token({ clientId, session, grant, dashboards }, policy);
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),

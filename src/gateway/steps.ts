@@ -6,17 +6,21 @@ import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import type { AdminCommand } from './admin.js';
+import type { Audit } from './audit.js';
 import type { Origins } from './credential.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
+import type { Ledger } from './ledger/ledger.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
 import { createMetricLists } from './metric-lists.js';
+import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import type { Policy } from './policy-file.js';
 import { createProvision } from './provision.js';
 import type { SessionSteps } from './session.js';
-import { createTenants } from './tenant.js';
+import { createStanding } from './standing.js';
+import { createTenants, type ReadVariable } from './tenant.js';
 import { createTokenStep } from './token.js';
 import { createUpstream } from './upstream.js';
 
@@ -36,7 +40,11 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
 type GatewayParts = Origins & {
-  readonly policy: Policy;
+  readonly policies: Policies;
+  readonly ledger: Ledger;
+  readonly audit: Audit;
+  /** Lets operators in at `/gateway/admin`; null: nobody. */
+  readonly gatewayToken: string | null;
   readonly upstream: {
     readonly transport: Transport;
     readonly apiKey: string;
@@ -48,8 +56,8 @@ type GatewayParts = Origins & {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Log;
-  /** An environment variable, for the secrets that the policy names; undefined: not set. */
-  readonly readVariable?: ((name: string) => string | undefined) | undefined;
+  /** For the secrets that the policy names. */
+  readonly readVariable?: ReadVariable | undefined;
   /** Left out: none. */
   readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
@@ -59,35 +67,40 @@ type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions, { failedSessions }: Limits): Identity =>
   options.identify === undefined ? createIdentity({ ...options, failedSessions }) : createHostIdentity(options);
 
-/** The steps of one gateway. */
-export const createSteps = (options: GatewayOptions): SessionSteps => {
-  const { policy, clock, cache, log } = options;
+/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
+export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+
+/** The parts of one gateway. */
+export const createParts = (options: GatewayOptions): Parts => {
+  const { policies, clock, cache, log } = options;
   const { transport, apiKey, baseUrl } = options.upstream;
   const upstream = createUpstream(transport, apiKey);
   const tenants = createTenants({ clock, log, readVariable: options.readVariable });
-  tenants.open(policy);
+  tenants.open(policies.current());
   const keyId = hash('sha256', apiKey, 'hex');
   const limits = options.limits === undefined ? noLimits : createLimits({ ...options.limits, scope: keyId, clock });
-  const provision = createProvision({ upstream, policy, clock, log });
+  const provision = createProvision({ upstream, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
     keyId,
-    epochs: () => [policy.digest],
+    epochs: (_, policy) => [policy.digest],
     cache,
     clock,
     minimumLifeMs: options.minimumLifeMs,
   });
-  return {
+  const steps: SessionSteps = {
     identity: identityOf(options, limits),
     limits,
-    tenant: (session, asked) => tenants.of(policy, session, asked),
-    policy: createPolicyStep(policy, clock),
+    policies,
+    tenant: tenants.of,
+    standing: createStanding(),
+    policy: createPolicyStep(clock),
     provision,
-    token: async (of) => {
+    token: async (of, policy) => {
       try {
-        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics));
+        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
       } catch (error) {
         // The service may have lost a dashboard that was verified here: look again at the next request.
         if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
@@ -96,4 +109,5 @@ export const createSteps = (options: GatewayOptions): SessionSteps => {
     },
     serviceUrl: options.serviceUrl,
   };
+  return { steps, commands: [] };
 };

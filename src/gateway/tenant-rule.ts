@@ -64,3 +64,8 @@ export const compileTenantRule = (document: TenantDocument, surroundings: Tenant
   const table = document.table === undefined ? undefined : loadTable(document.table, surroundings);
   return table === undefined ? { by: 'expression', key } : { by: 'table', key, table };
 };
+
+/** Ends what a policy's rule does beside the requests. Those that still go by it are answered. */
+export const closeTenantRule = (rule: TenantRule): void => {
+  if (rule.by === 'table') rule.table.close();
+};

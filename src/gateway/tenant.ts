@@ -9,7 +9,7 @@ import { PolicyFaults } from './policy-source.js';
 import type { TenantTable } from './tenant-csv.js';
 import { isTenantId, tenantIdShape } from './tenant-id.js';
 import { createTenantLookup, type TenantLookup } from './tenant-lookup.js';
-import type { TenantHttp } from './tenant-rule.js';
+import { closeTenantRule, type TenantHttp } from './tenant-rule.js';
 
 /**
  * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of
@@ -20,17 +20,17 @@ export type TenantOf = (policy: Policy, session: Session, asked: string | undefi
 
 export type Tenants = {
   readonly of: TenantOf;
-  /** Makes a policy's mapping ready, and follows its table from now on. Throws PolicyFaults for a secret that is missing or weak. */
+  /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
   readonly open: (policy: Policy) => void;
-  /** Ends what `open` began; requests that still go by the policy are answered. */
-  readonly close: (policy: Policy) => void;
 };
+
+/** An environment variable; undefined: not set. */
+export type ReadVariable = (name: string) => string | undefined;
 
 export type TenantsOptions = {
   readonly clock: Clock;
   readonly log: Log;
-  /** An environment variable; undefined: not set. */
-  readonly readVariable?: ((name: string) => string | undefined) | undefined;
+  readonly readVariable?: ReadVariable | undefined;
 };
 
 const refuse = (message: string, reason: string, cause?: unknown): never => {
@@ -92,30 +92,54 @@ const findAll = (table: TenantTable, keys: readonly string[]): readonly string[]
 
 const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
 
-const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: TenantsOptions['readVariable']): string => {
+const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariable | undefined): string => {
   const secret = readVariable?.(secretVariable) ?? '';
   if (secretPattern.test(secret)) return secret;
   const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 bytes or more';
-  throw new PolicyFaults([
-    {
-      at,
-      message: `the variable ${secretVariable} ${fault}: set it to what printf 'whsec_%s' "$(openssl rand -base64 32)" prints, here and at the host`,
-    },
-  ]);
+  const mend = `set it to what printf 'whsec_%s' "$(openssl rand -base64 32)" prints, here and at the host`;
+  throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
 };
 
-/** Makes the step. A policy's mapping lives as long as the policy does. */
-export const createTenants = ({ clock, log, readVariable }: TenantsOptions): Tenants => {
+/** Throws PolicyFaults where the secret of a policy's lookup is missing or weak: such a policy could answer nobody. */
+export const assertTenantSecret = ({ tenant }: Policy, readVariable: ReadVariable | undefined): void => {
+  if (tenant.by === 'http') readSecret(tenant.http, readVariable);
+};
+
+const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptions): TenantLookup => {
+  try {
+    return createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+  } catch (cause) {
+    if (!(cause instanceof PolicyFaults)) throw cause;
+    throw new Refusal('UPSTREAM_UNAVAILABLE', 'The lookup of organisations is not set up; the log has the reason.', {
+      reason: 'tenant-secret-missing',
+      cause,
+    });
+  }
+};
+
+/** Makes the step. What a policy has of its own, a followed table or remembered answers, lives as long as it is in force. */
+export const createTenants = (options: TenantsOptions): Tenants => {
   const lookups = new WeakMap<Policy, TenantLookup>();
+  const seen = new WeakSet<Policy>();
+  let newest: Policy | null = null;
+  /** Requests under way may still go by the policy before: they are answered, but it is not in force again. */
+  const follow = (policy: Policy): void => {
+    if (policy === newest || seen.has(policy)) return;
+    if (newest !== null) closeTenantRule(newest.tenant);
+    seen.add(policy);
+    newest = policy;
+    if (policy.tenant.by === 'table') policy.tenant.table.watch({ log: options.log });
+  };
   const lookupOf = (policy: Policy, http: TenantHttp): TenantLookup => {
     const known = lookups.get(policy);
     if (known !== undefined) return known;
-    const made = createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+    const made = openLookup(http, options);
     lookups.set(policy, made);
     return made;
   };
   return {
     of: (policy, session, asked) => {
+      follow(policy);
       const { tenant } = policy;
       const given = evaluate(policy, session);
       if (tenant.by === 'expression') return chooseOf(given, asked);
@@ -125,12 +149,8 @@ export const createTenants = ({ clock, log, readVariable }: TenantsOptions): Ten
       return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
     },
     open: (policy) => {
-      const { tenant } = policy;
-      if (tenant.by === 'table') tenant.table.watch({ log });
-      if (tenant.by === 'http') lookupOf(policy, tenant.http);
-    },
-    close: ({ tenant }) => {
-      if (tenant.by === 'table') tenant.table.close();
+      assertTenantSecret(policy, options.readVariable);
+      follow(policy);
     },
   };
 };

@@ -11,6 +11,7 @@ import type { Cache } from '../platform/cache.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { encodeClientId } from './dashboard-id.js';
 import { undecided } from './policy.js';
+import type { Policy } from './policy-file.js';
 import { unavailable } from './upstream.js';
 
 export type GuestToken = {
@@ -21,7 +22,7 @@ export type GuestToken = {
 };
 
 /** Changes whenever tokens minted before must no longer be answered. */
-export type Epochs = (request: GuestTokenRequest) => readonly string[];
+export type Epochs = (request: GuestTokenRequest, policy: Policy) => readonly string[];
 
 export type TokenOptions = {
   readonly upstream: Call;
@@ -36,7 +37,7 @@ export type TokenOptions = {
 };
 
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE. */
-export type TokenOf = (request: GuestTokenRequest) => Promise<GuestToken>;
+export type TokenOf = (request: GuestTokenRequest, policy: Policy) => Promise<GuestToken>;
 
 type Held = { readonly token: string; readonly expiresAtMs: number };
 
@@ -47,8 +48,9 @@ type Held = { readonly token: string; readonly expiresAtMs: number };
 export const tokenKeyOf = (
   { baseUrl, keyId, epochs }: Pick<TokenOptions, 'baseUrl' | 'keyId' | 'epochs'>,
   request: GuestTokenRequest,
+  policy: Policy,
 ): string => {
-  const material = JSON.stringify([baseUrl, keyId, epochs(request), request]);
+  const material = JSON.stringify([baseUrl, keyId, epochs(request, policy), request]);
   return `guestlist:token:${encodeClientId(request.clientId)}:${hash('sha256', material, 'hex')}`;
 };
 
@@ -99,8 +101,8 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
       throw refusalOf(error);
     }
   };
-  return (request) => {
-    const key = tokenKeyOf(options, request);
+  return (request, policy) => {
+    const key = tokenKeyOf(options, request, policy);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     const answer = ({ token, expiresAtMs }: Held): GuestToken => ({
       token,

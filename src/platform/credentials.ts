@@ -9,10 +9,11 @@ const stored = z.strictObject({
   demoApiKey: z.string().min(1),
   demoJwtSecret: z.string().min(1),
   encryptionKey: z.string().refine((key) => readSealingKey(key) !== undefined),
+  gatewayToken: z.string().min(1),
 });
 
 /** Files of earlier releases lack what came later: it is made then, and the rest kept. */
-const storedEarlier = stored.partial({ encryptionKey: true });
+const storedEarlier = stored.partial({ encryptionKey: true, gatewayToken: true });
 
 /** The credentials that a first start makes where the environment gives none. */
 export type Credentials = z.output<typeof stored>;
@@ -68,8 +69,9 @@ export const loadCredentials = async (
     demoApiKey: there?.demoApiKey ?? randomUUID(),
     demoJwtSecret: there?.demoJwtSecret ?? randomBytes(48).toString('base64url'),
     encryptionKey: there?.encryptionKey ?? createSealingKey(),
+    gatewayToken: there?.gatewayToken ?? randomUUID(),
   };
-  if (there?.encryptionKey === undefined) {
+  if (there?.encryptionKey === undefined || there.gatewayToken === undefined) {
     await mkdir(dataDir, { recursive: true });
     await write(file, kept);
   }
@@ -78,6 +80,7 @@ export const loadCredentials = async (
     demoApiKey: given.demoApiKey ?? kept.demoApiKey,
     demoJwtSecret: given.demoJwtSecret ?? kept.demoJwtSecret,
     encryptionKey: given.encryptionKey ?? kept.encryptionKey,
+    gatewayToken: given.gatewayToken ?? kept.gatewayToken,
     file,
   };
 };

@@ -15,6 +15,8 @@ export type Secrets = {
   readonly apiKey: string | null;
   readonly serviceToken: string | null;
   readonly demoApiKey: string | null;
+  /** Lets operators and the command line in at the gateway. */
+  readonly gatewayToken: string | null;
   /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
@@ -110,6 +112,7 @@ const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly Co
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
   ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
+  ...tooShort('GUESTLIST_GATEWAY_TOKEN', secrets.gatewayToken),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
     ? [
@@ -135,4 +138,5 @@ export const readSecrets = (env: Environment): Secrets => ({
   serviceToken: given(env, 'GUESTLIST_SERVICE_TOKEN') ?? null,
   demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
   encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
+  gatewayToken: given(env, 'GUESTLIST_GATEWAY_TOKEN') ?? null,
 });

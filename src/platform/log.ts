@@ -11,6 +11,7 @@ const secretNames = [
   'bearer',
   'apiKey',
   'serviceToken',
+  'gatewayToken',
   'guestToken',
   'password',
   'secret',

@@ -4,14 +4,18 @@ import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { loadPolicyFile } from '../../src/gateway/policy-file.js';
+import { createLogAudit } from '../../src/gateway/audit.js';
+import { fixedPolicies } from '../../src/gateway/policies.js';
+import { loadPolicyFile, type Policy } from '../../src/gateway/policy-file.js';
 import { createGateway, type GatewayOptions } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { fixedKeys, type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
+import { openTestLedger } from './ledgers.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 export const demoSecret = 'demo-secret-of-at-least-32-bytes!!';
 export const hostSecret = 'host-secret-of-at-least-32-bytes!!';
+export const gatewayToken = 'gateway-token-of-at-least-32-characters';
 export const startSeconds = 1_800_000_000;
 export const demoPolicy = loadPolicyFile(new URL('../../config/policies/flights.yaml', import.meta.url).pathname);
 
@@ -60,7 +64,7 @@ export const captureLog = () => {
 };
 
 /** Options that take the place of the usual ones. `identify` takes the place of the issuers. */
-export type Overrides = Partial<GatewayOptions>;
+export type Overrides = Partial<GatewayOptions> & { readonly policy?: Policy };
 
 export const startGateway = async (overrides: Overrides = {}) => {
   const clock = createMovableClock();
@@ -79,7 +83,10 @@ export const startGateway = async (overrides: Overrides = {}) => {
     ],
     cookieName: 'host_session',
     allowedOrigins: ['https://app.example.com'],
-    policy: demoPolicy,
+    policies: fixedPolicies(overrides.policy ?? demoPolicy),
+    ledger: overrides.ledger ?? (await openTestLedger()),
+    audit: createLogAudit(log),
+    gatewayToken,
     upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'http://service.test' },
     serviceUrl: 'http://service.test',
     cache: createMemoryCache({ clock }),

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import express from 'express';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type LibraryOptions } from '../../src/library.js';
 import { captureLog } from './harness.js';
 import { listen, startScriptedService } from './scripted-service.js';
@@ -12,7 +15,16 @@ describe('the gateway as a library', () => {
   it('is a router in front of a service in another process, made of a few settings', async () => {
     const { upstream, url: service } = await startScriptedService();
     const { log } = captureLog();
-    const gateway = createGateway({ identify, policies, service: { url: service, apiKey: 'the-api-key' }, log });
+    const dataDir = await mkdtemp(join(tmpdir(), 'guestlist-library-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+    const gateway = await createGateway({
+      identify,
+      policies,
+      service: { url: service, apiKey: 'the-api-key' },
+      dataDir,
+      log,
+    });
+    onTestFinished(() => gateway.close());
     const host = await listen(express().use('/analytics', gateway));
     const ask = (headers: Record<string, string>) =>
       fetch(`${host}/analytics/embed-token`, { method: 'POST', headers: { origin: host, ...headers } });
@@ -27,9 +39,11 @@ describe('the gateway as a library', () => {
     expect((await ask({ 'x-user': 'bob' })).status).toBe(401);
   });
 
-  it('is not made of a policy file that is not there, or of origins that no browser sends', () => {
+  it('is not made of a policy file that is not there, or of origins that no browser sends', async () => {
     const service = { url: 'http://127.0.0.1:1', apiKey: 'key' };
-    expect(() => createGateway({ identify, policies: '/nowhere.yaml', service })).toThrow(/nowhere/);
-    expect(() => createGateway({ identify, policies, service, allowedOrigins: ['*'] })).toThrow(/must be an origin/);
+    await expect(createGateway({ identify, policies: '/nowhere.yaml', service })).rejects.toThrow(/nowhere/);
+    await expect(createGateway({ identify, policies, service, allowedOrigins: ['*'] })).rejects.toThrow(
+      /must be an origin/,
+    );
   });
 });

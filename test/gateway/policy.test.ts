@@ -17,7 +17,7 @@ const sessionOf = (claims: Record<string, unknown> = {}): Session => ({
   claims: { org_id: 'LAX', ...claims },
 });
 const decide = (overrides: object, claims: Record<string, unknown> = {}, asked: EmbedTokenBody = {}) =>
-  createPolicyStep(policyOf(overrides), clock)(sessionOf(claims), 'LAX', asked);
+  createPolicyStep(clock)(policyOf(overrides), sessionOf(claims), 'LAX', asked);
 const codeOf = (work: () => unknown): string => {
   try {
     work();

@@ -4,6 +4,8 @@ import express from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { createLogAudit } from '../../src/gateway/audit.js';
+import { fixedPolicies } from '../../src/gateway/policies.js';
 import { createGateway } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import {
@@ -16,6 +18,7 @@ import {
   sign,
   startGateway,
 } from './harness.js';
+import { openTestLedger } from './ledgers.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 describe('the body', () => {
@@ -180,14 +183,17 @@ describe('CORS', () => {
 });
 
 describe("inside a host's Express app", () => {
-  const mount = () => {
+  const mount = async () => {
     const clock = createMovableClock();
     const upstream = createScriptedUpstream();
     const gateway = createGateway({
       issuers: [{ issuer: null, algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 }],
       cookieName: null,
       allowedOrigins: [],
-      policy: demoPolicy,
+      policies: fixedPolicies(demoPolicy),
+      ledger: await openTestLedger(),
+      audit: createLogAudit(pino({ level: 'silent' })),
+      gatewayToken: null,
       upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
       serviceUrl: '/service',
       cache: createMemoryCache({ clock }),
@@ -201,7 +207,7 @@ describe("inside a host's Express app", () => {
     for (const parser of [express.json(), express.raw({ type: '*/*' }), express.text({ type: '*/*' })]) {
       const app = express();
       app.use(parser);
-      app.use('/analytics', mount());
+      app.use('/analytics', await mount());
       const ask = () =>
         supertest(app)
           .post('/analytics/embed-token')
@@ -214,17 +220,17 @@ describe("inside a host's Express app", () => {
   });
 
   it('refuses a form, and a body that was read before and left nowhere', async () => {
-    const form = express().use(express.urlencoded({ extended: true }), mount());
+    const form = express().use(express.urlencoded({ extended: true }), await mount());
     const authorization = `Bearer ${sign(analyst)}`;
     const post = (app: express.Express) => supertest(app).post('/embed-token').set('authorization', authorization);
     await post(form).type('form').send({ tenant: 'LAX' }).expect(400);
-    const swallowing = express().use((request, _, next) => void request.resume().on('end', next), mount());
+    const swallowing = express().use((request, _, next) => void request.resume().on('end', next), await mount());
     await post(swallowing).send({ tenant: 'LAX' }).expect(400);
     await post(swallowing).expect(200);
   });
 
   it('takes sessions without an issuer where one is configured for them', async () => {
-    const app = express().use(mount());
+    const app = express().use(await mount());
     const { iss: _, ...claims } = analyst;
     await supertest(app)
       .post('/embed-token')
@@ -233,7 +239,7 @@ describe("inside a host's Express app", () => {
   });
 
   it('answers before an app that follows it', async () => {
-    const gateway = mount();
+    const gateway = await mount();
     const app = express().get('/hello', (_, response) => void response.send('hello'));
     const server = createServer((request, response) => gateway(request, response, () => app(request, response)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

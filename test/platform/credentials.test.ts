@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadCredentials } from '../../src/platform/credentials.js';
 import { createSealingKey } from '../../src/platform/sealing.js';
 
-const nothing = { serviceToken: null, demoApiKey: null, demoJwtSecret: null, encryptionKey: null };
+const nothing = { serviceToken: null, demoApiKey: null, demoJwtSecret: null, encryptionKey: null, gatewayToken: null };
 let folder: string;
 let file: string;
 beforeEach(async () => {
@@ -30,7 +30,7 @@ it('adds the encryption key to an earlier file, and keeps the rest', async () =>
   await writeFile(file, JSON.stringify(earlier));
   await chmod(file, 0o644);
   const { file: _, ...loaded } = await loadCredentials(folder, nothing);
-  expect(loaded).toEqual({ ...earlier, encryptionKey: expect.any(String) });
+  expect(loaded).toEqual({ ...earlier, encryptionKey: expect.any(String), gatewayToken: expect.any(String) });
   expect(await inFile()).toEqual(loaded);
   expect(await modeOf(file)).toBe(0o600);
   expect(await readdir(folder)).toEqual(['credentials.json']);
@@ -38,7 +38,12 @@ it('adds the encryption key to an earlier file, and keeps the rest', async () =>
 });
 
 it('what is given is used and never written, and what is written stays', async () => {
-  const given = { serviceToken: 'given service', demoApiKey: 'given api', demoJwtSecret: 'given jwt' };
+  const given = {
+    serviceToken: 'given service',
+    demoApiKey: 'given api',
+    demoJwtSecret: 'given jwt',
+    gatewayToken: 'given gateway',
+  };
   const encryptionKey = createSealingKey();
   const first = await loadCredentials(folder, nothing);
   expect(await loadCredentials(folder, { ...given, encryptionKey })).toEqual({ ...given, encryptionKey, file });

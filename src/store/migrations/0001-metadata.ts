@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 /**
  * Names are collated "C" (by code point), so that they are compared and ordered alike on every server. Owned rows carry data app

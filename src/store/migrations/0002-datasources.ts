@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 export const datasources = statementsOf([
   'alter table guestlist.datasources alter column path drop not null',

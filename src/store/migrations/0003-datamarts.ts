@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 /** A workspace outlives its datamart: its dashboards are the organization's work. */
 export const datamarts = statementsOf([

@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 export const workspaces = statementsOf([
   `alter table guestlist.workspaces add column settings jsonb not null default '{}'`,

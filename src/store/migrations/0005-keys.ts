@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 /** Of credentials with one name, the oldest keeps it; the others are told apart by their ids. */
 const renameDuplicates = (table: string, within: string): string =>

@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 /**
  * Whatever deletes an embed (its own operation, or its dashboard, metric or data app going), the trigger takes its id out of guest

@@ -1,4 +1,4 @@
-import { statementsOf } from './run.js';
+import { statementsOf } from '../../platform/migrate.js';
 
 /**
  * What guests make is in tables of its own: no statement about metrics, dashboards or clones can come upon it. `user_identifier` is ''

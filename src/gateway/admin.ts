@@ -1,0 +1,93 @@
+/**
+ * The operators' way to a running gateway, and the command line's: `POST /gateway/admin/<command>` with the gateway token as
+ * Bearer and the command's input as JSON. Answers `{data, error}` as the interface does.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import { Refusal } from '../domain/refusal.js';
+import { hashToken, isSameHash } from '../platform/keys.js';
+import type { Log } from '../platform/log.js';
+import { explain } from './answer.js';
+import { readText } from './body.js';
+import { bearerOf } from './credential.js';
+import { encodeError } from './wire.js';
+
+/** What an operator can have done. */
+export type AdminCommand = {
+  /** Kebab-case: the last part of its path. */
+  readonly name: string;
+  /** Decodes the input and runs. Throws INVALID_REQUEST_BODY, and what the command refuses. */
+  readonly run: (input: unknown) => Promise<unknown>;
+};
+
+const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'}: ${message}`);
+  throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${faults.join('; ')}.`);
+};
+
+/** Declares a command: what it takes is checked before it runs. */
+export const adminCommand = <Input extends z.ZodType>(
+  name: string,
+  input: Input,
+  run: (input: z.output<Input>) => Promise<unknown>,
+): AdminCommand => ({ name, run: async (given) => run(decodeInput(name, input, given)) });
+
+export type AdminOptions = {
+  readonly commands: readonly AdminCommand[];
+  /** Null: nobody is let in. */
+  readonly gatewayToken: string | null;
+  readonly log: Log;
+};
+
+const maxInputBytes = 1024 * 1024;
+
+const assertOperator = (request: IncomingMessage, gatewayToken: string | null): void => {
+  const bearer = bearerOf(request.headers);
+  if (gatewayToken !== null && bearer !== null && isSameHash(hashToken(bearer), hashToken(gatewayToken))) return;
+  throw new Refusal(
+    'AUTHENTICATION_ERROR',
+    'Send the gateway token as "Authorization: Bearer <token>": GUESTLIST_GATEWAY_TOKEN, or gatewayToken of credentials.json.',
+  );
+};
+
+const parseInput = (text: string): unknown => {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
+  }
+};
+
+export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;
+
+/** Answers one command. Every call is logged by its name and outcome. */
+export const createAdmin = ({ commands, gatewayToken, log }: AdminOptions): Admin => {
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  const answer = async (request: IncomingMessage, name: string): Promise<unknown> => {
+    assertOperator(request, gatewayToken);
+    const command = byName.get(name);
+    if (command === undefined) {
+      throw new Refusal('NOT_FOUND', `There is no command "${name}". There are: ${[...byName.keys()].join(', ')}.`);
+    }
+    if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
+    return command.run(parseInput(await readText(request, maxInputBytes)));
+  };
+  const send = (response: ServerResponse, status: number, body: string): void => {
+    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
+    response.end(body);
+  };
+  return async (request, response, command) => {
+    try {
+      const data = await answer(request, command);
+      send(response, 200, JSON.stringify({ data: data ?? null, error: null }));
+      log.info({ command, code: 'OK' }, 'admin');
+    } catch (error) {
+      const { status, code, body } = encodeError(error);
+      send(response, status, body);
+      log[status >= 500 ? 'error' : 'warn']({ command, code, ...explain(error) }, 'admin');
+    }
+  };
+};

@@ -1,0 +1,43 @@
+/** What the gateway did, for those who must answer for it. */
+import type { Log } from '../platform/log.js';
+
+export type AuditKind =
+  | 'mint'
+  | 'denial'
+  | 'provision'
+  | 'hook'
+  | 'revocation'
+  | 'policy-load'
+  | 'rollout'
+  | 'erasure'
+  | 'admin';
+
+/** One thing that happened. Holds no value of a claim and none that restricts. What is left out does not apply. */
+export type AuditEvent = {
+  readonly kind: AuditKind;
+  /** `OK`, or the code of the refusal. */
+  readonly code: string;
+  readonly requestId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** The userIdentifier. */
+  readonly user?: string | undefined;
+  /** `file:line:column` of each rule and restriction that applied. */
+  readonly policyAt?: readonly string[] | undefined;
+  /** SHA-256 of the canonical request, in hex. */
+  readonly requestDigest?: string | undefined;
+  /** What the upstream calls it: of a mint, the token's id or the SHA-256 of the token. */
+  readonly upstreamId?: string | undefined;
+  readonly durationMs?: number | undefined;
+  /** Names and figures that belong to this kind. */
+  readonly detail?: Readonly<Record<string, string | number | boolean | null>> | undefined;
+};
+
+export type Audit = {
+  /** Resolves once the event is kept. Rejects where it cannot be: what must be accounted for does not happen then. */
+  readonly record: (event: AuditEvent) => Promise<void>;
+};
+
+/** Keeps them in the log alone. */
+export const createLogAudit = (log: Log): Audit => ({
+  record: async ({ kind, ...event }) => log.info({ audit: kind, ...event }, 'audit'),
+});

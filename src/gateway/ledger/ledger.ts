@@ -1,0 +1,42 @@
+/**
+ * What the gateway remembers for good: its tenants, what was made for them, what was revoked, and the audit. Its tables are in
+ * a schema of their own, so that either half can be deployed alone. Nobody may call the upstream inside a transaction here: the
+ * embedded database has one connection, and the built-in service would wait for it for ever.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { type Migrations, migrateSchema } from '../../platform/migrate.js';
+import { tenants } from './migrations/0001-tenants.js';
+import { type LedgerTables, schemaName } from './tables.js';
+
+export type { LedgerTables, TenantState } from './tables.js';
+
+export const ledgerMigrations: Migrations = { '0001-tenants': tenants };
+
+export type Ledger = {
+  /** Its statements name the schema. */
+  readonly db: Kysely<LedgerTables>;
+  /** The reference that a tenant's rows are kept under. Tells nothing of the clientId without the installation's key. */
+  readonly refOf: (clientId: string) => string;
+};
+
+const tenantKeyOf = async (db: Kysely<LedgerTables>): Promise<Buffer> => {
+  await db
+    .insertInto('installation')
+    .values({ tenant_key: randomBytes(32).toString('base64') })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const { tenant_key } = await db.selectFrom('installation').select('tenant_key').executeTakeFirstOrThrow();
+  return Buffer.from(tenant_key, 'base64');
+};
+
+/** Brings the tables up to date, and opens them. Safe where several gateways start at once. */
+export const openLedger = async (
+  connected: Kysely<LedgerTables>,
+  migrations: Migrations = ledgerMigrations,
+): Promise<Ledger> => {
+  await migrateSchema({ db: connected, schema: schemaName, migrations, what: "gateway's ledger" });
+  const db = connected.withSchema(schemaName);
+  const key = await tenantKeyOf(db);
+  return { db, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
+};

@@ -1,0 +1,24 @@
+/** The gateway's own tables. Every statement names the schema, which `ledgerOf` sees to. */
+import type { Generated } from 'kysely';
+
+export const schemaName = 'guestlist_gateway';
+
+/** Where a tenant stands. What is deleted stays deleted until it is signed up anew. */
+export type TenantState = 'active' | 'suspended' | 'deleted';
+
+/** The rows of each table, as the migrations made them. */
+export type LedgerTables = {
+  /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
+  readonly installation: { id: Generated<number>; tenant_key: string };
+  readonly tenants: {
+    /** HMAC-SHA256 of the clientId under the installation's key, in hex: all that is left of a tenant that was erased. */
+    tenant_ref: string;
+    /** Null: erased. */
+    client_id: string | null;
+    state: TenantState;
+    /** Of the newest event that set the state; null: nothing but a login was ever seen. */
+    occurred_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+};

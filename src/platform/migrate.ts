@@ -1,0 +1,42 @@
+/** Brings a schema's tables up to date. Whoever has tables has a schema of its own, and a list of migrations for it. */
+import { type Kysely, type Migration, Migrator, sql } from 'kysely';
+
+/** In order of their names. One that was released is never changed again; a correction is a new one. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+export type MigrateOptions<Tables> = {
+  readonly db: Kysely<Tables>;
+  readonly schema: string;
+  readonly migrations: Migrations;
+  /** What the tables hold, as the errors say it: `metadata`. */
+  readonly what: string;
+};
+
+/** A migration that runs these statements in order; each names its schema. */
+export const statementsOf = (statements: readonly string[]): Migration => ({
+  up: async (db: Kysely<unknown>) => {
+    for (const statement of statements) await sql.raw(statement).execute(db);
+  },
+});
+
+/**
+ * Safe where several processes start at once. All or nothing: throws, and leaves the tables as they were, where a migration
+ * fails or the database was migrated by a newer version than this.
+ */
+export const migrateSchema = async <Tables>({
+  db,
+  schema,
+  migrations,
+  what,
+}: MigrateOptions<Tables>): Promise<void> => {
+  const provider = { getMigrations: async () => ({ ...migrations }) };
+  const { error, results } = await new Migrator({ db, provider, migrationTableSchema: schema }).migrateToLatest();
+  if (error === undefined) return;
+  const failed = results?.find(({ status }) => status === 'Error')?.migrationName;
+  throw new Error(
+    failed === undefined
+      ? `The ${what} could not be migrated: the user of DATABASE_URL must be allowed to create a schema, and the database must not have been migrated by a newer version.`
+      : `Migration ${failed} of the ${what} failed and was rolled back: the tables are as they were.`,
+    { cause: error },
+  );
+};

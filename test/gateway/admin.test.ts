@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { adminCommand, createAdmin } from '../../src/gateway/admin.js';
+import { captureLog, gatewayToken, startGateway } from './harness.js';
+import { listenTo } from './listen.js';
+
+type Answer = { data: unknown; error: { code: string; message: string; status: number } | null };
+
+const start = async (token: string | null = gatewayToken) => {
+  const { log, lines } = captureLog();
+  const commands = [
+    adminCommand('double', z.strictObject({ n: z.number() }), async ({ n }) => ({ doubled: 2 * n })),
+    adminCommand('break', z.strictObject({}), async () => {
+      throw new Error('the secret inside');
+    }),
+  ];
+  const admin = createAdmin({ commands, gatewayToken: token, log });
+  const url = await listenTo((request, response) => void admin(request, response, (request.url ?? '').slice(1)));
+  const call = async (command: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}/${command}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      ...init,
+    });
+    return { status: response.status, body: (await response.json()) as Answer };
+  };
+  return { call, lines };
+};
+
+describe('an admin command', () => {
+  it('runs for the gateway token alone, and is logged by its name', async () => {
+    const { call, lines } = await start();
+    expect(await call('double', { body: '{"n": 4}' })).toEqual({
+      status: 200,
+      body: { data: { doubled: 8 }, error: null },
+    });
+    expect(lines).toMatchObject([{ command: 'double', code: 'OK' }]);
+    for (const authorization of ['', 'Bearer ', 'Bearer wrong', `Basic ${gatewayToken}`]) {
+      const { status, body } = await call('double', { headers: { authorization }, body: '{"n": 4}' });
+      expect([status, body.error?.code], authorization).toEqual([401, 'AUTHENTICATION_ERROR']);
+    }
+  });
+
+  it('lets nobody in where there is no gateway token', async () => {
+    const { call } = await start(null);
+    expect((await call('double')).status).toBe(401);
+    expect((await call('double', { headers: { authorization: 'Bearer null' } })).status).toBe(401);
+  });
+
+  it('says what is wrong with its input, its name and its method', async () => {
+    const { call } = await start();
+    expect((await call('double', { body: '{"n": "4", "m": 1}' })).body.error).toMatchObject({
+      code: 'INVALID_REQUEST_BODY',
+      message: expect.stringContaining('n: '),
+    });
+    expect((await call('double', { body: '{' })).body.error?.code).toBe('INVALID_REQUEST_BODY');
+    expect((await call('nothing')).body.error).toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    expect((await call('double', { method: 'GET' })).body.error).toMatchObject({
+      code: 'METHOD_NOT_ALLOWED',
+      status: 405,
+    });
+    expect((await call('double', { body: 'x'.repeat(2_000_000) })).status).toBe(400);
+  });
+
+  it('keeps the text of its own failure in the log', async () => {
+    const { call, lines } = await start();
+    const { status, body } = await call('break');
+    expect([status, body.error?.code, JSON.stringify(body)]).toEqual([
+      500,
+      'INTERNAL_SERVER_ERROR',
+      expect.not.stringContaining('secret inside'),
+    ]);
+    expect(lines).toMatchObject([{ command: 'break', err: { message: 'the secret inside' } }]);
+  });
+});
+
+it("is at the gateway's own path", async () => {
+  const { url } = await startGateway();
+  const response = await fetch(`${url}/gateway/admin/nothing`, { method: 'POST' });
+  expect(response.status).toBe(401);
+});

@@ -1,0 +1,27 @@
+/** Ledgers for tests: one embedded database in memory for each file, emptied for each ledger that is asked for. */
+import { type Kysely, sql } from 'kysely';
+import { afterAll } from 'vitest';
+import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { schemaName } from '../../src/gateway/ledger/tables.js';
+import { type Database, openDatabase } from '../../src/platform/database.js';
+
+let database: Promise<Database> | undefined;
+
+afterAll(async () => {
+  await (await database)?.close();
+});
+
+const empty = async (db: Kysely<LedgerTables>): Promise<void> => {
+  const { rows } = await sql<{ name: string }>`
+    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+    where table_schema = ${schemaName} and table_name not like 'kysely%'`.execute(db);
+  if (rows.length > 0) await sql.raw(`truncate ${rows.map(({ name }) => name).join(', ')} cascade`).execute(db);
+};
+
+/** An empty ledger. An earlier one of this file is empty then too: two gateways of one test share one. */
+export const openTestLedger = async (): Promise<Ledger> => {
+  database ??= openDatabase({ databaseUrl: null, folder: null });
+  const db = (await database).connect<LedgerTables>();
+  await empty(db);
+  return openLedger(db);
+};
