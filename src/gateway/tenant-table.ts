@@ -1,5 +1,5 @@
 /** The file of a table of tenants: read with the policy, and again whenever it changes. */
-import { createReadStream, readFileSync, statSync, unwatchFile, watchFile } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Log } from '../platform/log.js';
 import { PolicyFaults } from './policy-source.js';
 import { createTableReader, type TenantTable } from './tenant-csv.js';
@@ -22,16 +22,21 @@ export type WatchOptions = {
   readonly everyMs?: number;
 };
 
-const unreadable = (file: string, error: unknown): PolicyFaults => {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-  return new PolicyFaults([{ at: `${file}:1:1`, message: `the table of tenants cannot be read (${reason})` }]);
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+
+/** What changes when the file does: also when it goes, or can no longer be looked at. */
+const stampOf = (file: string): string => {
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    return codeOf(error);
+  }
 };
 
-/** What changes when the file does. */
-const stampOf = (file: string): string => {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
-};
+const unreadable = (file: string, error: unknown): PolicyFaults =>
+  new PolicyFaults([{ at: `${file}:1:1`, message: `the table of tenants cannot be read (${codeOf(error)})` }]);
 
 const bytesOf = (file: string): Uint8Array => {
   try {
@@ -69,11 +74,14 @@ const sayKept = (log: Log, file: string, size: number, error: unknown): void => 
 
 /** Reads a table. Throws PolicyFaults with every fault of the file. */
 export const loadTenantTable = (file: string): TenantTableFile => {
-  const stamp = stampOf(file);
+  // Taken before the file is read: what changes meanwhile is seen as a change afterwards.
+  let stamp = stampOf(file);
   let table = readAtOnce(file);
   let log: Log | null = null;
   let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
   const readAgain = async (): Promise<void> => {
+    stamp = stampOf(file);
     try {
       table = await readBeside(file);
       log?.info({ file, keys: table.size }, 'the table of tenants was read anew');
@@ -87,16 +95,17 @@ export const loadTenantTable = (file: string): TenantTableFile => {
     running = running.then(readAgain, readAgain);
     return running;
   };
-  const changed = (): void => void reload();
   return {
     file,
     current: () => table,
     reload,
     watch: ({ log: to, everyMs = 1_000 }) => {
       log = to;
-      watchFile(file, { interval: everyMs, persistent: false }, changed);
-      if (stampOf(file) !== stamp) changed();
+      clearInterval(timer);
+      timer = setInterval(() => {
+        if (stampOf(file) !== stamp) void reload();
+      }, everyMs).unref();
     },
-    close: () => unwatchFile(file, changed),
+    close: () => clearInterval(timer),
   };
 };

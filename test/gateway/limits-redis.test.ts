@@ -39,7 +39,7 @@ const kill = async (child: ChildProcess): Promise<void> => {
 /** One gateway of several, with a connection of its own. */
 const startReplica = async (url: string, userPerMinute: number) => {
   const { log, lines } = captureLog();
-  const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 2_000 });
+  const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000 });
   onTestFinished(() => limiters.close());
   const settings = { ...defaultLimits, userPerMinute };
   const gateway = await startGateway({ limits: { settings, limiters }, log });
