@@ -1,6 +1,6 @@
 /** Who a request comes from, by a signed session of one of the issuers. host-identity.ts is the other way: the host says it. */
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -13,7 +13,7 @@ import {
   type VerifiedJwt,
   verifyJwt,
 } from '../platform/jwt.js';
-import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from './credential.js';
+import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
 import type { FailedSessions } from './limits.js';
 
 export type IdentityOptions = Origins & {
@@ -85,7 +85,9 @@ const refuseFault = (error: unknown): never => {
  * the cookie, and since no page of another origin can send it unasked, it counts from every page. The cookie, which browsers
  * send by themselves, counts only for pages of a trusted origin.
  */
-const credentialOf = (headers: IncomingHttpHeaders, options: IdentityOptions): string => {
+const credentialOf = (request: IncomingMessage, options: IdentityOptions): string => {
+  const { headers } = request;
+  if (isAuthorizedTwice(request)) return refuseSession(`The request carries two sessions. ${mend}`, 'two-sessions');
   const bearer = bearerOf(headers);
   if (bearer !== null) return bearer;
   const cookie = options.cookieName === null ? null : cookieOf(headers, options.cookieName);
@@ -123,7 +125,7 @@ export const createIdentity = (options: IdentityOptions): Identity => {
     }
   };
   return (request) => {
-    const credential = credentialOf(request.headers, options);
+    const credential = credentialOf(request, options);
     const key = hash('sha256', credential, 'base64url');
     const known = remembered.get(key);
     if (known === undefined || !known.token.isKeyHeld()) return verify(request, credential, key);
