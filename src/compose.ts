@@ -11,22 +11,21 @@ import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
+import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
-import { createLogAudit } from './gateway/audit.js';
-import { createHttpTransport } from './gateway/http-transport.js';
-import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import { fixedPolicies } from './gateway/policies.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
+import { fixedCapabilities } from './gateway/capabilities.js';
+import { createHttpUpstream } from './gateway/http-upstream.js';
+import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
+import { type OpenedGateway, openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
@@ -150,34 +149,36 @@ type GatewayParts = {
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
   readonly limiters: Limiters;
-  readonly ledger: Ledger;
+  readonly database: Database;
   readonly place: Place;
 };
 
 const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
-  const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
+  const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null)
-    return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
+  if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
+  const capabilities = fixedCapabilities(capabilityNames);
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
-const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, limiters, ledger, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, limits } =
+const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
+  const { config, credentials, cache, limiters, database, place } = parts;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
-  return createGateway({
+  return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
     publicOrigin,
-    policies: fixedPolicies(loadPolicyFile(resolve(config.folder, policies))),
-    ledger,
-    audit: createLogAudit(place.log),
+    policyPath: resolve(config.folder, policies),
+    database,
+    explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     limits: { settings: limits, limiters },
     readVariable: config.readVariable,
@@ -219,18 +220,11 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const cache = halves.gateway ? await openCache(config, log) : null;
   const limiters = halves.gateway ? await openLimiters(config, log) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
+  const dispatch = served?.dispatch ?? null;
   const gateway =
     cache === null || limiters === null
       ? null
-      : composeGateway({
-          config,
-          credentials,
-          dispatch: served?.dispatch ?? null,
-          cache,
-          limiters,
-          ledger: await openLedger(database.connect<LedgerTables>()),
-          place,
-        });
+      : await composeGateway({ config, credentials, dispatch, cache, limiters, database, place });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
@@ -245,8 +239,9 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   return {
     // The token's path comes before Express's app, whose own cost is most of a request.
     handle: (request, response) =>
-      gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
+      gateway === null ? app(request, response) : gateway.router(request, response, () => app(request, response)),
     close: async () => {
+      await gateway?.close();
       await served?.close();
       await cache?.close();
       limiters?.close();

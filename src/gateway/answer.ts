@@ -3,6 +3,8 @@ import { Refusal } from '../domain/refusal.js';
 import { bodyTooLarge } from './body.js';
 import { ExpressionFault } from './expression.js';
 import type { FlatHeaders } from './headers.js';
+import { MintRefusal } from './mint-refusal.js';
+import { Unavailable } from './unavailable.js';
 import { encodeError, retryAfterSeconds } from './wire.js';
 
 /** An answer as it is sent. */
@@ -13,7 +15,8 @@ export const noHeaders: FlatHeaders = [];
 const retryAfter = (error: unknown, status: number): FlatHeaders => {
   const seconds = error instanceof Refusal ? error.retryAfterSeconds : null;
   if (seconds === null && status !== 503) return noHeaders;
-  return ['Retry-After', String(seconds ?? retryAfterSeconds)];
+  const retryAfterMs = error instanceof Unavailable ? error.retryAfterMs : undefined;
+  return ['Retry-After', String(seconds ?? retryAfterSeconds(retryAfterMs))];
 };
 
 /** The answer to what was thrown. */
@@ -28,6 +31,8 @@ export const explain = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Refusal)) return { err: error };
   const { reason, cause } = error;
   if (cause instanceof ExpressionFault) return { reason, at: cause.at, expression: cause.source, fault: cause.code };
+  if (cause instanceof MintRefusal)
+    return { reason, upstream: { status: cause.status, code: cause.code, ...cause.fields } };
   if (cause instanceof UpstreamRefusal) {
     return { reason, upstream: { status: cause.status, code: cause.code, message: cause.message } };
   }

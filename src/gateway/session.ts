@@ -3,6 +3,7 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Considered, Trace } from './accounting.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
 import type { Limits } from './limits.js';
@@ -34,24 +35,23 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-/** How far a request came, for its log line and the audit. */
-export type Trace = { readonly requestId: string; user?: string; tenant?: string };
-
 /** Answers a request; what a step refuses is thrown as a Refusal. */
 export const createSessions =
   (steps: SessionSteps) =>
-  async (request: SessionRequest, trace: Trace): Promise<EmbedTokenAnswer> => {
+  async (request: SessionRequest, trace: Trace, considered: Considered): Promise<EmbedTokenAnswer> => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
+    considered.session = session;
     await steps.limits.assertUser(session);
     const asked = await request.body();
     const policy = steps.policies.current();
+    Object.assign(considered, { asked, policy });
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.limits.assertTenant(clientId);
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
-    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
     const token = await steps.token({ clientId, session, grant, dashboards }, policy);
     return {
       token: token.token,

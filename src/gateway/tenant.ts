@@ -1,6 +1,7 @@
 /** Which tenant a request is for: what the policy's `session.tenant` finds for the session's claims, and the body's choice among it. */
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
 import type { Log } from '../platform/log.js';
 import { celClaims } from './expression.js';
 import type { Session } from './identity.js';
@@ -19,7 +20,10 @@ import { closeTenantRule, type TenantHttp } from './tenant-rule.js';
 export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
 
 export type Tenants = {
+  /** By any policy, such as one that a question is about. */
   readonly of: TenantOf;
+  /** By the policy in force: its table is followed from then on, and that of the one before no longer. */
+  readonly inForce: TenantOf;
   /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
   readonly open: (policy: Policy) => void;
 };
@@ -90,13 +94,11 @@ const chooseFound = (tenants: readonly string[], asked: string | undefined): str
 const findAll = (table: TenantTable, keys: readonly string[]): readonly string[] =>
   keys.flatMap((key) => table.find(key) ?? []);
 
-const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
-
 const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariable | undefined): string => {
   const secret = readVariable?.(secretVariable) ?? '';
-  if (secretPattern.test(secret)) return secret;
-  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 bytes or more';
-  const mend = `set it to what printf 'whsec_%s' "$(openssl rand -base64 32)" prints, here and at the host`;
+  if (isHookSecret(secret)) return secret;
+  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 to 64 bytes';
+  const mend = `${hookSecretMend}, for the gateway and for the host`;
   throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
 };
 
@@ -117,9 +119,35 @@ const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptio
   }
 };
 
-/** Makes the step. What a policy has of its own, a followed table or remembered answers, lives as long as it is in force. */
+type LookupOf = (policy: Policy, http: TenantHttp) => TenantLookup;
+
+const noLookup: LookupOf = () => {
+  throw new Refusal('UPSTREAM_UNAVAILABLE', 'The policy looks organisations up at the host, which is not asked here.', {
+    reason: 'tenant-lookup-not-asked',
+  });
+};
+
+/** Makes the step. A policy that looks its tenants up at the host needs `lookupOf`. */
+export const createTenantStep =
+  (lookupOf: LookupOf = noLookup): TenantOf =>
+  (policy, session, asked) => {
+    const { tenant } = policy;
+    const given = evaluate(policy, session);
+    if (tenant.by === 'expression') return chooseOf(given, asked);
+    const keys = idsOf(given);
+    if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
+    const found = lookupOf(policy, tenant.http)(keys);
+    return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
+  };
+
+/** Makes the step of a running gateway. What a policy remembers of its host's answers lives as long as the policy. */
 export const createTenants = (options: TenantsOptions): Tenants => {
   const lookups = new WeakMap<Policy, TenantLookup>();
+  const of = createTenantStep((policy, http) => {
+    const lookup = lookups.get(policy) ?? openLookup(http, options);
+    lookups.set(policy, lookup);
+    return lookup;
+  });
   const seen = new WeakSet<Policy>();
   let newest: Policy | null = null;
   /** Requests under way may still go by the policy before: they are answered, but it is not in force again. */
@@ -130,23 +158,11 @@ export const createTenants = (options: TenantsOptions): Tenants => {
     newest = policy;
     if (policy.tenant.by === 'table') policy.tenant.table.watch({ log: options.log });
   };
-  const lookupOf = (policy: Policy, http: TenantHttp): TenantLookup => {
-    const known = lookups.get(policy);
-    if (known !== undefined) return known;
-    const made = openLookup(http, options);
-    lookups.set(policy, made);
-    return made;
-  };
   return {
-    of: (policy, session, asked) => {
+    of,
+    inForce: (policy, session, asked) => {
       follow(policy);
-      const { tenant } = policy;
-      const given = evaluate(policy, session);
-      if (tenant.by === 'expression') return chooseOf(given, asked);
-      const keys = idsOf(given);
-      if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
-      const found = lookupOf(policy, tenant.http)(keys);
-      return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
+      return of(policy, session, asked);
     },
     open: (policy) => {
       assertTenantSecret(policy, options.readVariable);
