@@ -123,9 +123,7 @@ const forged: Record<string, () => string> = {
 
 const bodies: Record<string, string | undefined> = {
   none: undefined,
-  good: '{"tenant":"LAX"}',
   "another tenant's": '{"tenant":"ATL","embeds":["delays--ATL"]}',
-  'no JSON': '{',
   'too large': `{"tenant":"${'x'.repeat(5_000)}"}`,
 };
 
