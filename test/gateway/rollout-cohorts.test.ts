@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { cohortOf, shareOf } from '../../src/gateway/rollout/cohorts.js';
+
+const refs = fc
+  .uniqueArray(fc.string(), { minLength: 1, maxLength: 50 })
+  .map((names) => names.map((name) => hash('sha256', name, 'hex')));
+const percents = fc
+  .uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 5 })
+  .map((all) => all.toSorted((a, b) => a - b));
+
+it('cohorts nest: whoever is within a percentage is within every larger one, at every roll-out', () => {
+  fc.assert(
+    fc.property(refs, percents, (tenants, steps) => {
+      const within = (percent: number) =>
+        tenants.filter((ref) => cohortOf(ref, { canary: [], steps: [percent] }) === 1);
+      for (const [index, step] of steps.entries()) {
+        const upTo = tenants.filter(
+          (ref) => (cohortOf(ref, { canary: [], steps }) ?? Number.POSITIVE_INFINITY) <= index + 1,
+        );
+        expect(upTo).toEqual(within(step));
+      }
+      expect(within(100)).toEqual(tenants);
+    }),
+  );
+});
+
+it('the canary comes first whatever its share, and what is beyond the last step is left out', () => {
+  const ref = hash('sha256', 'a', 'hex');
+  const below = Math.floor(shareOf(ref));
+  expect(cohortOf(ref, { canary: [ref], steps: [100] })).toBe(0);
+  expect(cohortOf(ref, { canary: [], steps: [Math.max(below, 0.001)] })).toBeUndefined();
+  expect(cohortOf(ref, { canary: [], steps: [below + 1] })).toBe(1);
+});
+
+it('ten per cent of many tenants are about ten per cent', () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => hash('sha256', String(index), 'hex'));
+  const first = many.filter((ref) => cohortOf(ref, { canary: [], steps: [10, 100] }) === 1).length;
+  expect(first).toBeGreaterThan(850);
+  expect(first).toBeLessThan(1150);
+});

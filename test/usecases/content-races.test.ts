@@ -1,0 +1,63 @@
+/** A dashboard's content replaced while others change it. On a real server: the embedded database takes one transaction at a time. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboard-content.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { createWorld, type World } from './world.js';
+
+const rounds = 12;
+
+describe.skipIf(!(await isPostgresThere()))('at the same time', () => {
+  let own: OwnDatabase;
+  let world: World;
+  beforeAll(async () => {
+    own = await createOwnDatabase();
+    world = await createWorld(own.url);
+    await world.template('board');
+  });
+  afterAll(async () => {
+    await world.close();
+    await own.drop();
+  });
+
+  const target = { dashboardId: 'copy', workspaceName: 'space' };
+  const owner = { dataAppId: 'id-app', clientId: 'a' };
+  const read = () => getDashboardContent(world.deps)(world.api(), target);
+  const replace = async (gridMargin: readonly number[]): Promise<string> => {
+    const { content, digest } = await read();
+    const command = { ...target, content: { ...content, gridMargin }, expectedDigest: digest };
+    return replaceDashboardContent(world.deps)(world.api(), command).then(
+      () => 'done',
+      (error: { readonly code?: string }) => error.code ?? String(error),
+    );
+  };
+
+  test("a guest's edit is never overwritten: the replacement goes by it, or is refused", async () => {
+    const metricId = await world.clone('board', 'copy');
+    const outcomes = new Set<string>();
+    for (let round = 0; round < rounds; round += 1) {
+      const name = `edit ${round}`;
+      const [outcome] = await Promise.all([replace([round]), world.store.metrics.change(metricId, owner, { name })]);
+      outcomes.add(outcome);
+      const { content } = await read();
+      expect(content.metrics[0]?.name).toBe(name);
+      if (outcome === 'done') expect(content.gridMargin).toEqual([round]);
+    }
+    expect([...outcomes].filter((outcome) => !['done', 'DASHBOARD_CHANGED'].includes(outcome))).toEqual([]);
+  });
+
+  test('of replacements that go by the same content exactly one is done', async () => {
+    const { content, digest } = await read();
+    const settled = await Promise.allSettled(
+      [101, 102, 103, 104].map((margin) =>
+        replaceDashboardContent(world.deps)(world.api(), {
+          ...target,
+          content: { ...content, gridMargin: [margin] },
+          expectedDigest: digest,
+        }),
+      ),
+    );
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of settled)
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'DASHBOARD_CHANGED' });
+  });
+});
