@@ -218,7 +218,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
           credentials,
           dispatch: served?.dispatch ?? null,
           cache,
-          ledger: await openLedger(database.connect<LedgerTables>()),
+          ledger: await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres'),
           place,
         });
   const forms = formsOf(Object.values(bound));
@@ -237,6 +237,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     handle: (request, response) =>
       gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
     close: async () => {
+      await gateway?.close();
       await served?.close();
       await cache?.close();
       await database.close();

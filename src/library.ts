@@ -55,8 +55,8 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
   return createRedisCache({ url, log });
 };
 
-/** A router to mount, and its end: what it remembers is in a database that has to be closed. */
-export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
+/** A router to mount, and its end (`close`): what it remembers is in a database that has to be closed. */
+export type MountedGateway = Gateway;
 
 /** Rejects where the policy file, the options or the database could not work. */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
@@ -77,7 +77,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
     allowedOrigins: options.allowedOrigins ?? [],
     publicOrigin: options.publicOrigin,
     policies,
-    ledger: await openLedger(database.connect<LedgerTables>()),
+    ledger: await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres'),
     audit: createLogAudit(log),
     gatewayToken: options.gatewayToken ?? null,
     upstream: {
@@ -90,5 +90,11 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
     clock,
     log,
   });
-  return Object.assign(router, { close: () => database.close() });
+  const closeRouter = router.close;
+  return Object.assign(router, {
+    close: async () => {
+      await closeRouter();
+      await database.close();
+    },
+  });
 };

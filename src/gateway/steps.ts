@@ -1,14 +1,19 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import { type Transport, UpstreamRefusal } from '../contract/client.js';
+import { type Call, type Transport, UpstreamRefusal } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import { repeat } from '../platform/repeat.js';
+import { createLocalSharing } from '../platform/sharing.js';
+import { systemTiming } from '../platform/timing.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import type { Origins } from './credential.js';
+import { createScopes } from './epoch-scopes.js';
+import { createEpochs } from './epochs.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
@@ -17,10 +22,14 @@ import { createMetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createProvision } from './provision.js';
+import { revocationCommands } from './revocation-commands.js';
+import { createRevocations, type Revocations } from './revocations.js';
+import { createServiceTokens } from './service-tokens.js';
 import type { SessionSteps } from './session.js';
-import { createStanding } from './standing.js';
+import { createSessionStanding, createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
 import { createTokenStep } from './token.js';
+import { createTokenCache } from './token-cache.js';
 import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
@@ -63,21 +72,51 @@ const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
 /** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
-export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+export type Parts = {
+  readonly steps: SessionSteps;
+  readonly commands: readonly AdminCommand[];
+  readonly revocations: Revocations;
+  /** Ends what runs beside requests. */
+  readonly close: () => Promise<void>;
+};
+
+const retryEveryMs = 2_000;
+
+/** What was revoked, and what revokes. */
+const createRevocationParts = (options: GatewayOptions, upstream: Call) => {
+  const { ledger, clock, log, audit, cache } = options;
+  const sharing = cache.sharing ?? createLocalSharing(cache);
+  const scopes = createScopes(ledger);
+  const epochs = createEpochs({ ledger, sharing, log });
+  const tokens = createServiceTokens({ upstream, requireCapability: async () => {}, log });
+  const revocations = createRevocations({ ledger, epochs, scopes, tokens, audit, clock, log });
+  const stopRetrying = repeat(systemTiming, retryEveryMs, () =>
+    revocations.retry().catch((err: unknown) => log.warn({ err }, 'pending revocations could not be tried again')),
+  );
+  const close = async (): Promise<void> => {
+    stopRetrying();
+    epochs.close();
+  };
+  return { sharing, scopes, epochs, tokens, revocations, close };
+};
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, cache, log } = options;
+  const { policies, clock, audit, log } = options;
   const { transport, apiKey, baseUrl } = options.upstream;
   const upstream = createUpstream(transport, apiKey);
   const provision = createProvision({ upstream, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
+  const { sharing, scopes, epochs, tokens, revocations, close } = createRevocationParts(options, upstream);
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
     keyId: hash('sha256', apiKey, 'hex'),
-    epochs: (_, policy) => [policy.digest],
-    cache,
+    epochs,
+    scopes,
+    cache: createTokenCache({ sharing, apiKey, clock }),
+    audit,
+    discard: tokens.discard,
     clock,
     minimumLifeMs: options.minimumLifeMs,
   });
@@ -85,12 +124,12 @@ export const createParts = (options: GatewayOptions): Parts => {
     identity: identityOf(options),
     policies,
     tenant: createTenantStep(),
-    standing: createStanding(),
+    standing: createStanding([createSessionStanding({ epochs, scopes })]),
     policy: createPolicyStep(clock),
     provision,
-    token: async (of, policy) => {
+    token: async (of, policy, requestId) => {
       try {
-        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
+        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy, requestId);
       } catch (error) {
         // The service may have lost a dashboard that was verified here: look again at the next request.
         if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
@@ -99,5 +138,5 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  return { steps, commands: revocationCommands(revocations, policies), revocations, close };
 };

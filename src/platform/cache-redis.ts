@@ -1,72 +1,47 @@
-import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Cache } from './cache.js';
+import { createAttempt, createOutageLog, createRedisClient } from './redis.js';
+import type { Sharing } from './sharing.js';
+import { createRedisSharing, type SharingLimits } from './sharing-redis.js';
 
 export type RedisCacheOptions = {
+  /** One server, Sentinel or Cluster: redis.ts says how it is written. */
   readonly url: string;
   readonly log: Logger;
   /** How long one command may take before it counts as a miss. */
   readonly commandTimeoutMs?: number;
   /** How long the start waits for the first connection before it goes on without. */
   readonly connectTimeoutMs?: number;
+  /** Left out: the usual ones. */
+  readonly sharingLimits?: Partial<SharingLimits>;
 };
 
-/** Logs the first failure of an outage and its end, and nothing between. */
-const createOutageLog = (log: Logger) => {
-  let isDown = false;
-  return {
-    failed: (error: unknown) => {
-      if (isDown) return;
-      isDown = true;
-      log.error({ err: error }, 'the Redis cache cannot be reached: going on without it');
-    },
-    recovered: () => {
-      if (!isDown) return;
-      isDown = false;
-      log.info('the Redis cache is back');
-    },
-  };
-};
+/** One whose processes share work, too. */
+export type SharedCache = Cache & { readonly sharing: Sharing };
 
-const connect = (options: RedisCacheOptions): Redis =>
-  new Redis(options.url, {
-    lazyConnect: true,
-    enableAutoPipelining: true,
-    // A command fails at once while there is no connection: an outage must cost speed, not time.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: options.commandTimeoutMs ?? 250,
-    connectTimeout: options.connectTimeoutMs ?? 2_000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-  });
-
-/** A cache shared by several replicas. An outage is a miss, logged once. */
-export const createRedisCache = async (options: RedisCacheOptions): Promise<Cache> => {
-  const redis = connect(options);
-  const outage = createOutageLog(options.log);
+/** A cache shared by several replicas. An outage is a miss, logged once. Throws for a URL that cannot be one. */
+export const createRedisCache = async (options: RedisCacheOptions): Promise<SharedCache> => {
+  const { commandTimeoutMs = 250, log } = options;
+  const redis = createRedisClient(options);
+  const outage = createOutageLog(log);
+  const attempt = createAttempt(outage);
   redis.on('error', outage.failed);
   redis.on('ready', outage.recovered);
-  const attempt = async <T>(command: () => Promise<T>, missing: T): Promise<T> => {
-    try {
-      const answer = await command();
-      outage.recovered();
-      return answer;
-    } catch (error) {
-      outage.failed(error);
-      return missing;
-    }
-  };
-  await attempt(async () => redis.connect(), undefined);
+  const { sharing, close } = createRedisSharing({ redis, attempt, ...options });
+  await attempt(options.connectTimeoutMs ?? 5_000, async () => redis.connect());
   return {
-    get: (key) => attempt(() => redis.get(key), null),
+    get: (key) => attempt(commandTimeoutMs, () => redis.get(key)),
     set: async (key, value, ttlMs) => {
-      if (ttlMs > 0) await attempt(() => redis.set(key, value, 'PX', Math.ceil(ttlMs)), null);
-      else await attempt(() => redis.del(key), 0);
+      if (ttlMs > 0) await attempt(commandTimeoutMs, () => redis.set(key, value, 'PX', Math.ceil(ttlMs)));
+      else await attempt(commandTimeoutMs, () => redis.del(key));
     },
     delete: async (key) => {
-      await attempt(() => redis.del(key), 0);
+      await attempt(commandTimeoutMs, () => redis.del(key));
     },
-    close: async () => redis.disconnect(),
+    sharing,
+    close: async () => {
+      close();
+      redis.disconnect();
+    },
   };
 };

@@ -1,3 +1,5 @@
+import type { Sharing } from './sharing.js';
+
 /**
  * A cache of short strings with a time to live. It may forget anything at any time, and never fails its caller:
  * an implementation that cannot be reached answers "not there" and says so in the log.
@@ -8,5 +10,7 @@ export type Cache = {
   /** Holds `value` for `ttlMs` milliseconds; nothing is held where that is not positive. */
   readonly set: (key: string, value: string, ttlMs: number) => Promise<void>;
   readonly delete: (key: string) => Promise<void>;
+  /** Where several processes use it: how they share work. */
+  readonly sharing?: Sharing;
   readonly close: () => Promise<void>;
 };

@@ -21,4 +21,25 @@ export type LedgerTables = {
     created_at: Date;
     updated_at: Date;
   };
+  /** One row: the number of the newest change of an epoch. */
+  readonly epoch_changes: { id: number; last: bigint };
+  /** What was revoked ever. A scope that has no row has the epoch 0. */
+  readonly epochs: {
+    /** As epoch-scopes.ts writes it: nobody's name is in it. */
+    scope: string;
+    epoch: bigint;
+    /** Sessions that were issued before are refused; null: none. */
+    revoked_at: Date | null;
+    /** Of the change that wrote it: grows in the order in which changes become visible. */
+    change: bigint;
+  };
+  /** Revocations whose half at the service is still to be done. */
+  readonly pending_revocations: {
+    id: string;
+    /** A RevocationTarget as JSON: it names a user or tenant, until the row goes. */
+    target: string;
+    attempts: number;
+    attempt_at: Date;
+    created_at: Date;
+  };
 };
