@@ -2,11 +2,14 @@
 import { parseArgs } from 'node:util';
 import { runConformance } from '../conformance/conformance.js';
 import { serve } from '../main.js';
+import { revoke, unrevoke } from './revoke.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
+  guestlist revoke user|tenant|policy|all ... end tokens everywhere; --help says more
+  guestlist unrevoke user|tenant|all ...     accept sessions again that a revocation refused
   guestlist --help                           this text
 
 Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
@@ -26,6 +29,8 @@ const conformance = async (args: readonly string[]): Promise<void> => {
 const run = async (): Promise<void> => {
   const [first, ...others] = process.argv.slice(2);
   if (first === 'conformance') return conformance(others);
+  if (first === 'revoke') return revoke(others);
+  if (first === 'unrevoke') return unrevoke(others);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },

@@ -39,7 +39,9 @@ export type EpochsOptions = {
 
 const maxAgeMs = 1_000;
 const pollMs = 350;
-const askTimeoutMs = 1_000;
+const askTimeoutMs = 3_000;
+/** An answer that took so long that it is old already is asked for again. */
+const asksAtMost = 3;
 const topic = 'epochs';
 
 const unknown = (cause: unknown): Refusal =>
@@ -130,9 +132,11 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     return copy;
   };
   const ask = async (): Promise<Knowledge> => {
-    await look();
-    if (!isFresh()) throw unknown(new Error('what the ledger said was already too old'));
-    return copy;
+    for (let asked = 0; asked < asksAtMost; asked += 1) {
+      await look();
+      if (isFresh()) return copy;
+    }
+    throw unknown(new Error('what the ledger said was too old each time'));
   };
   // A look that fails is logged, and told to who asks next.
   const lookAside = (): Promise<void> => look().catch(() => {});

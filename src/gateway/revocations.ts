@@ -106,17 +106,43 @@ const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
 const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);
 const claimedAtOnce = 20;
 
-export const createRevocations = (options: RevocationsOptions): Revocations => {
-  const { ledger, epochs, scopes, tokens, audit, clock, log } = options;
-  const spread = async (): Promise<void> => {
+/** Tells the other gateways, and looks: what was just written counts here at once. */
+const createSpread =
+  ({ epochs }: RevocationsOptions) =>
+  async (): Promise<void> => {
     await epochs.announce();
     await epochs.latest();
   };
-  const note = (
-    target: RevocationTarget,
-    { reason, requestId }: RevokeOptions,
-    detail: Record<string, string | number | boolean>,
-  ) =>
+
+/** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
+const createSettle = (options: RevocationsOptions, spread: () => Promise<void>) => {
+  const { ledger, scopes, tokens, clock, log } = options;
+  const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
+    const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
+    log.warn({ err: error, by: target.by, attempts }, 'tokens could not be revoked at the service');
+    if (isForeign) await dropPending(ledger, id);
+    else await postponePending(ledger, id, new Date(clock.now().getTime() + retryAfterMs(attempts)));
+    return isForeign ? 'not-supported' : 'pending';
+  };
+  return async (row: PendingRow, target: RevocationTarget): Promise<RevocationAnswer> => {
+    let revoked: number;
+    try {
+      revoked = await tokens.revoke(tokensOf(target));
+    } catch (error) {
+      const service = await putOff(row, target, error);
+      return { service, revoked: null, message: messages[service] };
+    }
+    await finishPending(ledger, row.id, scopesEnded(scopes, target));
+    await spread();
+    return { service: 'done', revoked, message: messages.done };
+  };
+};
+
+type Detail = Readonly<Record<string, string | number | boolean>>;
+
+const createNote =
+  ({ audit }: RevocationsOptions) =>
+  (target: RevocationTarget, { reason, requestId }: RevokeOptions, detail: Detail): Promise<void> =>
     audit.record({
       kind: 'revocation',
       code: 'OK',
@@ -125,23 +151,12 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
       user: target.by === 'user' ? target.userIdentifier : undefined,
       detail: { by: target.by, reason, ...detail },
     });
-  /** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
-  const settle = async ({ id, attempts }: PendingRow, target: RevocationTarget): Promise<RevocationAnswer> => {
-    let revoked: number;
-    try {
-      revoked = await tokens.revoke(tokensOf(target));
-    } catch (error) {
-      const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
-      log.warn({ err: error, by: target.by, attempts }, 'tokens could not be revoked at the service');
-      if (isForeign) await dropPending(ledger, id);
-      else await postponePending(ledger, id, new Date(clock.now().getTime() + retryAfterMs(attempts)));
-      const service = isForeign ? 'not-supported' : 'pending';
-      return { service, revoked: null, message: messages[service] };
-    }
-    await finishPending(ledger, id, scopesEnded(scopes, target));
-    await spread();
-    return { service: 'done', revoked, message: messages.done };
-  };
+
+export const createRevocations = (options: RevocationsOptions): Revocations => {
+  const { ledger, scopes, clock } = options;
+  const spread = createSpread(options);
+  const settle = createSettle(options, spread);
+  const note = createNote(options);
   return {
     revoke: async (target, chosen) => {
       const now = clock.now();
@@ -160,8 +175,7 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
       return isLifted;
     },
     retry: async () => {
-      const due = await claimPending(ledger, clock.now(), claimedAtOnce);
-      for (const row of due) {
+      for (const row of await claimPending(ledger, clock.now(), claimedAtOnce)) {
         const target = revocationTarget.parse(JSON.parse(row.target));
         const { service } = await settle(row, target);
         if (service !== 'pending') await note(target, { reason: 'tried again' }, { service, attempts: row.attempts });

@@ -11,7 +11,7 @@ import { createSealer } from '../platform/sealing.js';
 import type { Made, SharedWork, Sharing } from '../platform/sharing.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { unavailable } from './upstream.js';
-import { gatewayErrors } from './wire.js';
+import { type GatewayCode, gatewayErrors } from './wire.js';
 
 export type Held = { readonly token: string; readonly expiresAtMs: number };
 
@@ -40,9 +40,6 @@ export type TokenCacheOptions = {
 /** How often a copy is held against what the replicas share, so that all come to answer one token. */
 const compareAfterMs = 5_000;
 
-const sealerOf = (apiKey: string): Sealer =>
-  createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
-
 /** Null for anything but what `key`'s own replica put there. */
 const open = (sealer: Sealer, sealed: string, context: string): unknown => {
   try {
@@ -60,79 +57,89 @@ const decodeHeld = (value: unknown): Held | null => {
     : null;
 };
 
-const failureContext = (key: string): string => `${key}:failure`;
-
-/** A refusal as the replicas that wait for the mint get it; anything else they have to meet themselves. */
-const encodeFailure = (sealer: Sealer, key: string, error: unknown): string | null =>
-  error instanceof Refusal
-    ? sealer.seal(JSON.stringify([error.code, error.message, error.reason]), failureContext(key))
-    : null;
-
-const decodeFailure = (sealer: Sealer, key: string, text: string): Refusal => {
-  const parts = open(sealer, text, failureContext(key));
-  const [code, message, reason] = Array.isArray(parts) ? parts : [];
-  const isKnown = typeof code === 'string' && Object.hasOwn(gatewayErrors, code);
-  return isKnown && typeof message === 'string' && typeof reason === 'string'
-    ? new Refusal(code as keyof typeof gatewayErrors, message, { reason })
-    : unavailable('mint-failed-elsewhere', new Error('another replica could not mint'));
+/** Texts of one key as the replicas share them. */
+const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
+  const sealer = createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
+  const failureContext = (key: string): string => `${key}:failure`;
+  const lifeOf = ({ expiresAtMs }: Held, minimumLifeMs: number): number =>
+    expiresAtMs - minimumLifeMs - clock.now().getTime();
+  const decode = (key: string, sealed: string): Held | null => decodeHeld(open(sealer, sealed, key));
+  return {
+    lifeOf,
+    decode,
+    encode: (key: string, held: Held, minimumLifeMs: number): Made => ({
+      text: sealer.seal(JSON.stringify(held), key),
+      lifeMs: lifeOf(held, minimumLifeMs),
+    }),
+    isGood: (key: string, minimumLifeMs: number) => (sealed: string) => {
+      const held = decode(key, sealed);
+      return held !== null && lifeOf(held, minimumLifeMs) > 0;
+    },
+    /** A refusal as the replicas that wait for the mint get it; anything else they have to meet themselves. */
+    encodeFailure: (key: string, error: unknown): string | null =>
+      error instanceof Refusal
+        ? sealer.seal(JSON.stringify([error.code, error.message, error.reason]), failureContext(key))
+        : null,
+    decodeFailure: (key: string, text: string): Refusal => {
+      const parts = open(sealer, text, failureContext(key));
+      const [code, message, reason] = Array.isArray(parts) ? parts : [];
+      const isKnown = typeof code === 'string' && Object.hasOwn(gatewayErrors, code);
+      return isKnown && typeof message === 'string' && typeof reason === 'string'
+        ? new Refusal(code as GatewayCode, message, { reason })
+        : unavailable('mint-failed-elsewhere', new Error('another replica could not mint'));
+    },
+  };
 };
+type Codec = ReturnType<typeof createCodec>;
+
+const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: Wanted): SharedWork => ({
+  isGood: codec.isGood(key, minimumLifeMs),
+  make: async () => codec.encode(key, await mint(), minimumLifeMs),
+  discard: async (sealed) => {
+    const held = codec.decode(key, sealed);
+    if (held !== null) await discard(held.token);
+  },
+  encodeFailure: (error) => codec.encodeFailure(key, error),
+  decodeFailure: (text) => codec.decodeFailure(key, text),
+});
 
 type Copy = { readonly held: Held; generation: number; comparedAtMs: number };
 
-export const createTokenCache = ({ sharing, apiKey, clock, maxCopies = 50_000 }: TokenCacheOptions): TokenCache => {
-  const sealer = sealerOf(apiKey);
+export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
+  const { sharing, clock, maxCopies = 50_000 } = options;
+  const codec = createCodec(options);
   const copies = new LRUCache<string, Copy>({ max: maxCopies });
   const flight = createSingleFlight<Held>();
   const nowMs = (): number => clock.now().getTime();
-  const lifeOf = ({ expiresAtMs }: Held, minimumLifeMs: number): number => expiresAtMs - minimumLifeMs - nowMs();
-  const copy = (key: string, held: Held): Held => {
-    copies.set(key, { held, generation: sharing.generation(), comparedAtMs: nowMs() });
+  const copy = (key: string, held: Held, comparedAtMs = nowMs()): Held => {
+    copies.set(key, { held, generation: sharing.generation(), comparedAtMs });
     return held;
   };
-  const decode = (key: string, sealed: string): Held | null => decodeHeld(open(sealer, sealed, key));
-  const encode = (key: string, held: Held, { minimumLifeMs }: Wanted): Made => ({
-    text: sealer.seal(JSON.stringify(held), key),
-    lifeMs: lifeOf(held, minimumLifeMs),
-  });
-  const isGood =
-    (key: string, { minimumLifeMs }: Wanted) =>
-    (sealed: string) => {
-      const held = decode(key, sealed);
-      return held !== null && lifeOf(held, minimumLifeMs) > 0;
-    };
-  const workOf = (key: string, wanted: Wanted): SharedWork => ({
-    isGood: isGood(key, wanted),
-    make: async () => encode(key, await wanted.mint(), wanted),
-    discard: async (sealed) => wanted.discard(decode(key, sealed)?.token ?? ''),
-    encodeFailure: (error) => encodeFailure(sealer, key, error),
-    decodeFailure: (text) => decodeFailure(sealer, key, text),
-  });
   const share = async (key: string, wanted: Wanted): Promise<Held> => {
-    const { text } = await sharing.once(key, workOf(key, wanted));
-    const held = decode(key, text);
+    const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted));
+    const held = codec.decode(key, text);
     if (held === null) throw new Error('a token that was just sealed does not open');
-    return copy(key, held);
+    return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
   /** The replicas' token where they have one, and this copy for theirs where they have none, or cannot be asked. */
-  const compare = async (key: string, own: Copy, wanted: Wanted): Promise<Held> => {
+  const compare = async (key: string, own: Copy, { minimumLifeMs }: Wanted): Promise<Held> => {
     own.generation = sharing.generation();
     own.comparedAtMs = nowMs();
-    const kept = await sharing.offer(key, encode(key, own.held, wanted), isGood(key, wanted));
-    const held = kept === null ? null : decode(key, kept);
+    const made = codec.encode(key, own.held, minimumLifeMs);
+    const kept = await sharing.offer(key, made, codec.isGood(key, minimumLifeMs));
+    const held = kept === null ? null : codec.decode(key, kept);
     return held === null || held.token === own.held.token ? own.held : copy(key, held);
   };
   return {
     load: (key, wanted) => {
       const own = copies.get(key);
-      if (own === undefined || lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
+      if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
         return flight(key, () => share(key, wanted));
       }
       // They may all have forgotten it, and each have its own: before it is answered again, they agree on one.
       if (own.generation !== sharing.generation()) return flight(key, () => compare(key, own, wanted));
-      if (nowMs() - own.comparedAtMs >= compareAfterMs) {
-        // Not waited for: a cached answer does not hang on a slow cache. Sharing rejects nothing here.
-        void flight(key, () => compare(key, own, wanted));
-      }
+      // Not waited for: a cached answer does not hang on a slow cache. Should it fail, the next comparison says no less.
+      if (nowMs() - own.comparedAtMs >= compareAfterMs) flight(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;
     },
   };

@@ -62,6 +62,7 @@ export const createTopics = () => {
 /** One process, over any cache: work is done once in it. */
 export const createLocalSharing = (cache: Pick<Cache, 'get' | 'set'>): Sharing => {
   const flight = createSingleFlight<Shared>();
+  const offers = createSingleFlight<string>();
   const topics = createTopics();
   const findGood = async (key: string, isGood: SharedWork['isGood']): Promise<string | null> => {
     const text = await cache.get(key);
@@ -77,7 +78,7 @@ export const createLocalSharing = (cache: Pick<Cache, 'get' | 'set'>): Sharing =
         text: (await findGood(key, work.isGood)) ?? (await keep(key, await work.make())),
         isShared: true,
       })),
-    offer: async (key, made, isGood) => (await findGood(key, isGood)) ?? keep(key, made),
+    offer: (key, made, isGood) => offers(key, async () => (await findGood(key, isGood)) ?? (await keep(key, made))),
     generation: () => 0,
     publish: async (topic) => topics.tell(topic),
     subscribe: topics.subscribe,
