@@ -28,7 +28,7 @@ export const createRedisCache = async (options: RedisCacheOptions): Promise<Shar
   redis.on('error', outage.failed);
   redis.on('ready', outage.recovered);
   const { sharing, close } = createRedisSharing({ redis, attempt, ...options });
-  await attempt(options.connectTimeoutMs ?? 5_000, async () => redis.connect());
+  await attempt(options.connectTimeoutMs ?? 2_000, async () => redis.connect());
   return {
     get: (key) => attempt(commandTimeoutMs, () => redis.get(key)),
     set: async (key, value, ttlMs) => {

@@ -16,7 +16,7 @@ const clusterFile = `guestlist-nodes-${process.pid}.conf`;
 const servers = {
   'one server': { extra: [], urlOf: ({ url }: OwnRedis) => url },
   'a cluster': {
-    extra: ['--cluster-enabled', 'yes', '--cluster-config-file', clusterFile],
+    extra: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-config-file', clusterFile],
     urlOf: ({ port }: OwnRedis) => `redis-cluster://127.0.0.1:${port}`,
   },
 };
