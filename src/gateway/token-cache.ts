@@ -109,7 +109,8 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const { sharing, clock, maxCopies = 50_000 } = options;
   const codec = createCodec(options);
   const copies = new LRUCache<string, Copy>({ max: maxCopies });
-  const flight = createSingleFlight<Held>();
+  const shares = createSingleFlight<Held>();
+  const comparisons = createSingleFlight<Held>();
   const nowMs = (): number => clock.now().getTime();
   const copy = (key: string, held: Held, comparedAtMs = nowMs()): Held => {
     copies.set(key, { held, generation: sharing.generation(), comparedAtMs });
@@ -134,12 +135,13 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     load: (key, wanted) => {
       const own = copies.get(key);
       if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
-        return flight(key, () => share(key, wanted));
+        return shares(key, () => share(key, wanted));
       }
       // They may all have forgotten it, and each have its own: before it is answered again, they agree on one.
-      if (own.generation !== sharing.generation()) return flight(key, () => compare(key, own, wanted));
+      if (own.generation !== sharing.generation()) return comparisons(key, () => compare(key, own, wanted));
       // Not waited for: a cached answer does not hang on a slow cache. Should it fail, the next comparison says no less.
-      if (nowMs() - own.comparedAtMs >= compareAfterMs) flight(key, () => compare(key, own, wanted)).catch(() => {});
+      if (nowMs() - own.comparedAtMs >= compareAfterMs)
+        comparisons(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;
     },
   };
