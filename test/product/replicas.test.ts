@@ -3,11 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isPostgresThere } from '../suites/postgres.js';
 import { isRedisServerThere } from '../suites/redis.js';
+import { runToEnd } from './product.js';
 import {
   askFor,
   type Call,
   createGate,
   dashboardPath,
+  gatewayToken,
   mintPath,
   type Replicas,
   sessionOf,
@@ -128,5 +130,72 @@ describe.skipIf(!isThere)('three gateways and one Redis', () => {
     expect(answers.map(({ status }) => status)).toEqual(waiting.map(() => 200));
     expect(new Set(answers.map(({ token }) => token)).size).toBe(1);
     expect([...mintsOf([user]).values()]).toEqual([2]);
+  });
+});
+
+describe.skipIf(!isThere)('a user is revoked', () => {
+  const isGood = async (token: string): Promise<boolean> => {
+    const url = `${replicas.service.url}/api/v2/guest/dashboards/delays--LAX`;
+    const { status } = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    return status === 200;
+  };
+  const revoke = async (sub: string): Promise<string> => {
+    const args = ['revoke', 'user', sub, '--no-issuer', '--reason', 'left', '--url', replicas.gateways[0]?.url ?? ''];
+    const { code, output } = await runToEnd(args, { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
+    expect(output).toContain('Revoked');
+    expect(code).toBe(0);
+    return output;
+  };
+  /** Every gateway refuses the session, soon, and then goes on refusing it; a new login gets a token of its own. */
+  const expectRevoked = async (user: User, session: string, known: readonly string[]): Promise<void> => {
+    const codes = async () =>
+      Promise.all(replicas.gateways.map(async (gateway) => (await askFor(gateway, session)).code));
+    await expect.poll(codes, { timeout: 10_000 }).toEqual(['SESSION_INVALID', 'SESSION_INVALID', 'SESSION_INVALID']);
+    expect(new Set(await codes())).toEqual(new Set(['SESSION_INVALID']));
+    for (const token of known) expect(await isGood(token)).toBe(false);
+    const login = () => sessionOf({ ...user, iat: Math.floor(Date.now() / 1000) });
+    // Its `iat` says seconds: a login counts from the next one on.
+    await expect
+      .poll(async () => (await askFor(replicas.gateways[0] ?? { url: '' }, login())).code, { timeout: 30_000 })
+      .toBe('OK');
+    const tokens = await Promise.all(replicas.gateways.map(async (gateway) => (await askFor(gateway, login())).token));
+    expect(new Set(tokens).size).toBe(1);
+    expect(known).not.toContain(tokens[0]);
+    expect(await isGood(tokens[0] ?? '')).toBe(true);
+  };
+
+  test('with a live session and a token that gateways share, while another of its mints is under way', async () => {
+    const user = { sub: 'revoked', org_id: 'LAX' };
+    const session = sessionOf(user);
+    const shared = await Promise.all(replicas.gateways.map(async (gateway) => (await askFor(gateway, session)).token));
+    expect(new Set(shared).size).toBe(1);
+    expect(await isGood(shared[0] ?? '')).toBe(true);
+    const minted = createGate();
+    const released = createGate();
+    const inFlight: string[] = [];
+    replicas.proxy.state.after = async (call) => {
+      if (call.path !== mintPath || userOf(call) !== '|revoked') return;
+      inFlight.push(JSON.parse(call.answer).token);
+      minted.open();
+      await released.opened;
+    };
+    // Another role, another grant: it is minted by another gateway than the one that revokes.
+    const other = askFor(replicas.gateways[2] ?? { url: '' }, sessionOf({ ...user, roles: ['manager'] }));
+    await minted.opened;
+    expect(await revoke(user.sub)).toContain('Tokens that worked until now: 2');
+    replicas.proxy.state.after = () => {};
+    released.open();
+    expect(await other).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    await expectRevoked(user, session, [...shared, ...inFlight]);
+  });
+
+  test('while Redis hangs: what it still holds afterwards is never answered again', async () => {
+    const user = { sub: 'revoked-in-outage', org_id: 'LAX' };
+    const session = sessionOf(user);
+    const { token } = await askFor(replicas.gateways[1] ?? { url: '' }, session);
+    replicas.redis.child().kill('SIGSTOP');
+    await revoke(user.sub);
+    replicas.redis.child().kill('SIGCONT');
+    await expectRevoked(user, session, [token]);
   });
 });
