@@ -1,5 +1,5 @@
 /** The composition root: every object is built here once, straight down. What it returns is the whole product. */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
@@ -11,22 +11,21 @@ import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
+import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
-import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
+import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
-import { createLogAudit } from './gateway/audit.js';
-import { createHttpTransport } from './gateway/http-transport.js';
-import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import { fixedPolicies } from './gateway/policies.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
+import { fixedCapabilities } from './gateway/capabilities.js';
+import { createHttpUpstream } from './gateway/http-upstream.js';
+import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
+import { type OpenedGateway, openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
@@ -54,6 +53,7 @@ export type Place = { readonly url: string; readonly version: string; readonly l
 
 const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
+const digest: Digest = (text) => hash('sha256', text, 'hex');
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
 type Service = {
@@ -96,7 +96,7 @@ const composeService = async (
     store,
     dispatch: createDispatch({
       operations: bound,
-      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter() }),
+      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
       authenticate,
       log,
     }),
@@ -148,33 +148,36 @@ type GatewayParts = {
   readonly credentials: Credentials;
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
-  readonly ledger: Ledger;
+  readonly database: Database;
   readonly place: Place;
 };
 
 const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
-  const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
+  const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null)
-    return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
+  if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
+  const capabilities = fixedCapabilities(capabilityNames);
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
-const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, ledger, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
-  return createGateway({
+const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
+  const { config, credentials, cache, database, place } = parts;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
+  return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
     publicOrigin,
-    policies: fixedPolicies(loadPolicyFile(resolve(config.folder, policies))),
-    ledger,
-    audit: createLogAudit(place.log),
+    policyPath: resolve(config.folder, policies),
+    database,
+    explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,
@@ -213,12 +216,12 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const gateway =
     cache === null
       ? null
-      : composeGateway({
+      : await composeGateway({
           config,
           credentials,
           dispatch: served?.dispatch ?? null,
           cache,
-          ledger: await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres'),
+          database,
           place,
         });
   const forms = formsOf(Object.values(bound));
@@ -235,7 +238,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   return {
     // The token's path comes before Express's app, whose own cost is most of a request.
     handle: (request, response) =>
-      gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
+      gateway === null ? app(request, response) : gateway.router(request, response, () => app(request, response)),
     close: async () => {
       await gateway?.close();
       await served?.close();

@@ -3,6 +3,8 @@
  * and not here is found by test/conventions.test.ts.
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
+import { eraseClient } from './client-erasure.js';
+import { getDashboardContent, replaceDashboardContent } from './dashboard-content.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
@@ -58,6 +60,8 @@ export const bound = {
   deleteDashboard,
   exportDashboard,
   importDashboard,
+  getDashboardContent,
+  replaceDashboardContent,
   createDataApp,
   createDatasource,
   updateDatasource,
@@ -74,6 +78,7 @@ export const bound = {
   updateDataApp,
   deleteDataApp,
   listDataApps,
+  eraseClient,
   createApiKey,
   listApiKeys,
   deleteApiKey,

@@ -27,7 +27,8 @@ const wireValue = (value: Bound): string | number | boolean | string[] =>
 const wireValues = (values: BoundValues): WireValues =>
   Object.fromEntries([...values].map(([name, value]) => [name, wireValue(value)]));
 
-const needsMetrics = ({ restriction }: Grant): boolean =>
+/** Whether the request names the metrics of its dashboards. */
+export const needsMetrics = ({ restriction }: Grant): boolean =>
   restriction.rls.size + restriction.appFilters.size + restriction.hideMetrics.size > 0;
 
 /** The ids to hide; a name that no metric bears is taken for the id of the template's metric, and checked at mint. */

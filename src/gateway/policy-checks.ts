@@ -13,6 +13,9 @@ const checkTemplateNames = (document: PolicyDocument, source: Source, faults: Fa
       check(name, source.offsetOf(['rules', rule, 'grant', 'templates', index]));
     });
   });
+  document.onSignUp.forEach((name, index) => {
+    check(name, source.offsetOf(['onSignUp', index]));
+  });
   document.restrictions.forEach(({ restrict }, index) => {
     const path = ['restrictions', index, 'restrict', 'hideMetrics'];
     for (const name of Object.keys(restrict.hideMetrics)) check(name, source.offsetOfKey(path, name));

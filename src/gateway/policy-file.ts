@@ -31,6 +31,7 @@ export type Template = {
   readonly template: string;
   readonly name: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
+  readonly provisioning: 'required' | 'best-effort';
 };
 
 type PolicyExpression = Expression<PolicyVariables>;
@@ -52,10 +53,15 @@ export type RestrictionRule = {
   };
 };
 
+/** A file of a policy, as it was read. */
+export type PolicyFile = { readonly file: string; readonly text: string };
+
 /** A checked policy. `digest` is the SHA-256 of the file. */
 export type Policy = {
   readonly file: string;
   readonly digest: string;
+  /** What it was read from. */
+  readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
   readonly datamart: string;
@@ -65,6 +71,8 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
+  /** What a tenant has before anybody logs in. */
+  readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
 };
@@ -138,17 +146,21 @@ const compileRestrictions = (
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
-    Object.entries(document.templates).map(([template, { name, accessSettings }]) => [
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
       template,
       {
         template,
         name,
+        provisioning,
         accessSettings: { ...accessSettings, datamartName: document.datamart },
       },
     ]),
   );
 
-const compilePolicy = (document: PolicyDocument, source: Source, file: string, digest: string): Policy => {
+const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
+  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
+
+const compilePolicy = (document: PolicyDocument, source: Source, { file, text }: PolicyFile): Policy => {
   const faults = createFaults(source);
   const compileAt = createCompile(source, faults);
   const compilers = createCompilers(document.session.claims);
@@ -156,7 +168,8 @@ const compilePolicy = (document: PolicyDocument, source: Source, file: string, d
   const { session } = document;
   const policy: Policy = {
     file,
-    digest,
+    digest: createHash('sha256').update(text).digest('hex'),
+    files: [{ file, text }],
     dataApp: document.dataApp,
     workspace: document.workspace,
     datamart: document.datamart,
@@ -165,6 +178,7 @@ const compilePolicy = (document: PolicyDocument, source: Source, file: string, d
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
+    onSignUp: onSignUpOf(document),
     rules: compileRules(document, compileAt, compilers.policy),
     restrictions: compileRestrictions(document, compileAt, compilers.policy),
   };
@@ -186,7 +200,7 @@ export const loadPolicy = (text: string, file: string): Policy => {
   }
   const result = policySchema.safeParse(source.document.toJS());
   if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error));
-  return compilePolicy(result.data, source, file, createHash('sha256').update(text).digest('hex'));
+  return compilePolicy(result.data, source, { file, text });
 };
 
 /** Reads a policy file. Throws PolicyFaults, also where the file cannot be read. */

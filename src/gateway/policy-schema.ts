@@ -12,7 +12,7 @@ export const templateName = z
   .regex(/^[A-Za-z0-9_.]+(-[A-Za-z0-9_.]+)*$/, 'must be made of letters, digits, "_", "." and single "-" between them');
 
 const expression = z.string().min(1).max(4000);
-const minutes = z.number().int().min(1).max(10_080);
+export const minutes = z.number().int().min(1).max(10_080);
 
 const off = z.boolean().default(false);
 
@@ -40,10 +40,15 @@ const templateSettings = accessSettings
 /** Access settings of a template, complete but for the policy's datamart. */
 export type TemplateSettings = z.output<typeof templateSettings>;
 
-const template = z.strictObject({ name: identifier, accessSettings: templateSettings.prefault({}) });
+const template = z.strictObject({
+  name: identifier,
+  accessSettings: templateSettings.prefault({}),
+  /** Whether who is granted it goes without, where a tenant's copy cannot be made now, or is refused. */
+  provisioning: z.enum(['required', 'best-effort']).default('required'),
+});
 
 /** A grant only adds, so every switch in it says `true`. A filter switch comes with the columns that it opens. */
-const grantedAccess = z
+export const grantedAccess = z
   .strictObject({
     isAllowEndUserDashboardFilter: z.literal(true),
     dashboardFilterColumns: z.array(filterColumns).min(1),
@@ -96,6 +101,7 @@ export const policySchema = z.strictObject({
   }),
   expiryMinutes: minutes.default(60),
   templates: z.record(templateName, template),
+  onSignUp: z.array(templateName).default([]),
   rules: z.array(z.strictObject({ name: identifier, when: expression, grant })).min(1),
   restrictions: z.array(z.strictObject({ name: identifier, when: expression, restrict })).default([]),
 });

@@ -5,12 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import { type Considered, createAccounting, type Trace } from './accounting.js';
 import { createAdmin } from './admin.js';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
 import { readBody } from './body.js';
 import { assertOrigins } from './credential.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
-import { createSessions, type Trace } from './session.js';
+import { hookPaths } from './hooks/hooks.js';
+import { createReceiver } from './hooks/receive.js';
+import { createSessions } from './session.js';
 import { createParts, type GatewayOptions } from './steps.js';
 
 export type { GatewayOptions } from './steps.js';
@@ -50,18 +53,21 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 /** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  const { steps, commands, close } = createParts(options);
-  const answerSession = createSessions(steps);
+  const { steps, answerHook, commands, close } = createParts(options);
+  const accounting = createAccounting(options);
+  const answerSession = createSessions(steps, accounting);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
+  const receiveHook = createReceiver(answerHook, send, options.log);
   // Its four fields hold no secret, and to look for one costs more than the rest of the line.
   const granted = options.log.child({}, { redact: [] });
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();
     const trace: Trace = { requestId: randomUUID() };
+    const considered: Considered = {};
     const line = () => ({ ...trace, ms: Math.round((performance.now() - startedAt) * 100) / 100 });
     try {
-      const answer = await answerSession({ from: request, body: () => readBody(request) }, trace);
+      const answer = await answerSession({ from: request, body: () => readBody(request) }, trace, considered);
       send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders }, trace.requestId);
       granted.info({ ...line(), code: 'OK' }, 'embed-token');
     } catch (error) {
@@ -69,6 +75,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       send(request, response, answer, trace.requestId);
       const level = answer.status >= 500 ? 'error' : 'info';
       options.log[level]({ ...line(), code: answer.code, ...explain(error) }, 'embed-token');
+      accounting.failed(trace, considered, error, line().ms);
     }
   };
   const router = express.Router();
@@ -77,6 +84,9 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     if (request.method === 'OPTIONS') return preflight(request, response);
     return send(request, response, wrongMethod(request.method), randomUUID());
   });
+  for (const [path, kind] of Object.entries(hookPaths)) {
+    router.all(`/hooks/${path}`, (request, response) => receiveHook(kind, request, response));
+  }
   router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
   return Object.assign(router, { close }) as Gateway;

@@ -3,6 +3,7 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Accounting, Considered, Trace } from './accounting.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
 import type { Policies } from './policies.js';
@@ -11,8 +12,8 @@ import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
-import { type GuestToken, Outdated } from './token.js';
-import { unavailable } from './upstream.js';
+import { type Account, type GuestToken, Outdated } from './token.js';
+import { unavailable } from './unavailable.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
@@ -22,7 +23,7 @@ export type SessionSteps = {
   readonly standing: Standing;
   readonly policy: Decide;
   readonly provision: Provision;
-  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, requestId: string) => Promise<GuestToken>;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: Account) => Promise<GuestToken>;
   readonly serviceUrl: string;
 };
 
@@ -33,27 +34,28 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-/** How far a request came, for its log line and the audit. */
-export type Trace = { readonly requestId: string; user?: string; tenant?: string };
-
-type Answer = (request: SessionRequest, trace: Trace) => Promise<EmbedTokenAnswer>;
+type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<EmbedTokenAnswer>;
 
 /** Answers a request; what a step refuses is thrown as a Refusal. */
-export const createSessions = (steps: SessionSteps): Answer => againWhereOutdated(createSequence(steps));
+export const createSessions = (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
+  againWhereOutdated(createSequence(steps, accounting));
 
 const createSequence =
-  (steps: SessionSteps): Answer =>
-  async (request, trace) => {
+  (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
+  async (request, trace, considered) => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
+    considered.session = session;
     const asked = await request.body();
     const policy = steps.policies.current();
+    Object.assign(considered, { asked, policy });
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
-    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
-    const token = await steps.token({ clientId, session, grant, dashboards }, policy, trace.requestId);
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
+    const account: Account = (minted) => accounting.minted(trace, considered, minted);
+    const token = await steps.token({ clientId, session, grant, dashboards }, policy, account);
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),
@@ -66,12 +68,12 @@ const createSequence =
 /** What is revoked while a request is under way has it decided anew, by what holds now. */
 const againWhereOutdated =
   (answer: Answer): Answer =>
-  async (request, trace) => {
+  async (request, trace, considered) => {
     try {
-      return await answer(request, trace);
+      return await answer(request, trace, considered);
     } catch (error) {
       if (!(error instanceof Outdated)) throw error;
-      return answer(request, trace).catch((again: unknown) => {
+      return answer(request, trace, considered).catch((again: unknown) => {
         throw again instanceof Outdated ? unavailable('revoked-while-under-way', again) : again;
       });
     }

@@ -1,8 +1,7 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import { type Call, type Transport, UpstreamRefusal } from '../contract/client.js';
+import type { Call, Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
@@ -11,25 +10,37 @@ import { createLocalSharing } from '../platform/sharing.js';
 import { systemTiming } from '../platform/timing.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
+import { auditCommands, auditEraser } from './audit-commands.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
+import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
 import { createScopes } from './epoch-scopes.js';
 import { createEpochs } from './epochs.js';
-import { guestRequestOf } from './guest-request.js';
+import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
-import { createMetricLists } from './metric-lists.js';
+import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import { createProvision } from './provision.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
+import { createProvision, type Provision } from './provision.js';
+import type { Resilience } from './resilience.js';
 import { revocationCommands } from './revocation-commands.js';
-import { createRevocations, type Revocations } from './revocations.js';
+import { createRevocations } from './revocations.js';
+import { createRolloutCommands } from './rollout/commands.js';
+import { createTemplateVersions } from './rollout/template-versions.js';
 import { createServiceTokens } from './service-tokens.js';
 import type { SessionSteps } from './session.js';
-import { createSessionStanding, createStanding } from './standing.js';
+import { allStandings, createSessionStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
+import { tenantsListCommand } from './tenant-listing.js';
+import { tenantsProvisionCommand } from './tenant-provisioning.js';
+import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
 import { createTokenCache } from './token-cache.js';
+import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
@@ -47,18 +58,27 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
-type GatewayParts = Origins & {
+/** `createHttpUpstream` makes one of a service elsewhere. */
+export type GatewayUpstream = {
+  readonly transport: Transport;
+  readonly apiKey: string;
+  /** Names the upstream in the keys of cached tokens. */
+  readonly baseUrl: string;
+  /** Left out: each call is tried once. */
+  readonly resilience?: Resilience | undefined;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+};
+
+export type GatewayParts = Origins & {
+  /** Left out: hooks are off. */
+  readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
   /** Lets operators in at `/gateway/admin`; null: nobody. */
   readonly gatewayToken: string | null;
-  readonly upstream: {
-    readonly transport: Transport;
-    readonly apiKey: string;
-    /** Names the upstream in the keys of cached tokens. */
-    readonly baseUrl: string;
-  };
+  readonly upstream: GatewayUpstream;
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
   readonly cache: Cache;
@@ -71,11 +91,11 @@ type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
-/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
+/** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
 export type Parts = {
   readonly steps: SessionSteps;
+  readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
-  readonly revocations: Revocations;
   /** Ends what runs beside requests. */
   readonly close: () => Promise<void>;
 };
@@ -83,13 +103,13 @@ export type Parts = {
 const retryEveryMs = 2_000;
 
 /** What was revoked, and what revokes. */
-const createRevocationParts = (options: GatewayOptions, upstream: Call) => {
-  const { ledger, clock, log, audit, cache } = options;
+const createRevocationParts = (options: GatewayOptions, upstream: Call, capabilities: Capabilities) => {
+  const { ledger, log, cache } = options;
   const sharing = cache.sharing ?? createLocalSharing(cache);
   const scopes = createScopes(ledger);
   const epochs = createEpochs({ ledger, sharing, log });
-  const tokens = createServiceTokens({ upstream, requireCapability: async () => {}, log });
-  const revocations = createRevocations({ ledger, epochs, scopes, tokens, audit, clock, log });
+  const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
+  const revocations = createRevocations({ ...options, epochs, scopes, tokens });
   const stopRetrying = repeat(systemTiming, retryEveryMs, () =>
     revocations.retry().catch((err: unknown) => log.warn({ err }, 'pending revocations could not be tried again')),
   );
@@ -97,46 +117,99 @@ const createRevocationParts = (options: GatewayOptions, upstream: Call) => {
     stopRetrying();
     epochs.close();
   };
-  return { sharing, scopes, epochs, tokens, revocations, close };
+  return { sharing, scopes, epochs, discard: tokens.discard, revocations, close };
+};
+type RevocationParts = ReturnType<typeof createRevocationParts>;
+
+type TokenParts = Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+  readonly revocation: RevocationParts;
+  readonly provision: Pick<Provision, 'forget'>;
+  readonly metricLists: MetricLists;
+  readonly keyId: string;
+};
+
+const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
+  const { upstream, standing, works, provision, metricLists, keyId } = parts;
+  const { sharing } = parts.revocation;
+  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
+  const findToken = createConfirmedToken({
+    listMetrics: metricLists,
+    upstream,
+    tokenStep: (mintWith) =>
+      createTokenStep({
+        upstream: mintWith,
+        baseUrl: options.upstream.baseUrl,
+        keyId,
+        ...parts.revocation,
+        generationOf: standing.generationOf,
+        during: works.during,
+        cache,
+        clock: options.clock,
+        minimumLifeMs: options.minimumLifeMs,
+      }),
+  });
+  return async (of, policy, account) => {
+    try {
+      return await findToken({ ...of, dataApp: policy.dataApp }, policy, account);
+    } catch (error) {
+      // The service may have lost a dashboard that was verified here: look again at the next request.
+      if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
+      throw error;
+    }
+  };
+};
+
+const createExplain = (
+  { policies, clock, ledger }: GatewayOptions,
+  tenantOf: SessionSteps['tenant'],
+  metricLists: MetricLists,
+): AdminCommand => {
+  const loadRequest = (requestId: string) => loadLoggedRequest(ledger, requestId);
+  return createPolicyExplainCommand({ policies, tenantOf, listMetrics: currentLists(metricLists), clock, loadRequest });
 };
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, audit, log } = options;
-  const { transport, apiKey, baseUrl } = options.upstream;
-  const upstream = createUpstream(transport, apiKey);
-  const provision = createProvision({ upstream, clock, log });
-  const listMetrics = createMetricLists({ upstream, clock });
-  const { sharing, scopes, epochs, tokens, revocations, close } = createRevocationParts(options, upstream);
-  const tokenOf = createTokenStep({
-    upstream,
-    baseUrl,
-    keyId: hash('sha256', apiKey, 'hex'),
-    epochs,
-    scopes,
-    cache: createTokenCache({ sharing, apiKey, clock }),
-    audit,
-    discard: tokens.discard,
-    clock,
-    minimumLifeMs: options.minimumLifeMs,
+  const { policies, clock, log, ledger, audit } = options;
+  const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const keyId = hash('sha256', apiKey, 'hex');
+  const tenancy = createTenantParts({
+    ...options,
+    upstream: createUpstream(transport, apiKey, resilience),
+    requireCapability: capabilities.requireCapability,
+    hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
+  const { upstream, standing } = tenancy;
+  const revocation = createRevocationParts(options, upstream, capabilities);
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
+  const keepVersion = versions.keep;
+  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log, keepVersion });
+  const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
+  const metricLists = createMetricLists({ upstream, clock });
+  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
-    standing: createStanding([createSessionStanding({ epochs, scopes })]),
+    tenant: tenantOf,
+    standing: allStandings([createSessionStanding(revocation), standing.assert]),
     policy: createPolicyStep(clock),
     provision,
-    token: async (of, policy, requestId) => {
-      try {
-        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy, requestId);
-      } catch (error) {
-        // The service may have lost a dashboard that was verified here: look again at the next request.
-        if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
-        throw error;
-      }
-    },
+    token: createTokens(options, { ...tenancy, revocation, provision, metricLists, keyId }),
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: revocationCommands(revocations, policies), revocations, close };
+  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ provision, policies, ledger, audit })];
+  return {
+    steps,
+    answerHook,
+    commands: [
+      ...auditCommands(ledger),
+      createExplain(options, tenantOf, metricLists),
+      ...commands,
+      ...listing,
+      ...rollout.commands,
+      ...revocationCommands(revocation.revocations, policies),
+    ],
+    close: revocation.close,
+  };
 };

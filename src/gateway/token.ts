@@ -4,19 +4,19 @@
  * looked at again when a mint is stored and when an answer leaves: what was revoked meanwhile is never answered.
  */
 import { hash } from 'node:crypto';
-import { type Call, UpstreamRefusal } from '../contract/client.js';
+import type { Call } from '../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import { WaitedTooLong } from '../platform/sharing.js';
-import type { Audit } from './audit.js';
+import type { Minted } from './accounting.js';
 import { encodeClientId } from './dashboard-id.js';
 import type { Scope, Scopes } from './epoch-scopes.js';
 import type { Epochs } from './epochs.js';
-import { undecided } from './policy.js';
+import { mintErrorOf } from './mint-refusal.js';
 import type { Policy } from './policy-file.js';
+import type { TenantWorks } from './tenants/works.js';
 import type { Held, TokenCache } from './token-cache.js';
-import { unavailable } from './upstream.js';
+import { unavailable } from './unavailable.js';
 
 export type GuestToken = {
   readonly token: string;
@@ -33,47 +33,39 @@ export type TokenOptions = {
   readonly epochs: Epochs;
   readonly scopes: Scopes;
   readonly cache: TokenCache;
-  readonly audit: Audit;
   /** Ends a token at the service that was minted and is never answered. Rejects nothing. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
+  /** Another one for every change of where the tenant stands. */
+  readonly generationOf: (clientId: string) => string;
+  /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
+  readonly during: TenantWorks['during'];
   /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
   readonly minimumLifeMs?: number | undefined;
 };
 
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
-export type TokenOf = (request: GuestTokenRequest, policy: Policy, requestId?: string) => Promise<GuestToken>;
+export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: Account) => Promise<GuestToken>;
+
+/** Puts a mint down before its token leaves; where it rejects, none leaves. */
+export type Account = (minted: Minted) => Promise<void>;
 
 /** Something was revoked while the request was under way: what it was decided by holds no more. */
 export class Outdated extends Error {
   override readonly name = 'Outdated';
 }
 
-type Material = Pick<TokenOptions, 'baseUrl' | 'keyId'> & { readonly mark: string; readonly policyDigest: string };
+type Material = Pick<TokenOptions, 'baseUrl' | 'keyId'> & { readonly marks: readonly string[] };
+
+/** What the keys of all tokens of a client begin with. */
+export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
 
 /**
  * The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. The request is
  * canonical as guest-request.ts builds it; one written in another order would be a miss, never another's token.
  */
-export const tokenKeyOf = ({ baseUrl, keyId, mark, policyDigest }: Material, request: GuestTokenRequest): string => {
-  const material = JSON.stringify([baseUrl, keyId, mark, policyDigest, request]);
-  return `guestlist:token:${encodeClientId(request.clientId)}:${hash('sha256', material, 'hex')}`;
-};
-
-const restrictionCodes = ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR'];
-
-/** A mint that the service refuses: never tried again with less in it. */
-const refusalOf = (error: unknown): unknown => {
-  if (!(error instanceof UpstreamRefusal)) return error;
-  if (restrictionCodes.includes(error.code)) return undecided('restriction-not-enforceable', error);
-  if (error.code === 'CLIENT_ID_ERROR') {
-    return new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
-      reason: 'tenant-unknown-upstream',
-      cause: error,
-    });
-  }
-  return unavailable('mint-refused', error);
-};
+export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
+  `${tokenKeysOf(request.clientId)}${hash('sha256', JSON.stringify([baseUrl, keyId, marks, request]), 'hex')}`;
 
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
   Math.min(configured ?? expiryMs / 5, expiryMs / 2);
@@ -86,9 +78,9 @@ const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenR
   ...scopes.ofSubject({ clientId, userIdentifier: params?.userIdentifier ?? '' }),
 ];
 
-type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly requestId: string | undefined };
+type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: Account };
 
-const createMint = ({ upstream, clock, audit, discard }: TokenOptions) => {
+const createMint = ({ upstream, clock, discard, during }: TokenOptions) => {
   const create = async (request: GuestTokenRequest): Promise<Held> => {
     // Counted from before the request: the service's own expiry is never earlier.
     const startedAtMs = clock.now().getTime();
@@ -96,49 +88,48 @@ const createMint = ({ upstream, clock, audit, discard }: TokenOptions) => {
       const { token } = await upstream(createGuestToken, request);
       return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0) };
     } catch (error) {
-      throw refusalOf(error);
+      throw mintErrorOf(error, request);
     }
   };
   /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
-  return async ({ request, key, requestId }: Mint, assertGood: () => Promise<void>) => {
-    await assertGood();
-    const startedAt = performance.now();
-    const held = await create(request);
-    try {
-      await audit.record({
-        kind: 'mint',
-        code: 'OK',
-        requestId,
-        clientId: request.clientId,
-        user: request.params?.userIdentifier,
-        requestDigest: key.slice(key.lastIndexOf(':') + 1),
-        upstreamId: hash('sha256', held.token, 'hex'),
-        durationMs: Math.round(performance.now() - startedAt),
-      });
+  return ({ request, key, account }: Mint, assertGood: () => Promise<void>): Promise<Held> =>
+    during(request.clientId, async () => {
       await assertGood();
-    } catch (error) {
-      await discard(held.token);
-      throw error;
-    }
-    return held;
-  };
+      const startedAt = performance.now();
+      const held = await create(request);
+      try {
+        await account({
+          request,
+          requestDigest: key.slice(key.lastIndexOf(':') + 1),
+          tokenDigest: hash('sha256', held.token, 'hex'),
+          durationMs: Math.round(performance.now() - startedAt),
+          policyAt: [],
+        });
+        await assertGood();
+      } catch (error) {
+        await discard(held.token);
+        throw error;
+      }
+      return held;
+    });
 };
 
 /** Makes the step. */
 export const createTokenStep = (options: TokenOptions): TokenOf => {
   const { cache, epochs, scopes, discard } = options;
   const mint = createMint(options);
-  return async (request, policy, requestId) => {
+  return async (request, policy, account) => {
     const about = scopesOf(scopes, request, policy);
     const mark = (await epochs.current()).markOf(about);
     const assertSame = (now: string): void => {
       if (now !== mark) throw new Outdated('revoked while the request was under way');
     };
-    const key = tokenKeyOf({ ...options, mark, policyDigest: policy.digest }, request);
+    const marks = [policy.digest, options.generationOf(request.clientId), mark];
+    const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
-    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, requestId }, assertGood) };
+    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, account }, assertGood) };
     const { token, expiresAtMs } = await loadFrom(cache, key, wanted);
     assertSame((await epochs.current()).markOf(about));
     return { token, expiresAtMs, refreshAfterMs: expiresAtMs - minimumLifeMs };

@@ -1,6 +1,7 @@
+import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Cache } from './cache.js';
-import { createAttempt, createOutageLog, createRedisClient } from './redis.js';
+import { createAttempt, createOutageLog, createRedisClient, type RedisClient } from './redis.js';
 import type { Sharing } from './sharing.js';
 import { createRedisSharing, type SharingLimits } from './sharing-redis.js';
 
@@ -14,6 +15,27 @@ export type RedisCacheOptions = {
   readonly connectTimeoutMs?: number;
   /** Left out: the usual ones. */
   readonly sharingLimits?: Partial<SharingLimits>;
+};
+
+const globOf = (prefix: string): string => `${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`;
+
+/** Looks at every key there is: for what is rare. Leases of the keys go, too: they bear the same names. */
+const deleteByPrefix = async (redis: RedisClient, prefix: string): Promise<number> => {
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+  let deleted = 0;
+  for (const node of nodes) {
+    for (const pattern of [globOf(prefix), `{${globOf(prefix)}`]) {
+      let cursor = '0';
+      do {
+        const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000);
+        // One by one: those of a cluster's node are of several slots.
+        const counts = await Promise.all(keys.map((key) => node.unlink(key)));
+        if (!pattern.startsWith('{')) deleted += counts.reduce((sum, count) => sum + count, 0);
+        cursor = next;
+      } while (cursor !== '0');
+    }
+  }
+  return deleted;
 };
 
 /** One whose processes share work, too. */
@@ -38,6 +60,7 @@ export const createRedisCache = async (options: RedisCacheOptions): Promise<Shar
     delete: async (key) => {
       await attempt(commandTimeoutMs, () => redis.del(key));
     },
+    deleteByPrefix: (prefix) => deleteByPrefix(redis, prefix),
     sharing,
     close: async () => {
       close();

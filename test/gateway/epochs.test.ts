@@ -76,12 +76,21 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
     epochs,
     scopes,
     cache: cacheOf(createTokenCache({ sharing, apiKey: 'the-api-key', clock })),
-    audit: { record: async () => {} },
+    generationOf: () => '0',
+    during: (_, work) => work(),
     discard: async (token) => void discarded.push(token),
     clock,
   });
   onTestFinished(() => epochs.close());
-  return { step: (user: string) => step(requestOf(user), policy), epochs, timing, state, discarded, lines, scopes };
+  return {
+    step: (user: string) => step(requestOf(user), policy, async () => {}),
+    epochs,
+    timing,
+    state,
+    discarded,
+    lines,
+    scopes,
+  };
 };
 
 const openShared = async (): Promise<Ledger> => ({ ...(await openTestLedger()), isShared: true });

@@ -1,7 +1,10 @@
 /** An upstream in memory that keeps what it is told and can be made to fail. The real service is tested with the gateway end to end elsewhere. */
-import type { Transport, WireRequest, WireResponse } from '../../src/contract/client.js';
+import type { WireRequest, WireResponse } from '../../src/contract/client.js';
 
 type Dashboard = { embedId: string; metadata: unknown; name: string; metrics: { name: string; metricId: string }[] };
+
+/** With headers where it is sent over HTTP. */
+export type ScriptedAnswer = WireResponse & { readonly headers?: Readonly<Record<string, string>> };
 
 const refusal = (status: number, code: string): WireResponse => ({
   status,
@@ -17,7 +20,7 @@ export const createScriptedUpstream = () => {
   const tokens = new Map<string, { clientId: string; user: string; isLive: boolean }>();
   const state = {
     /** Answers instead of the upstream, where it gives something. */
-    intercept: (_: WireRequest): WireResponse | Promise<WireResponse> | undefined => undefined,
+    intercept: (_: WireRequest): ScriptedAnswer | Promise<ScriptedAnswer> | undefined => undefined,
     /** Awaited before an answer that is ready goes back. */
     beforeAnswer: (_: WireRequest): Promise<void> | void => undefined,
     metricsOf: (id: string) => [
@@ -92,7 +95,7 @@ export const createScriptedUpstream = () => {
     return refusal(404, 'NOT_FOUND');
   };
 
-  const transport: Transport = async (request) => {
+  const transport = async (request: WireRequest): Promise<ScriptedAnswer> => {
     calls.push(request);
     const intercepted = await state.intercept(request);
     await new Promise((resolve) => setImmediate(resolve));

@@ -8,11 +8,23 @@ import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
 import { epochs } from './migrations/0002-epochs.js';
+import { dashboards } from './migrations/0003-dashboards.js';
+import { audit } from './migrations/0005-audit.js';
+import { hooks } from './migrations/0006-hooks.js';
+import { rollouts } from './migrations/0007-rollouts.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
+export type { ItemState, RolloutState } from './rollout-tables.js';
 export type { LedgerTables, TenantState } from './tables.js';
 
-export const ledgerMigrations: Migrations = { '0001-tenants': tenants, '0002-epochs': epochs };
+export const ledgerMigrations: Migrations = {
+  '0001-tenants': tenants,
+  '0002-epochs': epochs,
+  '0003-dashboards': dashboards,
+  '0005-audit': audit,
+  '0006-hooks': hooks,
+  '0007-rollouts': rollouts,
+};
 
 export type Ledger = {
   /** Its statements name the schema. */
