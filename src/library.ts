@@ -72,7 +72,7 @@ export const openRedisLimiters = (url: string, log: Log = createLog()): Promise<
   createRedisLimiters({ url, log });
 
 /** A router to mount, and its end: what it remembers is in a database that has to be closed. */
-export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
+export type MountedGateway = Gateway;
 
 const hookSecretsOf = ({ hookSecrets = [] }: LibraryOptions): readonly string[] => {
   if (hookSecrets.every(isHookSecret)) return hookSecrets;

@@ -49,15 +49,17 @@ const startForgetting = (ledger: Ledger, { clock, log, explanationDays }: OpenOp
 export const openGateway = async (options: OpenOptions): Promise<OpenedGateway> => {
   const { database, clock, log } = options;
   const policies = fixedPolicies(loadPolicyFile(options.policyPath));
-  const ledger = await openLedger(database.connect<LedgerTables>());
+  const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
   const audit: AuditLog = createAudit({ ledger, clock, log });
   await keepPolicyText(ledger, policies.current(), clock.now());
   const endForgetting = startForgetting(ledger, options);
   const router = createGateway({ ...options, ledger, audit, policies });
+  const closeRouter = router.close;
   return {
     router,
     close: async () => {
       policies.close();
+      await closeRouter();
       await endForgetting();
       await audit.close();
     },

@@ -3,12 +3,15 @@ import { parseArgs } from 'node:util';
 import { runConformance } from '../conformance/conformance.js';
 import { configuredPolicies, serve } from '../main.js';
 import { runAudit } from './audit.js';
+import { revoke, unrevoke } from './revoke.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
   guestlist policy test|explain|plan ...     try, explain and compare policies; --help says more
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
+  guestlist revoke user|tenant|policy|all ... end tokens everywhere; --help says more
+  guestlist unrevoke user|tenant|all ...     accept sessions again that a revocation refused
   guestlist audit verify|export              is the record of the gateway whole, and what is in it
   guestlist tenants list|provision|plan|apply|rollback ...
                                              who there is, what is made for them, a changed template; --help says more
@@ -36,6 +39,8 @@ const policy = async (args: readonly string[]): Promise<void> => {
 const run = async (): Promise<void> => {
   const [first, ...others] = process.argv.slice(2);
   if (first === 'conformance') return conformance(others);
+  if (first === 'revoke') return revoke(others);
+  if (first === 'unrevoke') return unrevoke(others);
   if (first === 'policy') return policy(others);
   if (first === 'audit') {
     process.exitCode = await runAudit(others);

@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.js';
 import type { Audit, Explanation } from './audit.js';
 import { ExpressionFault } from './expression.js';
 import type { Session } from './identity.js';
+import type { Grant } from './policy.js';
 import type { Policy } from './policy-file.js';
 import { type EmbedTokenBody, gatewayErrors, isGatewayCode } from './wire.js';
 
@@ -19,14 +20,13 @@ export type Trace = {
 };
 
 /** What a decision was made on, as far as it was known. */
-export type Considered = { session?: Session; asked?: EmbedTokenBody; policy?: Policy };
+export type Considered = { session?: Session; asked?: EmbedTokenBody; policy?: Policy; because?: Grant['because'] };
 
 export type Minted = {
   readonly request: GuestTokenRequest;
   readonly requestDigest: string;
   readonly tokenDigest: string;
   readonly durationMs: number;
-  readonly policyAt: readonly string[];
 };
 
 const explanationOf = ({ session, asked, policy }: Considered, clock: Clock): Explanation | undefined =>
@@ -42,6 +42,12 @@ const explanationOf = ({ session, asked, policy }: Considered, clock: Clock): Ex
         },
         now: clock.now().toISOString(),
       };
+
+/** Each rule and restriction that applied. */
+const placesOf = ({ because }: Considered): readonly string[] | undefined =>
+  because === undefined
+    ? undefined
+    : [...because.rules.map(({ when }) => when.at), ...because.restrictions.map(({ rule }) => rule.when.at)];
 
 const placeOf = (error: Refusal): readonly string[] | undefined =>
   error.cause instanceof ExpressionFault ? [error.cause.at] : undefined;
@@ -67,14 +73,14 @@ export const createAccounting = ({
   readonly clock: Clock;
   readonly log: Log;
 }): Accounting => ({
-  minted: (trace, considered, { requestDigest, tokenDigest, durationMs, policyAt, request }) =>
+  minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) =>
     audit.record({
       kind: 'mint',
       code: 'OK',
       requestId: trace.requestId,
       clientId: trace.tenant,
       user: considered.session?.userIdentifier,
-      policyAt,
+      policyAt: placesOf(considered),
       requestDigest,
       upstreamId: tokenDigest,
       durationMs,
@@ -90,7 +96,7 @@ export const createAccounting = ({
         requestId: trace.requestId,
         clientId: trace.tenant,
         user: considered.session?.userIdentifier,
-        policyAt: placeOf(error),
+        policyAt: placeOf(error) ?? placesOf(considered),
         durationMs,
         detail: { reason: error.reason },
         explanation: explanationOf(considered, clock),

@@ -6,7 +6,7 @@ import type { Call } from '../contract/client.js';
 import { type GuestRequestOf, guestRequestOf } from './guest-request.js';
 import type { ListMetrics, MetricLists } from './metric-lists.js';
 import type { Policy } from './policy-file.js';
-import type { GuestToken, TokenOf } from './token.js';
+import type { Account, GuestToken, TokenOf } from './token.js';
 import { unavailable } from './unavailable.js';
 
 export type ConfirmedTokenOptions = {
@@ -25,7 +25,7 @@ const mintNothing: Call = async () => {
 export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
   const findOrMint = tokenStep(upstream);
   const find = tokenStep(mintNothing);
-  return async (of: GuestRequestOf, policy: Policy): Promise<GuestToken> => {
+  return async (of: GuestRequestOf, policy: Policy, account: Account): Promise<GuestToken> => {
     let isCurrent = true;
     const list: ListMetrics = async (dashboardId, clientId) => {
       const listed = await listMetrics(dashboardId, clientId);
@@ -33,6 +33,6 @@ export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: Confi
       return listed.metrics;
     };
     const request = await guestRequestOf(of, list);
-    return isCurrent ? findOrMint(request, policy) : find(request, policy);
+    return isCurrent ? findOrMint(request, policy, account) : find(request, policy, account);
   };
 };

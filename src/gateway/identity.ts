@@ -33,6 +33,11 @@ export type Session = {
   readonly subject: string;
   /** Issuer and subject together: different for every two users. */
   readonly userIdentifier: string;
+  /**
+   * The earliest moment at which its user can have logged in, in milliseconds: `auth_time`, otherwise `iat`, less what the clocks may
+   * differ; null: it does not say. Against it a revocation is held.
+   */
+  readonly issuedAtMs: number | null;
   readonly claims: JwtClaims;
 };
 
@@ -53,25 +58,44 @@ export const refuseOrigin = (): never =>
     'origin-not-allowed',
   );
 
+export const refuseRevoked = (): never =>
+  refuseSession('This session was revoked. Log in to the host application again.', 'session-revoked');
+
 export const refuseExpired = (cause?: unknown): never =>
   refuseSession('The session has expired. Log in to the host application again.', 'session-expired', cause);
 
-/** Injective: neither part can hold the separator, and a hash has none. At most 255 characters. */
-const identifierOf = (issuer: string | null, subject: string): string => {
+/** The userIdentifier of guest tokens. Injective: neither part can hold the separator, and a hash has none. At most 255 characters. */
+export const identifierOf = (issuer: string | null, subject: string): string => {
   const identifier = `${encodeURIComponent(issuer ?? '')}|${encodeURIComponent(subject)}`;
   return identifier.length <= 255 ? identifier : `sha256:${hash('sha256', identifier, 'hex')}`;
 };
 
 const subjectPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
+/**
+ * A session that the host prolongs has a new `iat`, but the `auth_time` of its login: the earlier counts. One that is no number
+ * says nothing.
+ */
+const issuedAtOf = ({ iat, auth_time }: JwtClaims, clockToleranceSeconds: number): number | null => {
+  const times = [iat, ...(auth_time === undefined ? [] : [auth_time])];
+  const isTime = (time: unknown): time is number => typeof time === 'number' && Number.isFinite(time);
+  return times.every(isTime) ? (Math.min(...times) - clockToleranceSeconds) * 1000 : null;
+};
+
 /** The session that claims name. Throws SESSION_INVALID where they name no user. */
-export const sessionOf = (claims: JwtClaims): Session => {
+export const sessionOf = (claims: JwtClaims, clockToleranceSeconds = 0): Session => {
   const issuer = typeof claims.iss === 'string' ? claims.iss : null;
   const subject = claims.sub;
   if (typeof subject !== 'string' || !subjectPattern.test(subject) || (issuer !== null && /\p{Cs}/u.test(issuer))) {
     return refuseSession(`The session names no user. ${mend}`, 'no-subject');
   }
-  return { issuer, subject, userIdentifier: identifierOf(issuer, subject), claims };
+  return {
+    issuer,
+    subject,
+    userIdentifier: identifierOf(issuer, subject),
+    issuedAtMs: issuedAtOf(claims, clockToleranceSeconds),
+    claims,
+  };
 };
 
 const refuseFault = (error: unknown): never => {
@@ -116,7 +140,7 @@ export const createIdentity = (options: IdentityOptions): Identity => {
     const nowSeconds = secondsOf(clock);
     try {
       const token = await verifyJwt(credential, issuers, nowSeconds);
-      const session = sessionOf(token.claims);
+      const session = sessionOf(token.claims, token.clockToleranceSeconds);
       remembered.set(key, { token, session });
       return session;
     } catch (error) {

@@ -20,7 +20,10 @@ export type { GatewayOptions } from './steps.js';
 
 /** Express's Router; as it uses nothing of Express's request and response, Node's own will do. */
 export type Gateway = express.Router &
-  ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void);
+  ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
+    /** Ends what runs beside requests. */
+    readonly close: () => Promise<void>;
+  };
 
 type Handle<Result> = (request: IncomingMessage, response: ServerResponse) => Result;
 
@@ -50,9 +53,9 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 /** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  const { steps, answerHook, commands } = createParts(options);
-  const answerSession = createSessions(steps);
+  const { steps, answerHook, commands, close } = createParts(options);
   const accounting = createAccounting(options);
+  const answerSession = createSessions(steps, accounting);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
   const receiveHook = createReceiver(answerHook, send, options.log);
@@ -86,5 +89,5 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   }
   router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
-  return router as Gateway;
+  return Object.assign(router, { close }) as Gateway;
 };

@@ -3,7 +3,7 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Considered, Trace } from './accounting.js';
+import type { Accounting, Considered, Trace } from './accounting.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
 import type { Limits } from './limits.js';
@@ -13,7 +13,8 @@ import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
-import type { GuestToken } from './token.js';
+import { type Account, type GuestToken, Outdated } from './token.js';
+import { unavailable } from './unavailable.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
@@ -24,7 +25,7 @@ export type SessionSteps = {
   readonly standing: Standing;
   readonly policy: Decide;
   readonly provision: Provision;
-  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy) => Promise<GuestToken>;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: Account) => Promise<GuestToken>;
   readonly serviceUrl: string;
 };
 
@@ -35,10 +36,15 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
+type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<EmbedTokenAnswer>;
+
 /** Answers a request; what a step refuses is thrown as a Refusal. */
-export const createSessions =
-  (steps: SessionSteps) =>
-  async (request: SessionRequest, trace: Trace, considered: Considered): Promise<EmbedTokenAnswer> => {
+export const createSessions = (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
+  againWhereOutdated(createSequence(steps, accounting));
+
+const createSequence =
+  (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
+  async (request, trace, considered) => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
     considered.session = session;
@@ -51,8 +57,10 @@ export const createSessions =
     await steps.limits.assertTenant(clientId);
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
+    considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
-    const token = await steps.token({ clientId, session, grant, dashboards }, policy);
+    const account: Account = (minted) => accounting.minted(trace, considered, minted);
+    const token = await steps.token({ clientId, session, grant, dashboards }, policy, account);
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),
@@ -60,4 +68,18 @@ export const createSessions =
       embeds: dashboards.map(({ id, name }) => ({ id, name, type: 'dashboard' })),
       serviceUrl: steps.serviceUrl,
     };
+  };
+
+/** What is revoked while a request is under way has it decided anew, by what holds now. */
+const againWhereOutdated =
+  (answer: Answer): Answer =>
+  async (request, trace, considered) => {
+    try {
+      return await answer(request, trace, considered);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+      return answer(request, trace, considered).catch((again: unknown) => {
+        throw again instanceof Outdated ? unavailable('revoked-while-under-way', again) : again;
+      });
+    }
   };

@@ -1,16 +1,21 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import type { Transport } from '../contract/client.js';
+import type { Call, Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import { repeat } from '../platform/repeat.js';
+import { createLocalSharing } from '../platform/sharing.js';
+import { systemTiming } from '../platform/timing.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
+import { createScopes } from './epoch-scopes.js';
+import { createEpochs } from './epochs.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
@@ -23,14 +28,19 @@ import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision, type Provision } from './provision.js';
 import type { Resilience } from './resilience.js';
+import { revocationCommands } from './revocation-commands.js';
+import { createRevocations } from './revocations.js';
 import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
+import { createServiceTokens } from './service-tokens.js';
 import type { SessionSteps } from './session.js';
+import { allStandings, createSessionStanding } from './standing.js';
 import { createTenants, type ReadVariable, type Tenants } from './tenant.js';
 import { tenantsListCommand } from './tenant-listing.js';
 import { tenantsProvisionCommand } from './tenant-provisioning.js';
 import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
 import { createTokenStep } from './token.js';
+import { createTokenCache } from './token-cache.js';
 import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
 
@@ -91,18 +101,44 @@ export type Parts = {
   readonly steps: SessionSteps;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
+  /** Ends what runs beside requests. */
+  readonly close: () => Promise<void>;
 };
 
 type Keyed = { readonly keyId: string };
 
+const retryEveryMs = 2_000;
+
+/** What was revoked, and what revokes. */
+const createRevocationParts = (options: GatewayOptions, upstream: Call, capabilities: Capabilities) => {
+  const { ledger, log, cache } = options;
+  const sharing = cache.sharing ?? createLocalSharing(cache);
+  const scopes = createScopes(ledger);
+  const epochs = createEpochs({ ledger, sharing, log });
+  const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
+  const revocations = createRevocations({ ...options, epochs, scopes, tokens });
+  const stopRetrying = repeat(systemTiming, retryEveryMs, () =>
+    revocations.retry().catch((err: unknown) => log.warn({ err }, 'pending revocations could not be tried again')),
+  );
+  const close = async (): Promise<void> => {
+    stopRetrying();
+    epochs.close();
+  };
+  return { sharing, scopes, epochs, discard: tokens.discard, revocations, close };
+};
+type RevocationParts = ReturnType<typeof createRevocationParts>;
+
 type TokenParts = Keyed &
   Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+    readonly revocation: RevocationParts;
     readonly provision: Pick<Provision, 'forget'>;
     readonly metricLists: MetricLists;
   };
 
 const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
   const { upstream, standing, works, provision, metricLists, keyId } = parts;
+  const { sharing } = parts.revocation;
+  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
   const findToken = createConfirmedToken({
     listMetrics: metricLists,
     upstream,
@@ -111,16 +147,17 @@ const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps[
         upstream: mintWith,
         baseUrl: options.upstream.baseUrl,
         keyId,
-        epochs: ({ clientId }, policy) => [policy.digest, standing.generationOf(clientId)],
+        ...parts.revocation,
+        generationOf: standing.generationOf,
         during: works.during,
-        cache: options.cache,
+        cache,
         clock: options.clock,
         minimumLifeMs: options.minimumLifeMs,
       }),
   });
-  return async (of, policy) => {
+  return async (of, policy, account) => {
     try {
-      return await findToken({ ...of, dataApp: policy.dataApp }, policy);
+      return await findToken({ ...of, dataApp: policy.dataApp }, policy, account);
     } catch (error) {
       // The service may have lost a dashboard that was verified here: look again at the next request.
       if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
@@ -149,6 +186,7 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
   const { upstream } = tenancy;
+  const revocation = createRevocationParts(options, upstream, capabilities);
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const provision = createProvision({
     ...options,
@@ -161,11 +199,13 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
   const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
+  const revoking = revocationCommands(revocation.revocations, options.policies);
   return {
     ...tenancy,
+    revocation,
     provision,
     answerHook: life.answerHook,
-    commands: [...life.commands, ...listing, ...rollout.commands],
+    commands: [...life.commands, ...listing, ...rollout.commands, ...revoking],
   };
 };
 
@@ -183,7 +223,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     limits,
     policies,
     tenant: tenants.inForce,
-    standing: making.standing.assert,
+    standing: allStandings([createSessionStanding(making.revocation), making.standing.assert]),
     policy: createPolicyStep(clock),
     provision,
     token: createTokens(options, { ...making, metricLists, keyId }),
@@ -194,5 +234,10 @@ export const createParts = (options: GatewayOptions): Parts => {
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
-  return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...making.commands] };
+  return {
+    steps,
+    answerHook,
+    commands: [...auditCommands(ledger), explain, ...making.commands],
+    close: making.revocation.close,
+  };
 };

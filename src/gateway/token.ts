@@ -1,17 +1,22 @@
 /**
- * The guest token of a grant: a cached one that was minted for exactly this request, or a new one. Its cache key holds
- * everything that the token depends on, so a changed grant, policy, key or upstream never meets an older token.
+ * The guest token of a grant: a cached one that was minted for exactly this request, or a new one. Its cache key holds everything that
+ * the token depends on, so a changed grant, policy, key or upstream never meets an older token. The epochs are in the key too, and
+ * looked at again when a mint is stored and when an answer leaves: what was revoked meanwhile is never answered.
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
 import type { Clock } from '../domain/ports.js';
-import type { Cache } from '../platform/cache.js';
-import { createSingleFlight } from '../platform/single-flight.js';
+import { WaitedTooLong } from '../platform/sharing.js';
+import type { Minted } from './accounting.js';
 import { encodeClientId } from './dashboard-id.js';
+import type { Scope, Scopes } from './epoch-scopes.js';
+import type { Epochs } from './epochs.js';
 import { mintErrorOf } from './mint-refusal.js';
 import type { Policy } from './policy-file.js';
 import type { TenantWorks } from './tenants/works.js';
+import type { Held, TokenCache } from './token-cache.js';
+import { unavailable } from './unavailable.js';
 
 export type GuestToken = {
   readonly token: string;
@@ -20,27 +25,37 @@ export type GuestToken = {
   readonly refreshAfterMs: number;
 };
 
-/** Changes whenever tokens minted before must no longer be answered. */
-export type Epochs = (request: GuestTokenRequest, policy: Policy) => readonly string[];
-
 export type TokenOptions = {
   readonly upstream: Call;
   /** The upstream and the key's own id: both are part of what a token depends on. */
   readonly baseUrl: string;
   readonly keyId: string;
   readonly epochs: Epochs;
-  readonly cache: Cache;
+  readonly scopes: Scopes;
+  readonly cache: TokenCache;
+  /** Ends a token at the service that was minted and is never answered. Rejects nothing. */
+  readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
+  /** Another one for every change of where the tenant stands. */
+  readonly generationOf: (clientId: string) => string;
   /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
   readonly during: TenantWorks['during'];
   /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
   readonly minimumLifeMs?: number | undefined;
 };
 
-/** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE. */
-export type TokenOf = (request: GuestTokenRequest, policy: Policy) => Promise<GuestToken>;
+/** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
+export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: Account) => Promise<GuestToken>;
 
-type Held = { readonly token: string; readonly expiresAtMs: number };
+/** Puts a mint down before its token leaves; where it rejects, none leaves. */
+export type Account = (minted: Minted) => Promise<void>;
+
+/** Something was revoked while the request was under way: what it was decided by holds no more. */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
+}
+
+type Material = Pick<TokenOptions, 'baseUrl' | 'keyId'> & { readonly marks: readonly string[] };
 
 /** What the keys of all tokens of a client begin with. */
 export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
@@ -49,38 +64,24 @@ export const tokenKeysOf = (clientId: string): string => `guestlist:token:${enco
  * The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. The request is
  * canonical as guest-request.ts builds it; one written in another order would be a miss, never another's token.
  */
-export const tokenKeyOf = (
-  { baseUrl, keyId, epochs }: Pick<TokenOptions, 'baseUrl' | 'keyId' | 'epochs'>,
-  request: GuestTokenRequest,
-  policy: Policy,
-): string => {
-  const material = JSON.stringify([baseUrl, keyId, epochs(request, policy), request]);
-  return `${tokenKeysOf(request.clientId)}${hash('sha256', material, 'hex')}`;
-};
-
-/** What a cache holds may have been written by anyone who reaches it: anything unexpected is a miss. */
-const decodeHeld = (text: string | null): Held | null => {
-  if (text === null) return null;
-  try {
-    const held: unknown = JSON.parse(text);
-    if (typeof held !== 'object' || held === null || !('token' in held) || !('expiresAtMs' in held)) return null;
-    const { token, expiresAtMs } = held;
-    return typeof token === 'string' && Number.isSafeInteger(expiresAtMs) && typeof expiresAtMs === 'number'
-      ? { token, expiresAtMs }
-      : null;
-  } catch {
-    return null;
-  }
-};
+export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
+  `${tokenKeysOf(request.clientId)}${hash('sha256', JSON.stringify([baseUrl, keyId, marks, request]), 'hex')}`;
 
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
   Math.min(configured ?? expiryMs / 5, expiryMs / 2);
 
-/** Makes the step. At most one request for one key is under way in this process. */
-export const createTokenStep = (options: TokenOptions): TokenOf => {
-  const { upstream, cache, clock } = options;
-  const flight = createSingleFlight<GuestToken>();
-  const mint = async (request: GuestTokenRequest): Promise<Held> => {
+/** Everything that a revocation could be about, for the tokens of this request. */
+const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenRequest, policy: Policy): Scope[] => [
+  scopes.all,
+  scopes.dataApp(dataAppName),
+  scopes.policy(policy.digest),
+  ...scopes.ofSubject({ clientId, userIdentifier: params?.userIdentifier ?? '' }),
+];
+
+type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: Account };
+
+const createMint = ({ upstream, clock, discard, during }: TokenOptions) => {
+  const create = async (request: GuestTokenRequest): Promise<Held> => {
     // Counted from before the request: the service's own expiry is never earlier.
     const startedAtMs = clock.now().getTime();
     try {
@@ -90,22 +91,54 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
       throw mintErrorOf(error, request);
     }
   };
-  return (request, policy) => {
-    const key = tokenKeyOf(options, request, policy);
+  /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
+  return ({ request, key, account }: Mint, assertGood: () => Promise<void>): Promise<Held> =>
+    during(request.clientId, async () => {
+      await assertGood();
+      const startedAt = performance.now();
+      const held = await create(request);
+      try {
+        await account({
+          request,
+          requestDigest: key.slice(key.lastIndexOf(':') + 1),
+          tokenDigest: hash('sha256', held.token, 'hex'),
+          durationMs: Math.round(performance.now() - startedAt),
+        });
+        await assertGood();
+      } catch (error) {
+        await discard(held.token);
+        throw error;
+      }
+      return held;
+    });
+};
+
+/** Makes the step. */
+export const createTokenStep = (options: TokenOptions): TokenOf => {
+  const { cache, epochs, scopes, discard } = options;
+  const mint = createMint(options);
+  return async (request, policy, account) => {
+    const about = scopesOf(scopes, request, policy);
+    const mark = (await epochs.current()).markOf(about);
+    const assertSame = (now: string): void => {
+      if (now !== mark) throw new Outdated('revoked while the request was under way');
+    };
+    const marks = [policy.digest, options.generationOf(request.clientId), mark];
+    const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
-    const answer = ({ token, expiresAtMs }: Held): GuestToken => ({
-      token,
-      expiresAtMs,
-      refreshAfterMs: expiresAtMs - minimumLifeMs,
-    });
-    return flight(key, async () => {
-      const held = decodeHeld(await cache.get(key));
-      if (held !== null && held.expiresAtMs - clock.now().getTime() > minimumLifeMs) return answer(held);
-      return options.during(request.clientId, async () => {
-        const minted = await mint(request);
-        await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
-        return answer(minted);
-      });
-    });
+    // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
+    const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
+    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, account }, assertGood) };
+    const { token, expiresAtMs } = await loadFrom(cache, key, wanted);
+    assertSame((await epochs.current()).markOf(about));
+    return { token, expiresAtMs, refreshAfterMs: expiresAtMs - minimumLifeMs };
   };
+};
+
+const loadFrom = async (cache: TokenCache, key: string, wanted: Parameters<TokenCache['load']>[1]): Promise<Held> => {
+  try {
+    return await cache.load(key, wanted);
+  } catch (error) {
+    throw error instanceof WaitedTooLong ? unavailable('mint-waited-too-long', error) : error;
+  }
 };

@@ -1,3 +1,5 @@
+import type { Sharing } from './sharing.js';
+
 /**
  * A cache of short strings with a time to live. It may forget anything at any time, and never fails its caller, but where
  * something must be gone: an implementation that cannot be reached answers "not there" and says so in the log.
@@ -10,5 +12,7 @@ export type Cache = {
   readonly delete: (key: string) => Promise<void>;
   /** Deletes every key that begins so, and answers how many. Rejects where the cache cannot be reached: what must be gone may be there. */
   readonly deleteByPrefix: (prefix: string) => Promise<number>;
+  /** Where several processes use it: how they share work. */
+  readonly sharing?: Sharing;
   readonly close: () => Promise<void>;
 };

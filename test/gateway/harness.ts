@@ -102,9 +102,10 @@ export const startGateway = async (overrides: Overrides = {}) => {
     }),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  onTestFinished(async () => {
     server.closeAllConnections();
     server.close();
+    await gateway.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const ask = (claims: object | string, body?: unknown, headers: Record<string, string> = {}) =>

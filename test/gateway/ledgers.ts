@@ -23,10 +23,11 @@ const empty = async (db: Kysely<LedgerTables>): Promise<void> => {
   await sql`set session_replication_role = origin`.execute(db);
 };
 
-/** An empty ledger. An earlier one of this file is empty then too: two gateways of one test share one. */
+/** An empty ledger. An earlier one of this file is empty then too: two gateways of one test share one, with
+ * `isShared` set, as each keeps a copy of what was revoked. */
 export const openTestLedger = async (): Promise<Ledger> => {
   database ??= openDatabase({ databaseUrl: null, folder: null });
   const db = (await database).connect<LedgerTables>();
   await empty(db);
-  return openLedger(db);
+  return openLedger(db, false);
 };

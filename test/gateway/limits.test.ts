@@ -102,7 +102,13 @@ describe('no limit', () => {
 });
 
 describe('any number of requests', () => {
-  const session = (user: number) => ({ issuer: null, subject: `${user}`, userIdentifier: `${user}`, claims: {} });
+  const session = (user: number) => ({
+    issuer: null,
+    subject: `${user}`,
+    userIdentifier: `${user}`,
+    claims: {},
+    issuedAtMs: null,
+  });
   const isRefused = async (work: () => void | Promise<void>): Promise<boolean> => {
     try {
       await work();

@@ -359,7 +359,6 @@ describe('a request that was answered earlier', () => {
         requestDigest: '',
         tokenDigest: '',
         durationMs: 1,
-        policyAt: [],
       },
     );
     const denied = (await gateway.ask({ ...issued, region: 7 })).headers.get('x-request-id') ?? '';

@@ -14,6 +14,7 @@ const sessionOf = (claims: Record<string, unknown> = {}): Session => ({
   issuer: 'i',
   subject: 'ann',
   userIdentifier: 'i|ann',
+  issuedAtMs: null,
   claims: { org_id: 'LAX', ...claims },
 });
 const decide = (overrides: object, claims: Record<string, unknown> = {}, asked: EmbedTokenBody = {}) =>

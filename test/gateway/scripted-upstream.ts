@@ -17,10 +17,12 @@ const field = (body: unknown, name: string): unknown =>
 export const createScriptedUpstream = () => {
   const dashboards = new Map<string, Dashboard>();
   const calls: WireRequest[] = [];
-  let minted = 0;
+  const tokens = new Map<string, { clientId: string; user: string; isLive: boolean }>();
   const state = {
     /** Answers instead of the upstream, where it gives something. */
     intercept: (_: WireRequest): ScriptedAnswer | Promise<ScriptedAnswer> | undefined => undefined,
+    /** Awaited before an answer that is ready goes back. */
+    beforeAnswer: (_: WireRequest): Promise<void> | void => undefined,
     metricsOf: (id: string) => [
       { name: 'Flights a day', metricId: `${id}/m1` },
       { name: 'Average delay', metricId: `${id}/m2` },
@@ -55,9 +57,31 @@ export const createScriptedUpstream = () => {
     return { status: 200, body: { data: dashboard.metrics, error: null } };
   };
 
-  const mint = (): WireResponse => {
-    minted += 1;
-    return { status: 200, body: { token: `guest-token-${minted}` } };
+  const mint = ({ body }: WireRequest): WireResponse => {
+    const token = `guest-token-${tokens.size + 1}`;
+    const user = String(field(field(body, 'params'), 'userIdentifier'));
+    tokens.set(token, { clientId: String(field(body, 'clientId')), user, isLive: true });
+    return { status: 200, body: { token } };
+  };
+
+  const listTokens = ({ query }: WireRequest): WireResponse => {
+    const at = new Date(0).toISOString();
+    const live = [...tokens].filter(([, { user, isLive }]) => isLive && user === query.userIdentifier);
+    const data = live.map(([id, { clientId }]) => ({ id, clientId, createdAt: at, expiresAt: null, lastUsedAt: null }));
+    return { status: 200, body: { data } };
+  };
+
+  const revokeTokens = ({ body }: WireRequest): WireResponse => {
+    const [clientId, user, token] = ['clientId', 'userIdentifier', 'token'].map((name) => field(body, name));
+    const meant = [...tokens].filter(
+      ([each, of]) =>
+        of.isLive &&
+        (field(body, 'all') === true ||
+          each === token ||
+          (of.clientId === clientId && (user === undefined || user === of.user))),
+    );
+    for (const [, of] of meant) of.isLive = false;
+    return { status: 200, body: { data: { revoked: meant.length }, error: null } };
   };
 
   const answer = (request: WireRequest): WireResponse => {
@@ -65,8 +89,9 @@ export const createScriptedUpstream = () => {
     if (key === 'POST /api/v2/data-app/dashboard-embeds') return create(request);
     if (key === 'GET /api/v2/data-app/embeds') return list(request);
     if (key === 'GET /api/v2/data-app/metrics') return metrics(request);
-    if (key === 'POST /api/v2/guest-token/create') return mint();
-    if (key === 'POST /api/v2/guest-token/revoke') return { status: 200, body: { data: { revoked: 0 }, error: null } };
+    if (key === 'POST /api/v2/guest-token/create') return mint(request);
+    if (key === 'GET /api/v2/guest-token') return listTokens(request);
+    if (key === 'POST /api/v2/guest-token/revoke') return revokeTokens(request);
     return refusal(404, 'NOT_FOUND');
   };
 
@@ -74,7 +99,9 @@ export const createScriptedUpstream = () => {
     calls.push(request);
     const intercepted = await state.intercept(request);
     await new Promise((resolve) => setImmediate(resolve));
-    return intercepted ?? answer(request);
+    const answered = intercepted ?? answer(request);
+    await state.beforeAnswer(request);
+    return answered;
   };
   const callsTo = (path: string) => calls.filter((call) => call.path === path);
   return {
@@ -83,6 +110,9 @@ export const createScriptedUpstream = () => {
     calls,
     dashboards,
     refusal,
+    isLive: (token: string) => tokens.get(token)?.isLive ?? false,
+    liveOf: (userIdentifier: string) =>
+      [...tokens].filter(([, { user, isLive }]) => isLive && user === userIdentifier).map(([token]) => token),
     created: () => callsTo('/api/v2/data-app/dashboard-embeds'),
     mints: () => callsTo('/api/v2/guest-token/create'),
     listings: () => callsTo('/api/v2/data-app/embeds'),

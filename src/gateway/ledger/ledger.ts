@@ -7,6 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
+import { epochs } from './migrations/0002-epochs.js';
 import { dashboards } from './migrations/0003-dashboards.js';
 import { audit } from './migrations/0005-audit.js';
 import { hooks } from './migrations/0006-hooks.js';
@@ -18,6 +19,7 @@ export type { LedgerTables, TenantState } from './tables.js';
 
 export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,
+  '0002-epochs': epochs,
   '0003-dashboards': dashboards,
   '0005-audit': audit,
   '0006-hooks': hooks,
@@ -27,6 +29,8 @@ export const ledgerMigrations: Migrations = {
 export type Ledger = {
   /** Its statements name the schema. */
   readonly db: Kysely<LedgerTables>;
+  /** Whether other processes may write to it. */
+  readonly isShared: boolean;
   /** The reference that a tenant's rows are kept under. Tells nothing of the clientId without the installation's key. */
   readonly refOf: (clientId: string) => string;
 };
@@ -42,12 +46,14 @@ const tenantKeyOf = async (db: Kysely<LedgerTables>): Promise<Buffer> => {
 };
 
 /** Brings the tables up to date, and opens them. Safe where several gateways start at once. */
-export const openLedger = async (
-  connected: Kysely<LedgerTables>,
-  migrations: Migrations = ledgerMigrations,
-): Promise<Ledger> => {
-  await migrateSchema({ db: connected, schema: schemaName, migrations, what: "gateway's ledger" });
+export const openLedger = async (connected: Kysely<LedgerTables>, isShared = true): Promise<Ledger> => {
+  await migrateSchema({
+    db: connected,
+    schema: schemaName,
+    migrations: ledgerMigrations,
+    what: "gateway's ledger",
+  });
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);
-  return { db, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
+  return { db, isShared, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
 };

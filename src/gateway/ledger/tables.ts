@@ -34,6 +34,27 @@ export type LedgerTables = RolloutTables & {
     /** How often the state, or what follows from it, changed. */
     changes: ColumnType<string, never, RawBuilder<string>>;
   };
+  /** One row: the number of the newest change of an epoch. */
+  readonly epoch_changes: { id: number; last: bigint };
+  /** What was revoked ever. A scope that has no row has the epoch 0. */
+  readonly epochs: {
+    /** As epoch-scopes.ts writes it: nobody's name is in it. */
+    scope: string;
+    epoch: bigint;
+    /** Sessions that were issued before are refused; null: none. */
+    revoked_at: Date | null;
+    /** Of the change that wrote it: grows in the order in which changes become visible. */
+    change: bigint;
+  };
+  /** Revocations whose half at the service is still to be done. */
+  readonly pending_revocations: {
+    id: string;
+    /** A RevocationTarget as JSON: it names a user or tenant, until the row goes. */
+    target: string;
+    attempts: number;
+    attempt_at: Date;
+    created_at: Date;
+  };
   /** Who brings about now what a tenant's state asks for: one at a time over all replicas. */
   readonly tenant_turns: { tenant_ref: string; holder: string; expires_at: Date };
   /** What is being made for a tenant at the upstream just now. */

@@ -1,0 +1,84 @@
+/** `guestlist revoke` and `guestlist unrevoke`: what a running gateway is told to end, and to accept again. */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { callGateway, OperatorError } from './operator.js';
+
+const usage = `guestlist revoke user <subject> --issuer ISS | --no-issuer [--tenant ID] --reason TEXT
+guestlist revoke tenant <clientId> [--end-sessions] --reason TEXT
+guestlist revoke policy [<digest>] --reason TEXT
+guestlist revoke all [--end-sessions] --reason TEXT
+guestlist unrevoke user|tenant|all ...     the same way
+
+Ends every guest token of a user (in one tenant, or in all), of a tenant, of the policy in force, or all, in every gateway and at the
+service. A user's sessions from before are refused from then on; a new login works. Sessions of a tenant, or all, are refused
+where --end-sessions says so. unrevoke accepts such sessions again; tokens stay ended.
+  --url URL   the gateway; left out: where the configuration says that it listens`;
+
+const options = {
+  issuer: { type: 'string' },
+  'no-issuer': { type: 'boolean' },
+  tenant: { type: 'string' },
+  'end-sessions': { type: 'boolean' },
+  reason: { type: 'string' },
+  url: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const parse = (args: readonly string[]) => parseArgs({ args: [...args], allowPositionals: true, options });
+type Values = ReturnType<typeof parse>['values'];
+
+const refuse = (message: string): never => {
+  throw new OperatorError(`${message}\n\n${usage}`);
+};
+
+const issuerOf = (values: Values): string | null => {
+  if (values.issuer !== undefined) return values.issuer;
+  return values['no-issuer'] === true
+    ? null
+    : refuse('name the issuer of the user: --issuer, or --no-issuer where sessions have none');
+};
+
+/** What the gateway is sent; whether it makes sense is for the gateway to say. */
+const inputOf = (by: string | undefined, subject: string | undefined, values: Values): Record<string, unknown> => {
+  const reason = values.reason ?? refuse('give --reason: it is kept in the audit');
+  const ends = values['end-sessions'] === true ? { endsSessions: true } : {};
+  switch (by) {
+    case 'user':
+      return {
+        by,
+        subject: subject ?? refuse('name the user'),
+        issuer: issuerOf(values),
+        ...(values.tenant === undefined ? {} : { tenant: values.tenant }),
+        ...ends,
+        reason,
+      };
+    case 'tenant':
+      return { by, tenant: subject ?? refuse('name the tenant'), ...ends, reason };
+    case 'policy':
+      return { by, ...(subject === undefined ? {} : { digest: subject }), ...ends, reason };
+    case 'all':
+      return { by, ...ends, reason };
+    default:
+      return refuse('say what to revoke: user, tenant, policy or all');
+  }
+};
+
+const answer = z.object({ message: z.string(), revoked: z.number().nullable().optional() });
+
+const run = async (command: 'revoke' | 'unrevoke', args: readonly string[]): Promise<void> => {
+  const { values, positionals } = parse(args);
+  if (values.help === true) {
+    console.log(usage);
+    return;
+  }
+  const [by, subject, ...rest] = positionals;
+  if (rest.length > 0) refuse(`there is too much: ${rest.join(' ')}`);
+  const { message, revoked } = answer.parse(await callGateway(command, inputOf(by, subject, values), values.url));
+  console.log(
+    revoked === null || revoked === undefined ? message : `${message} Tokens that worked until now: ${revoked}.`,
+  );
+};
+
+/** Rejects with OperatorError, whose message is for the terminal. */
+export const revoke = (args: readonly string[]): Promise<void> => run('revoke', args);
+export const unrevoke = (args: readonly string[]): Promise<void> => run('unrevoke', args);

@@ -1,0 +1,129 @@
+/** Connections to Redis: one server, Sentinel or Cluster, by the URL. An outage costs speed, never time or correctness. */
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from 'pino';
+
+export type RedisClient = Redis | Cluster;
+
+export type RedisConnection = {
+  readonly url: string;
+  readonly log: Logger;
+  /** How long one try to connect may take. */
+  readonly connectTimeoutMs?: number | undefined;
+};
+
+type Address = { readonly host: string; readonly port: number };
+type Place =
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'sentinel' | 'cluster';
+      readonly nodes: Address[];
+      readonly name: string;
+      readonly access: RedisOptions;
+    };
+
+const mend =
+  'must be redis://host:port, redis-sentinel://host:port,host:port/master-name or redis-cluster://host:port,host:port; rediss for TLS';
+
+const addressOf = (text: string, defaultPort: number): Address => {
+  const { hostname, port } = new URL(`redis://${text}`);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
+};
+
+const accessOf = (credentials: string | undefined, isTls: boolean): RedisOptions => {
+  const [username = '', ...rest] = (credentials ?? '').split(':').map(decodeURIComponent);
+  const password = rest.join(':');
+  return {
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+    ...(isTls ? { tls: {} } : {}),
+  };
+};
+
+/** Reads REDIS_URL. Throws an Error that names no password. */
+export const readRedisUrl = (url: string): Place => {
+  const match = /^redis(s?)(?:-(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?/.exec(url);
+  if (match === null) throw new Error(`REDIS_URL ${mend}`);
+  const [, tls, kind, credentials, hosts = '', name = ''] = match;
+  if (kind !== 'sentinel' && kind !== 'cluster') return { kind: 'single', url };
+  if (kind === 'sentinel' && name === '') throw new Error(`REDIS_URL names no master: it ${mend}`);
+  const nodes = hosts.split(',').map((host) => addressOf(host, kind === 'sentinel' ? 26_379 : 6379));
+  return { kind, nodes, name, access: accessOf(credentials, tls === 's') };
+};
+
+const optionsOf = ({ connectTimeoutMs = 2_000 }: RedisConnection): RedisOptions => ({
+  lazyConnect: true,
+  // A command fails at once while there is no connection: an outage must cost speed, not time.
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: connectTimeoutMs,
+  retryStrategy: retryInMs,
+});
+
+const retryInMs = (attempt: number): number => Math.min(attempt * 100, 1_000);
+
+/** A connection that is not open yet. Who takes it listens to its errors. */
+export const createRedisClient = (connection: RedisConnection): RedisClient => {
+  const place = readRedisUrl(connection.url);
+  const options = optionsOf(connection);
+  if (place.kind === 'single') return new Redis(place.url, { ...options, enableAutoPipelining: true });
+  const { nodes, name, access } = place;
+  if (place.kind === 'sentinel') {
+    const sentinel = { sentinels: nodes, name, sentinelRetryStrategy: retryInMs };
+    return new Redis({ ...options, ...access, ...sentinel, enableAutoPipelining: true });
+  }
+  const { lazyConnect: _, enableOfflineQueue, retryStrategy: __, ...each } = options;
+  return new Cluster(nodes, {
+    lazyConnect: true,
+    enableOfflineQueue: enableOfflineQueue ?? false,
+    enableAutoPipelining: true,
+    clusterRetryStrategy: retryInMs,
+    maxRedirections: 3,
+    redisOptions: { ...each, ...access },
+  });
+};
+
+/** Logs the first failure of an outage and its end, and nothing between. */
+export const createOutageLog = (log: Logger) => {
+  let isDown = false;
+  return {
+    failed: (error: unknown): void => {
+      if (isDown) return;
+      isDown = true;
+      log.error({ err: error }, 'the Redis cache cannot be reached: going on without it');
+    },
+    recovered: (): void => {
+      if (!isDown) return;
+      isDown = false;
+      log.info('the Redis cache is back');
+    },
+  };
+};
+export type OutageLog = ReturnType<typeof createOutageLog>;
+
+export type Attempt = <T>(timeoutMs: number, command: () => Promise<T>) => Promise<T | null>;
+
+const late = (timeoutMs: number): { readonly ended: Promise<never>; readonly cancel: () => void } => {
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis took longer than ${timeoutMs} ms`)), timeoutMs);
+  });
+  return { ended, cancel: () => clearTimeout(timer) };
+};
+
+/** Runs commands, each in its time. What fails, or is late, is null and told to the outage log. */
+export const createAttempt =
+  (outage: OutageLog): Attempt =>
+  async (timeoutMs, command) => {
+    const { ended, cancel } = late(timeoutMs);
+    try {
+      const answer = await Promise.race([command(), ended]);
+      outage.recovered();
+      return answer;
+    } catch (error) {
+      outage.failed(error);
+      return null;
+    } finally {
+      cancel();
+    }
+  };

@@ -1,0 +1,7 @@
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createLocalSharing } from '../../src/platform/sharing.js';
+import { describeSharing } from '../suites/sharing.js';
+
+const sharing = createLocalSharing(createMemoryCache({ clock: { now: () => new Date() } }));
+// Two users of one process.
+describeSharing('memory', { replicas: () => [sharing, sharing], key: (name) => name });

@@ -1,0 +1,63 @@
+/** A Redis server of one test's own, that it may stop. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Whether it can be started. Says so loudly where it cannot; where CI is set, that is a failure. */
+export const isRedisServerThere = (): boolean => {
+  if (spawnSync('redis-server', ['--version']).status === 0) return true;
+  if (process.env.CI === 'true') throw new Error('NO redis-server ON PATH');
+  console.warn('NO redis-server ON PATH: ITS TESTS ARE SKIPPED');
+  return false;
+};
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+};
+
+const ready = async (args: readonly string[]): Promise<ChildProcess> => {
+  const child = spawn('redis-server', [...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  for await (const chunk of child.stdout ?? []) {
+    text += String(chunk);
+    if (/Ready to accept connections|monitor master/.test(text)) break;
+  }
+  child.stdout?.resume();
+  return child;
+};
+
+export type OwnRedis = {
+  readonly port: number;
+  readonly url: string;
+  readonly child: () => ChildProcess;
+  /** At once; everything it held is gone. */
+  readonly stop: () => Promise<void>;
+  /** Empty, at the same address. */
+  readonly start: () => Promise<void>;
+};
+
+/** An empty one on a free port of loopback. */
+export const startOwnRedis = async (extra: readonly string[] = []): Promise<OwnRedis> => {
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  let child = await ready([...args, ...extra]);
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    child: () => child,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    start: async () => {
+      child = await ready([...args, ...extra]);
+    },
+  };
+};
