@@ -18,15 +18,19 @@ import {
 import { dashboardIdOf } from './dashboard-id.js';
 import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
 import type { Session } from './identity.js';
-import type { Policy, RestrictionRule, Rule, Template } from './policy-file.js';
+import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy-file.js';
+import { createLifetimes } from './policy-time.js';
 import { isTimezone } from './timezone.js';
 import type { EmbedTokenBody } from './wire.js';
 
 /** What the policy grants this user in this tenant. */
 export type Grant = {
   readonly templates: readonly Template[];
+  /** Ids of embeds that exist anyway. */
+  readonly embeds: readonly string[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: AccessPermissions | null;
+  /** Never past the moment at which time alone would change the decision, to the second. */
   readonly expiryMs: number;
   /** IANA name; null: none. */
   readonly timezone: string | null;
@@ -128,29 +132,42 @@ const timezoneOf = (rules: readonly Rule[], variables: PolicyVariables, asked: s
   return isTimezone(value) ? value : fault(timezone, 'not_a_timezone');
 };
 
-const narrow = (templates: readonly Template[], clientId: string, asked: readonly string[]): readonly Template[] => {
+type Granted = Pick<Grant, 'templates' | 'embeds'>;
+
+const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonly string[]): Granted => {
   const isNamed = (name: string) => (template: Template) =>
     template.template === name || dashboardIdOf(template.template, clientId) === name;
-  if (asked.every((name) => templates.some(isNamed(name)))) {
-    return templates.filter((template) => asked.some((name) => isNamed(name)(template)));
+  if (asked.every((name) => embeds.includes(name) || templates.some(isNamed(name)))) {
+    return {
+      templates: templates.filter((template) => asked.some((name) => isNamed(name)(template))),
+      embeds: embeds.filter((id) => asked.includes(id)),
+    };
   }
+  const ids = [...templates.map(({ template }) => dashboardIdOf(template, clientId)), ...embeds];
   throw new Refusal(
     'EMBED_NOT_GRANTED',
-    `The body asks for an embed that this user is not granted. Granted are: ${quote(templates.map(({ template }) => dashboardIdOf(template, clientId)))}.`,
+    `The body asks for an embed that this user is not granted. Granted are: ${quote(ids)}.`,
   );
+};
+
+const grantedBy = (policy: Policy, rules: readonly Rule[]): Granted => {
+  const names = new Set(rules.flatMap(({ grant }) => grant.templates));
+  return {
+    templates: [...policy.templates.values()].filter(({ template }) => names.has(template)),
+    embeds: [...new Set(rules.flatMap(({ grant }) => grant.embeds))],
+  };
 };
 
 const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariables, asked: EmbedTokenBody): Grant => {
   const grants = rules.map(({ grant }) => grant);
-  const names = new Set(grants.flatMap(({ templates }) => templates));
-  const granted = [...policy.templates.values()].filter(({ template }) => names.has(template));
+  const granted = grantedBy(policy, rules);
   const restriction = combineRestrictions(
     policy.restrictions
       .filter(({ when }) => evaluateBoolean(when, variables))
       .map((rule) => evaluateRestriction(rule, variables)),
   );
   return {
-    templates: asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds),
+    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
     permissions: combinePermissions(
       grants.flatMap(({ permissions }) => permissions),
       restriction.isDisableMetricCreation,
@@ -163,11 +180,15 @@ const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariab
 };
 
 /** Makes the step. */
-export const createPolicyStep =
-  (clock: Clock): Decide =>
-  (policy, session, clientId, asked) =>
+export const createPolicyStep = (clock: Clock): Decide => {
+  const lifetimeOf = createLifetimes();
+  return (base, session, clientId, asked) =>
     guarded(() => {
+      const policy = policyFor(base, clientId);
       const variables = variablesOf(policy, session, clientId, clock.now());
       const rules = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));
-      return rules.length === 0 ? refuseUngranted(policy, variables) : grantOf(policy, rules, variables, asked);
+      if (rules.length === 0) return refuseUngranted(policy, variables);
+      const grant = grantOf(policy, rules, variables, asked);
+      return { ...grant, expiryMs: lifetimeOf(policy, session, variables, grant.expiryMs) };
     });
+};

@@ -3,15 +3,19 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
+import type { FindEmbeds } from './granted-embeds.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
+import type { LiveToken } from './live-tokens.js';
 import type { Policies } from './policies.js';
 import type { Decide } from './policy.js';
 import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
+import { grantedEmbeds } from './shown-embeds.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
-import type { GuestToken } from './token.js';
+import { type GuestToken, Outdated } from './token.js';
+import { unavailable } from './upstream.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
@@ -21,7 +25,10 @@ export type SessionSteps = {
   readonly standing: Standing;
   readonly policy: Decide;
   readonly provision: Provision;
+  readonly embeds: FindEmbeds;
   readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy) => Promise<GuestToken>;
+  /** Throws Outdated where the policy is not in force any more: nothing may come between this and the answer. */
+  readonly remember: (token: GuestToken, live: Omit<LiveToken, 'expiresAtMs'>, policy: Policy) => void;
   readonly serviceUrl: string;
 };
 
@@ -35,10 +42,14 @@ export type SessionRequest = {
 /** How far a request came, for its log line and the audit. */
 export type Trace = { readonly requestId: string; user?: string; tenant?: string };
 
+type Answer = (request: SessionRequest, trace: Trace) => Promise<EmbedTokenAnswer>;
+
 /** Answers a request; what a step refuses is thrown as a Refusal. */
-export const createSessions =
-  (steps: SessionSteps) =>
-  async (request: SessionRequest, trace: Trace): Promise<EmbedTokenAnswer> => {
+export const createSessions = (steps: SessionSteps): Answer => againWhereOutdated(createSequence(steps));
+
+const createSequence =
+  (steps: SessionSteps): Answer =>
+  async (request, trace) => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
     const asked = await request.body();
@@ -48,12 +59,28 @@ export const createSessions =
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
-    const token = await steps.token({ clientId, session, grant, dashboards }, policy);
+    const embeds = await steps.embeds(grant.embeds);
+    const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy);
+    steps.remember(token, { clientId, session, asked, grant }, policy);
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),
       refreshAfter: new Date(token.refreshAfterMs).toISOString(),
-      embeds: dashboards.map(({ id, name }) => ({ id, name, type: 'dashboard' })),
+      embeds: grantedEmbeds({ grant, dashboards, embeds }),
       serviceUrl: steps.serviceUrl,
     };
+  };
+
+/** What is revoked while a request is under way has it decided anew, by what holds now. */
+const againWhereOutdated =
+  (answer: Answer): Answer =>
+  async (request, trace) => {
+    try {
+      return await answer(request, trace);
+    } catch (error) {
+      if (!(error instanceof Outdated)) throw error;
+      return answer(request, trace).catch((again: unknown) => {
+        throw again instanceof Outdated ? unavailable('revoked-while-under-way', again) : again;
+      });
+    }
   };

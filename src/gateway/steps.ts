@@ -1,5 +1,5 @@
 /** Builds the steps of session.ts, straight down, each once. */
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type Transport, UpstreamRefusal } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -9,19 +9,23 @@ import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import type { Origins } from './credential.js';
+import { createFindEmbeds } from './granted-embeds.js';
 import { guestRequestOf } from './guest-request.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
+import { createPolicyTokens } from './ledger/policy-tokens.js';
 import { createMetricLists } from './metric-lists.js';
-import type { Policies } from './policies.js';
+import { type Policies, policyReload } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createProvision } from './provision.js';
+import { createRetiring } from './retire.js';
+import { createRetirement } from './retirement.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
-import { createTokenStep } from './token.js';
-import { createUpstream } from './upstream.js';
+import { createTokenStep, Outdated } from './token.js';
+import { createUpstream, unavailable } from './upstream.js';
 
 /** Sessions are signed tokens. */
 export type SignedSessions = {
@@ -72,11 +76,16 @@ export const createParts = (options: GatewayOptions): Parts => {
   const upstream = createUpstream(transport, apiKey);
   const provision = createProvision({ upstream, clock, log });
   const listMetrics = createMetricLists({ upstream, clock });
+  const retiring = createRetiring(upstream);
+  const tenantOf = createTenantStep();
+  const decide = createPolicyStep(clock);
+  const policyTokens = createPolicyTokens(options.ledger, randomUUID());
+  const retirement = createRetirement({ retire: retiring.retire, tenantOf, decide, policyTokens, clock, log });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
     keyId: hash('sha256', apiKey, 'hex'),
-    epochs: (_, policy) => [policy.digest],
+    epochs: retiring.epochs,
     cache,
     clock,
     minimumLifeMs: options.minimumLifeMs,
@@ -84,11 +93,15 @@ export const createParts = (options: GatewayOptions): Parts => {
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
-    tenant: createTenantStep(),
+    tenant: tenantOf,
     standing: createStanding(),
-    policy: createPolicyStep(clock),
+    policy: decide,
     provision,
+    embeds: createFindEmbeds({ upstream, clock }),
     token: async (of, policy) => {
+      await retirement.expect(policy, of.grant.expiryMs).catch((cause: unknown) => {
+        throw unavailable('ledger-unreachable', cause);
+      });
       try {
         return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
       } catch (error) {
@@ -97,7 +110,15 @@ export const createParts = (options: GatewayOptions): Parts => {
         throw error;
       }
     },
+    remember: ({ token, expiresAtMs }, live, policy) => {
+      retirement.remember(token, { ...live, expiresAtMs });
+      if (policies.current() !== policy) throw new Outdated('the policy has changed');
+    },
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [] };
+  policies.subscribe({ changed: retirement.changed });
+  retirement
+    .begin(policies.current())
+    .catch((err: unknown) => log.error({ err }, 'tokens of an earlier policy may live'));
+  return { steps, commands: [policyReload(policies)] };
 };

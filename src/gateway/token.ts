@@ -39,6 +39,11 @@ export type TokenOptions = {
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE. */
 export type TokenOf = (request: GuestTokenRequest, policy: Policy) => Promise<GuestToken>;
 
+/** Something was revoked while the request was under way: what it was decided by holds no more. */
+export class Outdated extends Error {
+  override readonly name = 'Outdated';
+}
+
 type Held = { readonly token: string; readonly expiresAtMs: number };
 
 /**

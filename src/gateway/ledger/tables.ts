@@ -21,4 +21,6 @@ export type LedgerTables = {
     created_at: Date;
     updated_at: Date;
   };
+  /** Until when tokens may live that a process minted under a policy of this meaning: what is left of one whose process has ended. */
+  readonly policy_tokens: { replica: string; meaning: string; until: Date };
 };
