@@ -15,18 +15,15 @@ import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
-import { createLogAudit } from './gateway/audit.js';
 import { createHttpTransport } from './gateway/http-transport.js';
-import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import { fixedPolicies } from './gateway/policies.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway, type Gateway, type GatewayOptions } from './gateway/router.js';
+import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { formsOf } from './http/forms.js';
 import { inProcessTransport } from './http/in-process.js';
+import { type OpenedGateway, openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import type { Config } from './platform/config.js';
@@ -148,7 +145,7 @@ type GatewayParts = {
   readonly credentials: Credentials;
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
-  readonly ledger: Ledger;
+  readonly database: Database;
   readonly place: Place;
 };
 
@@ -161,17 +158,17 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
   return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
 };
 
-const composeGateway = (parts: GatewayParts): Gateway => {
-  const { config, credentials, cache, ledger, place } = parts;
+const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
+  const { config, credentials, cache, database, place } = parts;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
-  return createGateway({
+  return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
     allowedOrigins,
     publicOrigin,
-    policies: fixedPolicies(loadPolicyFile(resolve(config.folder, policies))),
-    ledger,
-    audit: createLogAudit(place.log),
+    policyPath: resolve(config.folder, policies),
+    database,
+    explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
@@ -213,12 +210,12 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const gateway =
     cache === null
       ? null
-      : composeGateway({
+      : await composeGateway({
           config,
           credentials,
           dispatch: served?.dispatch ?? null,
           cache,
-          ledger: await openLedger(database.connect<LedgerTables>()),
+          database,
           place,
         });
   const forms = formsOf(Object.values(bound));
@@ -235,8 +232,9 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   return {
     // The token's path comes before Express's app, whose own cost is most of a request.
     handle: (request, response) =>
-      gateway === null ? app(request, response) : gateway(request, response, () => app(request, response)),
+      gateway === null ? app(request, response) : gateway.router(request, response, () => app(request, response)),
     close: async () => {
+      await gateway?.close();
       await served?.close();
       await cache?.close();
       await database.close();

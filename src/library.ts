@@ -4,14 +4,10 @@
  */
 import { join } from 'node:path';
 import type { Request } from 'express';
-import { createLogAudit } from './gateway/audit.js';
-import { assertOrigins } from './gateway/credential.js';
 import type { Identify } from './gateway/host-identity.js';
 import { createHttpTransport } from './gateway/http-transport.js';
-import { type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import { fixedPolicies } from './gateway/policies.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
-import { createGateway as createRouter, type Gateway } from './gateway/router.js';
+import type { Gateway } from './gateway/router.js';
+import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import { openDatabase } from './platform/database.js';
@@ -42,6 +38,8 @@ export type LibraryOptions = {
   readonly dataDir?: string;
   /** Lets operators and the command line in at `/gateway/admin`; nobody where left out. */
   readonly gatewayToken?: string;
+  /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
+  readonly explanationDays?: number;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
   /** Receives one line for each request; JSON on standard output where left out. */
@@ -61,34 +59,41 @@ export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
 /** Rejects where the policy file, the options or the database could not work. */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   const { identify, service, log = createLog() } = options;
-  const policies = fixedPolicies(loadPolicyFile(options.policies));
-  assertOrigins({ allowedOrigins: options.allowedOrigins ?? [], publicOrigin: options.publicOrigin });
   const database = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     folder: join(options.dataDir ?? './data', 'gateway'),
     log,
   });
   const clock = { now: () => new Date() };
-  const cache = options.cache ?? createMemoryCache({ clock });
-  const router = createRouter({
-    // Mounted in an Express app, the request is Express's.
-    identify: identify as Identify,
-    identifyTimeoutMs: options.identifyTimeoutMs,
-    allowedOrigins: options.allowedOrigins ?? [],
-    publicOrigin: options.publicOrigin,
-    policies,
-    ledger: await openLedger(database.connect<LedgerTables>()),
-    audit: createLogAudit(log),
-    gatewayToken: options.gatewayToken ?? null,
-    upstream: {
-      baseUrl: service.url,
-      apiKey: service.apiKey,
-      transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
-    },
-    serviceUrl: options.publicServiceUrl ?? service.url,
-    cache,
-    clock,
-    log,
-  });
-  return Object.assign(router, { close: () => database.close() });
+  try {
+    const { router, close } = await openGateway({
+      // Mounted in an Express app, the request is Express's.
+      identify: identify as Identify,
+      identifyTimeoutMs: options.identifyTimeoutMs,
+      allowedOrigins: options.allowedOrigins ?? [],
+      publicOrigin: options.publicOrigin,
+      policyPath: options.policies,
+      database,
+      explanationDays: options.explanationDays ?? 30,
+      gatewayToken: options.gatewayToken ?? null,
+      upstream: {
+        baseUrl: service.url,
+        apiKey: service.apiKey,
+        transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
+      },
+      serviceUrl: options.publicServiceUrl ?? service.url,
+      cache: options.cache ?? createMemoryCache({ clock }),
+      clock,
+      log,
+    });
+    return Object.assign(router, {
+      close: async () => {
+        await close();
+        await database.close();
+      },
+    });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 };

@@ -2,11 +2,13 @@
 import { parseArgs } from 'node:util';
 import { runConformance } from '../conformance/conformance.js';
 import { serve } from '../main.js';
+import { runAudit } from './audit.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
+  guestlist audit verify|export              is the record of the gateway whole, and what is in it
   guestlist --help                           this text
 
 Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
@@ -26,6 +28,10 @@ const conformance = async (args: readonly string[]): Promise<void> => {
 const run = async (): Promise<void> => {
   const [first, ...others] = process.argv.slice(2);
   if (first === 'conformance') return conformance(others);
+  if (first === 'audit') {
+    process.exitCode = await runAudit(others);
+    return;
+  }
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },

@@ -1,16 +1,18 @@
 /** What the gateway did, for those who must answer for it. */
 import type { Log } from '../platform/log.js';
 
-export type AuditKind =
-  | 'mint'
-  | 'denial'
-  | 'provision'
-  | 'hook'
-  | 'revocation'
-  | 'policy-load'
-  | 'rollout'
-  | 'erasure'
-  | 'admin';
+export const auditKinds = [
+  'mint',
+  'denial',
+  'provision',
+  'hook',
+  'revocation',
+  'policy-load',
+  'rollout',
+  'erasure',
+  'admin',
+] as const;
+export type AuditKind = (typeof auditKinds)[number];
 
 /** One thing that happened. Holds no value of a claim and none that restricts. What is left out does not apply. */
 export type AuditEvent = {
@@ -25,11 +27,26 @@ export type AuditEvent = {
   readonly policyAt?: readonly string[] | undefined;
   /** SHA-256 of the canonical request, in hex. */
   readonly requestDigest?: string | undefined;
-  /** What the upstream calls it: of a mint, the token's id or the SHA-256 of the token. */
+  /** What the upstream calls it: of a mint, the SHA-256 of the token. */
   readonly upstreamId?: string | undefined;
   readonly durationMs?: number | undefined;
-  /** Names and figures that belong to this kind. */
+  /** Names and figures that belong to this kind. The client's and the user's names are taken out of it. */
   readonly detail?: Readonly<Record<string, string | number | boolean | null>> | undefined;
+  /** What the request was decided on, for `policy explain --request`; kept apart from the chain, sealed, and for a while. */
+  readonly explanation?: Explanation | undefined;
+};
+
+/** All that a decision depends on but the clock's zone: the policy is found by its digest. */
+export type Explanation = {
+  readonly policyDigest: string;
+  readonly session: {
+    readonly issuer: string | null;
+    readonly subject: string;
+    readonly claims: Readonly<Record<string, unknown>>;
+  };
+  readonly asked: { readonly tenant?: string; readonly embeds?: readonly string[]; readonly timezone?: string };
+  /** ISO 8601. */
+  readonly now: string;
 };
 
 export type Audit = {

@@ -48,35 +48,12 @@ const stampOf = async (path: string): Promise<string> => {
 const stampsOf = async (paths: readonly string[]): Promise<string> =>
   JSON.stringify(await Promise.all(paths.map(stampOf)));
 
-export const createFileWatch = ({
-  onChange,
-  pollMs = 2000,
-  hasEvents = true,
-  ...rest
-}: FileWatchOptions): FileWatch => {
-  let paths: readonly string[] = [];
-  let stamps: string | null = null;
+/** The system's events of some folders, until others are followed. */
+const createFolderEvents = (onEvent: () => void) => {
   let watchers: readonly FSWatcher[] = [];
-  let settling: NodeJS.Timeout | undefined;
-  const settle = (): void => {
-    clearTimeout(settling);
-    settling = setTimeout(onChange, settleMs);
-    settling.unref();
-  };
-  const look = async (): Promise<void> => {
-    const asked = paths;
-    const found = await stampsOf(asked);
-    if (asked !== paths || found === stamps) return;
-    stamps = found;
-    onChange();
-  };
-  const closeWatchers = (): void => {
-    for (const watcher of watchers) watcher.close();
-    watchers = [];
-  };
   const watchFolder = (folder: string): readonly FSWatcher[] => {
     try {
-      const watcher = watch(folder, { persistent: false }, settle);
+      const watcher = watch(folder, { persistent: false }, onEvent);
       // What is watched may go away, and the system may have no watches left: the looks go on.
       watcher.on('error', () => watcher.close());
       return [watcher];
@@ -85,14 +62,38 @@ export const createFileWatch = ({
       throw error;
     }
   };
-  const stop = (rest.every ?? every)(pollMs, () => void look());
+  return {
+    follow: (folders: readonly string[]): void => {
+      for (const watcher of watchers) watcher.close();
+      watchers = folders.flatMap(watchFolder);
+    },
+  };
+};
+
+export const createFileWatch = (options: FileWatchOptions): FileWatch => {
+  const { onChange, pollMs = 2000, hasEvents = true } = options;
+  let paths: readonly string[] = [];
+  let stamps: string | null = null;
+  let settling: NodeJS.Timeout | undefined;
+  const events = createFolderEvents(() => {
+    clearTimeout(settling);
+    settling = setTimeout(onChange, settleMs);
+    settling.unref();
+  });
+  const look = async (): Promise<void> => {
+    const asked = paths;
+    const found = await stampsOf(asked);
+    if (asked !== paths || found === stamps) return;
+    stamps = found;
+    onChange();
+  };
+  const stop = (options.every ?? every)(pollMs, () => void look());
   return {
     follow: (next) => {
       if (JSON.stringify(next) === JSON.stringify(paths)) return;
       paths = next;
       stamps = null;
-      closeWatchers();
-      if (hasEvents) watchers = [...new Set(next.map((path) => dirname(path)))].flatMap(watchFolder);
+      if (hasEvents) events.follow([...new Set(next.map((path) => dirname(path)))]);
       // What changed between the caller's reading and the first stamp is found by reading once more.
       void look();
     },
@@ -103,7 +104,8 @@ export const createFileWatch = ({
     close: () => {
       stop();
       clearTimeout(settling);
-      closeWatchers();
+      events.follow([]);
+      paths = [];
     },
   };
 };

@@ -13,9 +13,10 @@ import {
   type Source,
   schemaFaults,
 } from './policy-source.js';
-import { type PolicyText, type PolicyTexts, readPolicyTexts } from './policy-texts.js';
+import { type PolicyFile, type PolicyTexts, readPolicyTexts } from './policy-texts.js';
 
 export type { RestrictionRule, Rule } from './policy-rules.js';
+export type { PolicyFile } from './policy-texts.js';
 
 export type Template = {
   readonly template: string;
@@ -30,8 +31,8 @@ export type Policy = {
   readonly digest: string;
   /** SHA-256 of what they say: comments and layout change it not. */
   readonly meaning: string;
-  /** Its own text first. */
-  readonly texts: readonly PolicyText[];
+  /** What it was read from, its own file first. */
+  readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
   readonly datamart: string;
@@ -58,7 +59,7 @@ const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
     ]),
   );
 
-type Digests = Pick<Policy, 'digest' | 'meaning' | 'texts'>;
+type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
 const compilePolicy = ({ document, own, overrides }: Parts, file: string, digests: Digests): Policy => {
   const { session } = document;
@@ -89,7 +90,7 @@ type Read<Document> = {
 };
 
 const readDocument = <Document>(
-  { file, text }: PolicyText,
+  { file, text }: PolicyFile,
   decode: (content: unknown) => { data?: Document; error?: Parameters<typeof schemaFaults>[1] },
 ): Read<Document> => {
   const source = createSource(text, file);
@@ -100,10 +101,10 @@ const readDocument = <Document>(
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const digestsOf = (own: PolicyText, beside: readonly PolicyText[], documents: readonly unknown[]): Digests => ({
+const digestsOf = (own: PolicyFile, beside: readonly PolicyFile[], documents: readonly unknown[]): Digests => ({
   digest: sha256(beside.length === 0 ? own.text : JSON.stringify([own.text, ...beside.map(({ text }) => text)])),
   meaning: sha256(JSON.stringify(documents)),
-  texts: [own, ...beside],
+  files: [own, ...beside],
 });
 
 const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonly PlacedOverride[] =>
@@ -116,7 +117,7 @@ const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonl
   }));
 
 /** Reads a policy from texts; `beside` holds those of its `tenantFiles`. Throws PolicyFaults. */
-const loadTexts = (own: PolicyText, { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>): Policy => {
+const loadTexts = (own: PolicyFile, { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>): Policy => {
   const read = readDocument(own, (content) => policySchema.safeParse(content));
   const files = beside.map((text) => readDocument(text, (content) => tenantFileSchema.safeParse(content)));
   const shape = [...read.faults, ...unread, ...files.flatMap(({ faults }) => faults)];
@@ -144,7 +145,7 @@ const loadTexts = (own: PolicyText, { beside, faults: unread }: Pick<PolicyTexts
  * Reads a policy from its text; `file` is the name that faults and logs use. `beside`: the texts of its `tenantFiles`, which are
  * not read here. Throws PolicyFaults.
  */
-export const loadPolicy = (text: string, file: string, beside: readonly PolicyText[] = []): Policy =>
+export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
   loadTexts({ file, text }, { beside, faults: [] });
 
 /** Reads a policy from what was read of its files. Throws PolicyFaults, also where one of them cannot be read. */

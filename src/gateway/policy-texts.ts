@@ -4,12 +4,12 @@ import { dirname, join, resolve } from 'node:path';
 import { createSource, type PolicyFault } from './policy-source.js';
 
 /** `file` is the name that faults and logs use. */
-export type PolicyText = { readonly file: string; readonly text: string };
+export type PolicyFile = { readonly file: string; readonly text: string };
 
 /** What was read, and what could not be. `watched`: each file and folder whose change could change the policy. */
 export type PolicyTexts = {
-  readonly own: PolicyText | null;
-  readonly beside: readonly PolicyText[];
+  readonly own: PolicyFile | null;
+  readonly beside: readonly PolicyFile[];
   readonly faults: readonly PolicyFault[];
   readonly watched: readonly string[];
 };
@@ -20,7 +20,7 @@ const codeOf = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
 
 /** The names under `tenantFiles`, as far as they are well-formed: the schema says what is wrong with the others. */
-const namedIn = ({ file, text }: PolicyText): readonly { readonly name: string; readonly at: string }[] => {
+const namedIn = ({ file, text }: PolicyFile): readonly { readonly name: string; readonly at: string }[] => {
   const source = createSource(text, file);
   const { content } = source;
   const names: unknown =

@@ -67,10 +67,10 @@ const firstChange = (expressions: readonly TimedExpression[], variables: PolicyV
 };
 
 /** Halved until it fits: so few lifetimes occur, and a token is found again in the cache until the next halving. */
-const fit = (expiryMs: number, remainingMs: number): number => {
-  let fitted = expiryMs;
-  while (fitted > remainingMs && fitted > shortestMs) fitted = Math.max(Math.floor(fitted / 2), shortestMs);
-  return fitted;
+const shorten = (expiryMs: number, remainingMs: number): number => {
+  let lifeMs = expiryMs;
+  while (lifeMs > remainingMs && lifeMs > shortestMs) lifeMs = Math.max(Math.floor(lifeMs / 2), shortestMs);
+  return lifeMs;
 };
 
 /** A minute of a session, in which the next change is looked for once. */
@@ -109,6 +109,6 @@ export const createLifetimes = (): LifetimeOf => {
     timedBy.set(policy, timed);
     if (timed.conditions.length + timed.values.length === 0) return expiryMs;
     const endMs = endOf(policy, timed, session, variables);
-    return fit(Math.min(expiryMs, longestMs), endMs - variables.now.getTime());
+    return shorten(Math.min(expiryMs, longestMs), endMs - variables.now.getTime());
   };
 };

@@ -14,6 +14,8 @@ import { type PolicyTexts, readPolicyTexts } from './policy-texts.js';
 export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvents'> & {
   readonly log: Log;
   readonly audit: Audit;
+  /** Keeps a policy before it counts. */
+  readonly keep?: (policy: Policy) => Promise<void>;
 };
 
 type Followed = WatchOptions & { readonly path: string; readonly listeners: PolicyListener[] };
@@ -27,8 +29,12 @@ const markOf = ({ own, beside, faults }: PolicyTexts): string =>
     .update(JSON.stringify([own, beside, faults]))
     .digest('hex');
 
-const recordLoad = (audit: Audit, { file, digest }: Policy): Promise<void> =>
-  audit.record({ kind: 'policy-load', code: 'OK', detail: { file, digest } });
+/** What cannot be accounted for does not happen. */
+const account = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
+  const { file, digest } = policy;
+  await keep?.(policy);
+  await audit.record({ kind: 'policy-load', code: 'OK', detail: { file, digest } });
+};
 
 const refuse = async (state: State, mark: string, { faults }: PolicyFaults, { path, log, audit }: Followed) => {
   if (state.refused === mark) return;
@@ -38,10 +44,10 @@ const refuse = async (state: State, mark: string, { faults }: PolicyFaults, { pa
   state.refused = mark;
 };
 
-const take = async (state: State, mark: string, next: Policy, { path, log, audit, listeners }: Followed) => {
+const take = async (state: State, mark: string, next: Policy, followed: Followed) => {
+  const { path, log, listeners } = followed;
   const previous = state.current;
-  // What cannot be accounted for does not happen.
-  await recordLoad(audit, next);
+  await account(followed, next);
   Object.assign(state, { current: next, taken: mark, refused: null });
   log.info({ file: path, digest: next.digest, previous: previous.digest }, 'the policy has changed');
   for (const { changed } of listeners) await changed?.(next, previous);
@@ -75,7 +81,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
   const texts = readPolicyTexts(path);
   const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
   const followed: Followed = { ...options, path, listeners: [] };
-  await recordLoad(options.audit, state.current);
+  await account(options, state.current);
   let turn: Promise<unknown> = Promise.resolve();
   const reload = (): Promise<Reload> => {
     const read = async (): Promise<Reload> => {

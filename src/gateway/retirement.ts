@@ -12,6 +12,7 @@ import { createLiveTokens, type LiveToken, type LiveTokens } from './live-tokens
 import type { Decide } from './policy.js';
 import type { Policy } from './policy-file.js';
 import type { TenantOf } from './tenant.js';
+import { unavailable } from './upstream.js';
 
 /** Revokes, everywhere: all tokens of the data app, or those of one user in one tenant. Rejects where it may not have been done. */
 export type Retire = (what: Retired) => Promise<void>;
@@ -32,7 +33,7 @@ export type RetirementOptions = {
 };
 
 export type Retirement = {
-  /** Before a mint: from then on, a process that knows nothing else knows that there may be tokens of this policy. */
+  /** Before a mint; rejects with UPSTREAM_UNAVAILABLE where the ledger cannot be asked. From then on, a process that knows nothing else knows that there may be tokens of this policy. */
   readonly expect: (policy: Policy, expiryMs: number) => Promise<void>;
   /** With every answer. */
   readonly remember: (token: string, live: LiveToken) => void;
@@ -161,60 +162,73 @@ const createNotes = ({ policyTokens, clock }: RetirementOptions) => {
   };
 };
 
-export const createRetirement = (options: RetirementOptions): Retirement => {
-  const { policyTokens, clock, log, maxTokens = 100_000 } = options;
-  const tokens = createLiveTokens(maxTokens);
-  const pending = createPending(options);
-  const notes = createNotes(options);
-  const endAll = async (): Promise<void> => {
-    tokens.clear();
-    await pending.add([{ kind: 'policy' }]);
-  };
-  const end = async (next: Policy, isKnown: boolean): Promise<number | 'all'> => {
-    if (isKnown) {
-      try {
-        const ending = await listEnding(options, tokens, next);
-        for (const { token } of ending) tokens.forget(token);
-        await pending.add(usersOf(ending));
-        return ending.length;
-      } catch (err) {
-        log.error({ err }, 'it could not be found out which tokens the policy still grants');
-      }
-    }
-    await endAll();
-    return 'all';
-  };
-  const changed = async (next: Policy, previous: Policy): Promise<void> => {
-    const nowMs = clock.now().getTime();
-    const isKnown = tokens.lostUntilMs() <= nowMs && next.dataApp === previous.dataApp;
-    const ended = await end(next, isKnown);
-    log.info({ ended, digest: next.digest }, 'tokens that the policy no longer grants were revoked');
-    // Where something is left to revoke, the notes stay: they are for whoever starts after this process.
-    if (!pending.isEmpty()) return;
-    await notes.note(next, Math.max(nowMs, ...tokens.list(nowMs).map(([, { expiresAtMs }]) => expiresAtMs)));
-    await notes.settle(next);
-  };
-  const begin = async (policy: Policy): Promise<void> => {
-    if (!(await policyTokens.areOthersLive(policy.meaning, clock.now()))) return;
-    log.warn({ digest: policy.digest }, 'tokens of another policy may live, and which is not known: all are revoked');
-    await endAll();
-    if (pending.isEmpty()) await policyTokens.settleAll(policy.meaning);
-  };
-  let begun: Promise<void> | null = null;
-  const beginOnce = async (policy: Policy): Promise<void> => {
-    begun ??= begin(policy);
+/** Runs once. A run that fails is none. */
+const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument: Argument) => Promise<void>) => {
+  let running: Promise<void> | null = null;
+  return async (argument) => {
+    running ??= work(argument);
     try {
-      await begun;
+      await running;
     } catch (error) {
-      begun = null;
+      running = null;
       throw error;
     }
   };
+};
+
+/** Ends tokens: those of which it is known that they have to, or all. */
+const createEnd = (options: RetirementOptions, tokens: LiveTokens) => {
+  const pending = createPending(options);
+  const all = async (): Promise<'all'> => {
+    tokens.clear();
+    await pending.add([{ kind: 'policy' }]);
+    return 'all';
+  };
+  const ungranted = async (next: Policy): Promise<number | 'all'> => {
+    try {
+      const ending = await listEnding(options, tokens, next);
+      for (const { token } of ending) tokens.forget(token);
+      await pending.add(usersOf(ending));
+      return ending.length;
+    } catch (err) {
+      options.log.error({ err }, 'it could not be found out which tokens the policy still grants');
+      return all();
+    }
+  };
+  return { all, ungranted, isDone: pending.isEmpty };
+};
+
+export const createRetirement = (options: RetirementOptions): Retirement => {
+  const { policyTokens, clock, log } = options;
+  const tokens = createLiveTokens(options.maxTokens ?? 100_000);
+  const end = createEnd(options, tokens);
+  const notes = createNotes(options);
+  const changed = async (next: Policy, previous: Policy): Promise<void> => {
+    const nowMs = clock.now().getTime();
+    const isKnown = tokens.lostUntilMs() <= nowMs && next.dataApp === previous.dataApp;
+    const ended = await (isKnown ? end.ungranted(next) : end.all());
+    log.info({ ended, digest: next.digest }, 'tokens that the policy no longer grants were revoked');
+    // Where something is left to revoke, the notes stay: they are for whoever starts after this process.
+    if (!end.isDone()) return;
+    const endMs = tokens.list(nowMs).reduce((latest, [, { expiresAtMs }]) => Math.max(latest, expiresAtMs), nowMs);
+    await notes.note(next, endMs);
+    await notes.settle(next);
+  };
+  const begin = once(async (policy: Policy) => {
+    if (!(await policyTokens.areOthersLive(policy.meaning, clock.now()))) return;
+    log.warn({ digest: policy.digest }, 'tokens of another policy may live, and which is not known: all are revoked');
+    await end.all();
+    if (end.isDone()) await policyTokens.settleAll(policy.meaning);
+  });
   return {
-    begin: beginOnce,
+    begin,
     expect: async (policy, expiryMs) => {
-      await beginOnce(policy);
-      await notes.expect(policy, expiryMs);
+      try {
+        await begin(policy);
+        await notes.expect(policy, expiryMs);
+      } catch (error) {
+        throw unavailable('ledger-unreachable', error);
+      }
     },
     remember: tokens.remember,
     changed: async (next, previous) => {

@@ -5,12 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import { type Considered, createAccounting, type Trace } from './accounting.js';
 import { createAdmin } from './admin.js';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
 import { readBody } from './body.js';
 import { assertOrigins } from './credential.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
-import { createSessions, type Trace } from './session.js';
+import { createSessions } from './session.js';
 import { createParts, type GatewayOptions } from './steps.js';
 
 export type { GatewayOptions } from './steps.js';
@@ -49,6 +50,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
   const { steps, commands } = createParts(options);
   const answerSession = createSessions(steps);
+  const accounting = createAccounting(options);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
   // Its four fields hold no secret, and to look for one costs more than the rest of the line.
@@ -56,9 +58,10 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();
     const trace: Trace = { requestId: randomUUID() };
+    const considered: Considered = {};
     const line = () => ({ ...trace, ms: Math.round((performance.now() - startedAt) * 100) / 100 });
     try {
-      const answer = await answerSession({ from: request, body: () => readBody(request) }, trace);
+      const answer = await answerSession({ from: request, body: () => readBody(request) }, trace, considered);
       send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders }, trace.requestId);
       granted.info({ ...line(), code: 'OK' }, 'embed-token');
     } catch (error) {
@@ -66,6 +69,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       send(request, response, answer, trace.requestId);
       const level = answer.status >= 500 ? 'error' : 'info';
       options.log[level]({ ...line(), code: answer.code, ...explain(error) }, 'embed-token');
+      accounting.failed(trace, considered, error, line().ms);
     }
   };
   const router = express.Router();

@@ -3,6 +3,7 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Considered, Trace } from './accounting.js';
 import type { FindEmbeds } from './granted-embeds.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
@@ -39,21 +40,20 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-/** How far a request came, for its log line and the audit. */
-export type Trace = { readonly requestId: string; user?: string; tenant?: string };
-
-type Answer = (request: SessionRequest, trace: Trace) => Promise<EmbedTokenAnswer>;
+type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<EmbedTokenAnswer>;
 
 /** Answers a request; what a step refuses is thrown as a Refusal. */
 export const createSessions = (steps: SessionSteps): Answer => againWhereOutdated(createSequence(steps));
 
 const createSequence =
   (steps: SessionSteps): Answer =>
-  async (request, trace) => {
+  async (request, trace, considered) => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
+    considered.session = session;
     const asked = await request.body();
     const policy = steps.policies.current();
+    Object.assign(considered, { asked, policy });
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.standing(session, clientId);
@@ -74,12 +74,12 @@ const createSequence =
 /** What is revoked while a request is under way has it decided anew, by what holds now. */
 const againWhereOutdated =
   (answer: Answer): Answer =>
-  async (request, trace) => {
+  async (request, trace, considered) => {
     try {
-      return await answer(request, trace);
+      return await answer(request, trace, considered);
     } catch (error) {
       if (!(error instanceof Outdated)) throw error;
-      return answer(request, trace).catch((again: unknown) => {
+      return answer(request, trace, considered).catch((again: unknown) => {
         throw again instanceof Outdated ? unavailable('revoked-while-under-way', again) : again;
       });
     }

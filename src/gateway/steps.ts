@@ -8,6 +8,7 @@ import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
+import { auditCommands } from './audit-commands.js';
 import type { Origins } from './credential.js';
 import { createFindEmbeds } from './granted-embeds.js';
 import { guestRequestOf } from './guest-request.js';
@@ -20,12 +21,12 @@ import { type Policies, policyReload } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createProvision } from './provision.js';
 import { createRetiring } from './retire.js';
-import { createRetirement } from './retirement.js';
+import { createRetirement, type Retirement, type RetirementOptions } from './retirement.js';
 import type { SessionSteps } from './session.js';
 import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
 import { createTokenStep, Outdated } from './token.js';
-import { createUpstream, unavailable } from './upstream.js';
+import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
 export type SignedSessions = {
@@ -42,7 +43,7 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
-type GatewayParts = Origins & {
+export type GatewayParts = Origins & {
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -69,6 +70,20 @@ const identityOf = (options: GatewayOptions): Identity =>
 /** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
 export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
 
+/** Follows the policy from now on. */
+const startRetirement = (
+  { policies, ledger, clock, log }: GatewayOptions,
+  parts: Pick<RetirementOptions, 'retire' | 'tenantOf' | 'decide'>,
+): Retirement => {
+  const policyTokens = createPolicyTokens(ledger, randomUUID());
+  const retirement = createRetirement({ ...parts, policyTokens, clock, log });
+  policies.subscribe({ changed: retirement.changed });
+  retirement
+    .begin(policies.current())
+    .catch((err: unknown) => log.error({ err }, 'tokens of an earlier policy may live: it is looked at again'));
+  return retirement;
+};
+
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, cache, log } = options;
@@ -79,8 +94,7 @@ export const createParts = (options: GatewayOptions): Parts => {
   const retiring = createRetiring(upstream);
   const tenantOf = createTenantStep();
   const decide = createPolicyStep(clock);
-  const policyTokens = createPolicyTokens(options.ledger, randomUUID());
-  const retirement = createRetirement({ retire: retiring.retire, tenantOf, decide, policyTokens, clock, log });
+  const retirement = startRetirement(options, { retire: retiring.retire, tenantOf, decide });
   const tokenOf = createTokenStep({
     upstream,
     baseUrl,
@@ -99,9 +113,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     provision,
     embeds: createFindEmbeds({ upstream, clock }),
     token: async (of, policy) => {
-      await retirement.expect(policy, of.grant.expiryMs).catch((cause: unknown) => {
-        throw unavailable('ledger-unreachable', cause);
-      });
+      await retirement.expect(policy, of.grant.expiryMs);
       try {
         return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
       } catch (error) {
@@ -116,9 +128,5 @@ export const createParts = (options: GatewayOptions): Parts => {
     },
     serviceUrl: options.serviceUrl,
   };
-  policies.subscribe({ changed: retirement.changed });
-  retirement
-    .begin(policies.current())
-    .catch((err: unknown) => log.error({ err }, 'tokens of an earlier policy may live'));
-  return { steps, commands: [policyReload(policies)] };
+  return { steps, commands: [...auditCommands(options.ledger), policyReload(policies)] };
 };

@@ -49,7 +49,8 @@ export type GatewayCode = keyof typeof gatewayErrors;
 /** Seconds after which a client may try again when the service could not be reached. */
 export const retryAfterSeconds = 5;
 
-const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
+/** Whether the gateway answers this code. */
+export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
 
 export type ErrorAnswer = {
   readonly code: GatewayCode;

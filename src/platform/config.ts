@@ -59,6 +59,7 @@ const settings = z.strictObject({
       timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
     }),
     publicServiceUrl: z.url().nullable().default(null),
+    audit: section({ explanationDays: z.number().int().min(1).max(3650).default(30) }),
   }),
 });
 

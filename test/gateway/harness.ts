@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createLogAudit } from '../../src/gateway/audit.js';
+import { createAudit } from '../../src/gateway/audit-ledger.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { loadPolicyFile, type Policy } from '../../src/gateway/policy-file.js';
 import { createGateway, type GatewayOptions } from '../../src/gateway/router.js';
@@ -70,6 +70,7 @@ export const startGateway = async (overrides: Overrides = {}) => {
   const clock = createMovableClock();
   const upstream = createScriptedUpstream();
   const { log, lines } = captureLog();
+  const ledger = overrides.ledger ?? (await openTestLedger());
   const options = {
     issuers: [
       { issuer: 'guestlist-demo', algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 },
@@ -84,8 +85,8 @@ export const startGateway = async (overrides: Overrides = {}) => {
     cookieName: 'host_session',
     allowedOrigins: ['https://app.example.com'],
     policies: fixedPolicies(overrides.policy ?? demoPolicy),
-    ledger: overrides.ledger ?? (await openTestLedger()),
-    audit: createLogAudit(log),
+    ledger,
+    audit: createAudit({ ledger, clock, log }),
     gatewayToken,
     upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'http://service.test' },
     serviceUrl: 'http://service.test',

@@ -7,12 +7,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
+import { audit } from './migrations/0005-audit.js';
 import { policyTokens } from './migrations/0007-policy-tokens.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
 export type { LedgerTables, TenantState } from './tables.js';
 
-export const ledgerMigrations: Migrations = { '0001-tenants': tenants, '0007-policy-tokens': policyTokens };
+export const ledgerMigrations: Migrations = {
+  '0001-tenants': tenants,
+  '0005-audit': audit,
+  '0007-policy-tokens': policyTokens,
+};
 
 export type Ledger = {
   /** Its statements name the schema. */

@@ -6,6 +6,9 @@ export const schemaName = 'guestlist_gateway';
 /** Where a tenant stands. What is deleted stays deleted until it is signed up anew. */
 export type TenantState = 'active' | 'suspended' | 'deleted';
 
+/** A bigint: PGlite gives a number, a server text. */
+type Seq = string | number;
+
 /** The rows of each table, as the migrations made them. */
 export type LedgerTables = {
   /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
@@ -23,4 +26,23 @@ export type LedgerTables = {
   };
   /** Until when tokens may live that a process minted under a policy of this meaning: what is left of one whose process has ended. */
   readonly policy_tokens: { replica: string; meaning: string; until: Date };
+  /** Append-only. `content` and `hash` as audit-chain.ts makes them; the other columns are for finding them. */
+  readonly audit_events: {
+    seq: Seq;
+    at: Date;
+    kind: string;
+    request_id: string | null;
+    /** A pseudonym. */
+    tenant: string | null;
+    content: string;
+    hash: string;
+  };
+  /** One row: the last entry. */
+  readonly audit_head: { id: Generated<number>; seq: Seq; hash: string };
+  /** 32 bytes in base64 for each tenant; the reference of those who are of no tenant is empty. */
+  readonly tenant_keys: { tenant_ref: string; pseudonym: string; key: string };
+  /** What a request was decided on, sealed with the tenant's key. */
+  readonly audit_explanations: { request_id: string; tenant_ref: string; at: Date; sealed: string };
+  /** Every policy that was in force, as JSON: `[{file, text}]`. */
+  readonly policy_texts: { digest: string; at: Date; files: string };
 };

@@ -1,0 +1,86 @@
+/**
+ * The chain of the audit, without its database: what one entry says, how it holds to the one before, and whether a list of them
+ * is whole. An exported line is an entry's content with its hash as the last member, so that anyone can check a file.
+ */
+import { hash } from 'node:crypto';
+import type { AuditKind } from './audit.js';
+
+/** Before the first entry. */
+export const genesisHash = '0'.repeat(64);
+
+/** Where a chain stands: its last entry. */
+export type ChainHead = { readonly seq: number; readonly hash: string };
+
+/** What an entry says. Persons and tenants are under pseudonyms; the members are in this order. */
+export type AuditContent = {
+  readonly seq: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly kind: AuditKind;
+  readonly code: string;
+  readonly requestId?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly user?: string | undefined;
+  readonly policyAt?: readonly string[] | undefined;
+  readonly requestDigest?: string | undefined;
+  readonly upstreamId?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly detail?: Readonly<Record<string, string | number | boolean | null>> | undefined;
+  /** The names behind the pseudonyms, sealed with the tenant's key. */
+  readonly names?: string | undefined;
+  /** The hash of the entry before. */
+  readonly prev: string;
+};
+
+export type AuditEntry = { readonly content: string; readonly hash: string };
+
+/** An entry as it is kept. */
+export const entryOf = (content: AuditContent): AuditEntry => {
+  const text = JSON.stringify(content);
+  return { content: text, hash: hash('sha256', text, 'hex') };
+};
+
+/** An entry as it is exported, on one line. */
+export const lineOf = ({ content, hash: ownHash }: AuditEntry): string =>
+  `${content.slice(0, -1)},"hash":${JSON.stringify(ownHash)}}`;
+
+const lineEnd = /^(?<content>\{.*),"hash":"(?<hash>[0-9a-f]{64})"\}$/;
+
+/** Undefined where the line is no exported entry. */
+export const entryOfLine = (line: string): AuditEntry | undefined => {
+  const { content, hash: ownHash } = lineEnd.exec(line)?.groups ?? {};
+  return content === undefined || ownHash === undefined ? undefined : { content: `${content}}`, hash: ownHash };
+};
+
+/** What is wrong with a chain, and at which entry. */
+export class ChainFault extends Error {
+  override readonly name = 'ChainFault';
+  constructor(
+    readonly seq: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const read = (content: string, seq: number): { readonly seq: unknown; readonly prev: unknown } => {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (typeof value === 'object' && value !== null && 'seq' in value && 'prev' in value) return value;
+  } catch {
+    // Said below, as for any other text that is no entry.
+  }
+  throw new ChainFault(seq, `entry ${seq} cannot be read`);
+};
+
+/** The head after `entry`. Throws ChainFault where it does not follow `before`. */
+export const follow = (before: ChainHead, entry: AuditEntry): ChainHead => {
+  const seq = before.seq + 1;
+  const said = read(entry.content, seq);
+  if (said.seq !== seq) throw new ChainFault(seq, `entry ${seq} is missing: the next one there is ${String(said.seq)}`);
+  if (hash('sha256', entry.content, 'hex') !== entry.hash) {
+    throw new ChainFault(seq, `entry ${seq} was changed: its hash is not that of its content`);
+  }
+  if (said.prev !== before.hash) throw new ChainFault(seq, `entry ${seq} does not follow the entry before it`);
+  return { seq, hash: entry.hash };
+};

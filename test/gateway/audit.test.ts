@@ -1,0 +1,303 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditEvent } from '../../src/gateway/audit.js';
+import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit-append.js';
+import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit-chain.js';
+import { keepPolicyText } from '../../src/gateway/audit-commands.js';
+import { createAudit } from '../../src/gateway/audit-ledger.js';
+import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../src/gateway/audit-read.js';
+import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { captureLog, createMovableClock } from './harness.js';
+import { openTestLedger } from './ledgers.js';
+
+const hasPostgres = await isPostgresThere();
+const silent = pino({ level: 'silent' });
+const clock = createMovableClock();
+
+const mint = (n: number, clientId = 'unmistakable-tenant', user = 'iss|unmistakable-user'): AuditEvent => ({
+  kind: 'mint',
+  code: 'OK',
+  requestId: `request-${n}`,
+  clientId,
+  user,
+  policyAt: ['flights.yaml:3:5'],
+  requestDigest: 'ab'.repeat(32),
+  upstreamId: 'cd'.repeat(32),
+  durationMs: n,
+  detail: { dashboardId: `delays--${clientId}`, asked: user, n },
+});
+
+const start = async () => {
+  const ledger = await openTestLedger();
+  const audit = createAudit({ ledger, clock, log: silent });
+  const exported = async (input: object = {}) => exportAudit(ledger, exportInput.parse(input));
+  const contents = async (input: object = {}): Promise<AuditContent[]> =>
+    (await exported(input)).lines.map((line) => JSON.parse(entryOfLine(line)?.content ?? ''));
+  return { ledger, audit, exported, contents };
+};
+
+/** What someone does who has the database, and no care for its triggers. */
+const tamper = async ({ db }: Ledger, statement: string): Promise<void> => {
+  await sql`set session_replication_role = replica`.execute(db);
+  await sql.raw(statement).execute(db);
+  await sql`set session_replication_role = origin`.execute(db);
+};
+
+describe('the chain', () => {
+  it('holds every event in the order in which it came, each with the hash of the one before', async () => {
+    const { ledger, audit, contents } = await start();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => audit.record(mint(n))));
+    const all = await contents();
+    expect(all.map(({ seq, durationMs }) => [seq, durationMs])).toEqual(all.map((_, n) => [n + 1, n]));
+    expect(all[0]?.prev).toBe(genesisHash);
+    expect(await verifyAudit(ledger)).toMatchObject({ entries: 20, fault: null });
+  });
+
+  it('refuses to be changed, emptied or cut by a statement', async () => {
+    const { ledger, audit } = await start();
+    await audit.record(mint(1));
+    for (const statement of [
+      'update guestlist_gateway.audit_events set content = content',
+      'delete from guestlist_gateway.audit_events',
+      'truncate guestlist_gateway.audit_events',
+    ]) {
+      await expect(sql.raw(statement).execute(ledger.db), statement).rejects.toThrow(/append-only/);
+    }
+  });
+
+  it.each([
+    [
+      'a changed content',
+      `update guestlist_gateway.audit_events set content = replace(content, '"OK"', '"NO"') where seq = 4`,
+      4,
+    ],
+    [
+      'a changed content with a new hash',
+      `update guestlist_gateway.audit_events set content = replace(content, '"OK"', '"NO"'), hash = encode(sha256(convert_to(replace(content, '"OK"', '"NO"'), 'UTF8')), 'hex') where seq = 4`,
+      5,
+    ],
+    ['a changed hash', `update guestlist_gateway.audit_events set hash = repeat('a', 64) where seq = 4`, 4],
+    ['a removed entry', 'delete from guestlist_gateway.audit_events where seq = 4', 4],
+    ['a removed beginning', 'delete from guestlist_gateway.audit_events where seq < 4', 1],
+    ['a removed end', 'delete from guestlist_gateway.audit_events where seq > 6', 7],
+    [
+      'two that changed places',
+      'update guestlist_gateway.audit_events set seq = case seq when 4 then 1005 else 1004 end where seq in (4, 5); update guestlist_gateway.audit_events set seq = seq - 1000 where seq > 1000',
+      4,
+    ],
+    ['a content that is no JSON', `update guestlist_gateway.audit_events set content = 'x' where seq = 4`, 4],
+    ['everything removed', 'delete from guestlist_gateway.audit_events', 1],
+  ])('shows %s, and where', async (_, statement, seq) => {
+    const { ledger, audit } = await start();
+    await Promise.all(Array.from({ length: 8 }, (_unused, n) => audit.record(mint(n))));
+    for (const one of statement.split(';')) await tamper(ledger, one);
+    expect((await verifyAudit(ledger)).fault).toMatchObject({ seq });
+  });
+
+  it('that was written anew, or cut with its head, contradicts a head that was kept elsewhere', async () => {
+    const { ledger, audit } = await start();
+    await Promise.all(Array.from({ length: 8 }, (_unused, n) => audit.record(mint(n))));
+    const { head } = await verifyAudit(ledger);
+    expect((await verifyAudit(ledger, head)).fault).toBeNull();
+    const { rows } = await sql<{ hash: string }>`select hash from guestlist_gateway.audit_events where seq = 6`.execute(
+      ledger.db,
+    );
+    await tamper(ledger, 'delete from guestlist_gateway.audit_events where seq > 6');
+    await tamper(ledger, `update guestlist_gateway.audit_head set seq = 6, hash = '${rows[0]?.hash}'`);
+    expect((await verifyAudit(ledger)).fault).toBeNull();
+    expect((await verifyAudit(ledger, head)).fault).toMatchObject({ seq: 8 });
+    await audit.record(mint(100));
+    await audit.record(mint(101));
+    expect((await verifyAudit(ledger, head)).fault).toMatchObject({ seq: 8, message: expect.stringContaining('anew') });
+  });
+
+  it('is found changed in one character, whichever it is', async () => {
+    const { audit, exported } = await start();
+    await Promise.all(Array.from({ length: 4 }, (_unused, n) => audit.record(mint(n))));
+    const { lines } = await exported();
+    const check = (all: readonly string[]) => {
+      let head = { seq: 0, hash: genesisHash };
+      for (const line of all) {
+        const entry = entryOfLine(line);
+        if (entry === undefined) throw new Error('no entry');
+        head = follow(head, entry);
+      }
+      return head.hash;
+    };
+    const whole = check(lines);
+    fc.assert(
+      fc.property(fc.nat(3), fc.nat(), fc.integer({ min: 32, max: 126 }), (at, offset, code) => {
+        const line = lines[at] ?? '';
+        const place = offset % line.length;
+        const changed = `${line.slice(0, place)}${String.fromCharCode(code)}${line.slice(place + 1)}`;
+        if (changed === line) return true;
+        try {
+          return check(lines.with(at, changed)) !== whole;
+        } catch {
+          return true;
+        }
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+
+  it.skipIf(!hasPostgres)('is one chain over several gateways', async () => {
+    const { url, drop } = await createOwnDatabase();
+    const databases = await Promise.all([1, 2, 3].map(() => openDatabase({ databaseUrl: url, folder: null })));
+    onTestFinished(async () => {
+      for (const database of databases) await database.close();
+      await drop();
+    });
+    const ledgers = await Promise.all(databases.map((database) => openLedger(database.connect<LedgerTables>())));
+    const audits = ledgers.map((ledger) => createAudit({ ledger, clock, log: silent }));
+    await Promise.all(
+      audits.flatMap((audit, at) =>
+        Array.from({ length: 40 }, (_, n) => audit.record(mint(n, `tenant-${n % 3}`, `u${at}`))),
+      ),
+    );
+    for (const ledger of ledgers) {
+      expect(await verifyAudit(ledger)).toMatchObject({ entries: 120, fault: null });
+    }
+    const keys = await ledgers[0]?.db.selectFrom('tenant_keys').selectAll().execute();
+    expect(keys).toHaveLength(3);
+  });
+});
+
+describe('names', () => {
+  it('are pseudonyms, one for each person and tenant, and in no place of an entry', async () => {
+    const { audit, exported, contents } = await start();
+    await audit.record(mint(1));
+    await audit.record(mint(2));
+    await audit.record(mint(3, 'another-tenant'));
+    await audit.record({ kind: 'denial', code: 'SESSION_INVALID', requestId: 'r' });
+    expect((await exported()).lines.join('\n')).not.toMatch(/unmistakable/);
+    const [first, second, third] = await contents();
+    expect(first?.tenant).toBe(second?.tenant);
+    expect(first?.user).toBe(second?.user);
+    expect(third?.tenant).not.toBe(first?.tenant);
+    // The same person in another tenant is somebody else.
+    expect(third?.user).not.toBe(first?.user);
+    expect(third?.requestDigest).not.toBe(first?.requestDigest);
+  });
+
+  it('are told to operators who ask, tenant by tenant', async () => {
+    const { audit, exported } = await start();
+    await audit.record(mint(1));
+    await audit.record(mint(2, 'another-tenant'));
+    const { lines, names } = await exported({ tenant: 'another-tenant', names: true });
+    expect(lines).toHaveLength(1);
+    expect(names).toEqual([{ tenant: 'another-tenant', user: 'iss|unmistakable-user' }]);
+    expect(await exported({ tenant: 'nobody' })).toEqual({ lines: [], next: null });
+  });
+
+  it('are gone with the key of the tenant, and the chain is whole without it', async () => {
+    const { ledger, audit, exported } = await start();
+    await audit.record(mint(1));
+    await audit.record(mint(2, 'another-tenant'));
+    await eraseFromAudit(ledger, ledger.refOf('unmistakable-tenant'));
+    expect(await verifyAudit(ledger)).toMatchObject({ entries: 2, fault: null });
+    expect((await exported({ names: true })).names).toEqual([
+      null,
+      { tenant: 'another-tenant', user: 'iss|unmistakable-user' },
+    ]);
+    expect(await exported({ tenant: 'unmistakable-tenant' })).toEqual({ lines: [], next: null });
+  });
+
+  it('of a deleted tenant are not taken down again', async () => {
+    const { ledger, audit, contents } = await start();
+    const now = clock.now();
+    await ledger.db
+      .insertInto('tenants')
+      .values({
+        tenant_ref: ledger.refOf('unmistakable-tenant'),
+        client_id: null,
+        state: 'deleted',
+        occurred_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute();
+    await audit.record({
+      ...mint(1),
+      explanation: {
+        policyDigest: 'd',
+        session: { issuer: null, subject: 's', claims: {} },
+        asked: {},
+        now: now.toISOString(),
+      },
+    });
+    expect((await contents())[0]).toMatchObject({ tenant: 'erased', user: 'erased', code: 'OK' });
+    expect(await ledger.db.selectFrom('tenant_keys').selectAll().execute()).toEqual([]);
+    expect(await ledger.db.selectFrom('audit_explanations').selectAll().execute()).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  it('give every entry once, in order', async () => {
+    const { audit, exported } = await start();
+    await Promise.all(Array.from({ length: 25 }, (_, n) => audit.record(mint(n, `tenant-${n % 2}`))));
+    const seen: number[] = [];
+    for (let next: number | null = 0; next !== null; ) {
+      const page = await exported({ after: next, limit: 4, tenant: 'tenant-1' });
+      seen.push(...page.lines.map((line) => JSON.parse(line).seq));
+      next = page.next;
+    }
+    expect(seen).toEqual(Array.from({ length: 12 }, (_, n) => 2 * n + 2));
+    expect((await exported({ kind: 'hook' })).lines).toEqual([]);
+  });
+});
+
+describe('what a request was decided on', () => {
+  const session = { issuer: 'i', subject: 'ann', claims: { org_id: 'LAX', secret: 'unmistakable-claim' } };
+
+  it('is kept sealed, with the policy of that moment, until it is old or its tenant erased', async () => {
+    const { ledger, audit } = await start();
+    const files = [{ file: 'flights.yaml', text: 'version: 1' }];
+    await keepPolicyText(ledger, { digest: 'd1', files }, clock.now());
+    const explanation = { policyDigest: 'd1', session, asked: { embeds: ['delays'] }, now: clock.now().toISOString() };
+    await audit.record({ ...mint(1, 'LAX'), requestId: 'r1', explanation });
+    await audit.record({ kind: 'denial', code: 'NO_TENANT', requestId: 'r2', explanation });
+    expect(await loadExplanation(ledger, 'r1')).toEqual({ ...explanation, clientId: 'LAX', code: 'OK', policy: files });
+    expect(await loadExplanation(ledger, 'r2')).toMatchObject({ clientId: null, code: 'NO_TENANT' });
+    const { rows } = await sql<{ sealed: string }>`select sealed from guestlist_gateway.audit_explanations`.execute(
+      ledger.db,
+    );
+    expect(JSON.stringify(rows)).not.toMatch(/unmistakable|LAX/);
+    await eraseFromAudit(ledger, ledger.refOf('LAX'));
+    await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await forgetExplanations(ledger, new Date(clock.now().getTime() + 1))).toBe(1);
+    await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('more than can be kept', () => {
+  it('denials are counted and not told apart; anything else is refused', async () => {
+    const ledger = await openTestLedger();
+    const { log, lines } = captureLog();
+    const audit = createAudit({ ledger, clock, log, maxWaiting: 600 });
+    const denials = Array.from({ length: 700 }, () => audit.record({ kind: 'denial', code: 'SESSION_INVALID' }));
+    await Promise.all(denials);
+    await audit.close();
+    const { lines: entries } = await exportAudit(ledger, exportInput.parse({}));
+    const last = JSON.parse(entries.at(-1) ?? '');
+    expect([entries.length, last.code, last.detail]).toEqual([501, 'NOT_TOLD_APART', { count: 200 }]);
+    const small = createAudit({ ledger, clock, log, maxWaiting: 2 });
+    const settled = await Promise.allSettled([mint(1), mint(2), mint(3), mint(4)].map((event) => small.record(event)));
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+    expect(lines).toEqual([]);
+  });
+
+  it('a ledger that cannot be asked rejects, and nothing is lost for those that come later', async () => {
+    const ledger = await openTestLedger();
+    const audit = createAudit({ ledger, clock, log: silent });
+    await tamper(ledger, 'alter table guestlist_gateway.audit_head rename to away');
+    await expect(audit.record(mint(1))).rejects.toThrow();
+    await tamper(ledger, 'alter table guestlist_gateway.away rename to audit_head');
+    await audit.record(mint(2));
+    expect(await verifyAudit(ledger)).toMatchObject({ entries: 1, fault: null });
+  });
+});
