@@ -2,6 +2,7 @@
  * How long a decision may stand in a token. Conditions may read `now`; a token that lived on when one of them changes would grant
  * what the policy no longer does, or lack a restriction that began. So where a policy reads `now`, its tokens end before that.
  */
+import { celMoment } from './cel-moment.js';
 import { ExpressionFault, type PolicyVariables } from './expression.js';
 import type { Session } from './identity.js';
 import type { Policy } from './policy-file.js';
@@ -32,7 +33,7 @@ const timedOf = ({ rules, restrictions }: Policy): Timed => {
 
 const readAt = (expression: TimedExpression, variables: PolicyVariables, atMs: number): unknown => {
   try {
-    return expression.evaluate({ ...variables, now: new Date(atMs) });
+    return expression.evaluate({ ...variables, now: celMoment(atMs) });
   } catch (error) {
     if (error instanceof ExpressionFault) return { fault: error.code };
     throw error;

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import type { AccessPermissions, GuestPermission } from '../domain/guest.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { celMoment } from './cel-moment.js';
 import {
   type Bound,
   type BoundValues,
@@ -100,7 +101,11 @@ const variablesOf = (policy: Policy, session: Session, clientId: string, now: Da
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
     throw new ExpressionFault(policy.roles.at, policy.roles.source, 'not_a_list_of_strings');
   }
-  return { user: { id: session.subject, issuer: session.issuer ?? '', roles, claims }, tenant: { id: clientId }, now };
+  return {
+    user: { id: session.subject, issuer: session.issuer ?? '', roles, claims },
+    tenant: { id: clientId },
+    now: celMoment(now.getTime()),
+  };
 };
 
 const quote = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
