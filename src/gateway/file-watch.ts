@@ -23,8 +23,8 @@ export type FileWatchOptions = {
 };
 
 export type FileWatch = {
-  /** Takes the place of what was watched before. */
-  readonly follow: (paths: readonly string[]) => void;
+  /** Takes the place of what was watched before. Other paths than those count as a change. */
+  readonly follow: (paths: readonly string[]) => Promise<void>;
   /** Looks at the stamps now, as every so often. */
   readonly look: () => Promise<void>;
   /** The next look counts as a change: what the last one led to has failed. */
@@ -89,13 +89,13 @@ export const createFileWatch = (options: FileWatchOptions): FileWatch => {
   };
   const stop = (options.every ?? every)(pollMs, () => void look());
   return {
-    follow: (next) => {
+    follow: async (next) => {
       if (JSON.stringify(next) === JSON.stringify(paths)) return;
       paths = next;
       stamps = null;
       if (hasEvents) events.follow([...new Set(next.map((path) => dirname(path)))]);
       // What changed between the caller's reading and the first stamp is found by reading once more.
-      void look();
+      await look();
     },
     look,
     forget: () => {

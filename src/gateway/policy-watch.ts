@@ -86,7 +86,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
   const reload = (): Promise<Reload> => {
     const read = async (): Promise<Reload> => {
       const found = readPolicyTexts(path);
-      files.follow(found.watched);
+      await files.follow(found.watched);
       return compare(state, found, followed);
     };
     // One at a time, so that what was read last is in force at the end. A rejection is for whoever asked.
@@ -103,7 +103,8 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
     }
   };
   const files = createFileWatch({ ...options, onChange: () => void look() });
-  files.follow(texts.watched);
+  await files.follow(texts.watched);
+  await turn;
   return {
     current: () => state.current,
     reload,
