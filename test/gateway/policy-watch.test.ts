@@ -110,11 +110,12 @@ describe('a policy whose file changes', () => {
     const own = join(folder, 'tenants', 'lax.tenants.yaml');
     const override = (minutes: number) =>
       `{version: 1, tenants: [{name: o, clientIds: [LAX], expiryMinutes: ${minutes}}]}`;
-    writeFileSync(own, override(5));
-    expect((await policies.reload()).outcome).toBe('changed');
-    writeFileSync(own, override(6));
-    expect((await policies.reload()).outcome).toBe('changed');
-    expect(policies.current().overrides.get('LAX')?.expiryMinutes).toBe(6);
+    for (const minutes of [5, 6]) {
+      writeFileSync(own, override(minutes));
+      // A new folder is looked at once more by itself, which may have found it already.
+      expect((await policies.reload()).outcome).not.toBe('refused');
+      expect(policies.current().overrides.get('LAX')?.expiryMinutes).toBe(minutes);
+    }
   });
 });
 
