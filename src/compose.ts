@@ -11,11 +11,13 @@ import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
+import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
-import { createHttpTransport } from './gateway/http-transport.js';
+import { fixedCapabilities } from './gateway/capabilities.js';
+import { createHttpUpstream } from './gateway/http-upstream.js';
 import type { GatewayOptions } from './gateway/router.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
@@ -150,17 +152,19 @@ type GatewayParts = {
 };
 
 const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
-  const { serviceUrl, timeoutMs } = config.settings.gateway.upstream;
+  const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null)
-    return { baseUrl: serviceUrl, apiKey, transport: createHttpTransport({ baseUrl: serviceUrl, timeoutMs }) };
+  if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
-  return { baseUrl: place.url, apiKey, transport: inProcessTransport(dispatch) };
+  const capabilities = fixedCapabilities(capabilityNames);
+  // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
+  return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
   const { config, credentials, cache, database, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream } = config.settings.gateway;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+    config.settings.gateway;
   return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
     cookieName: session.cookie,
@@ -172,6 +176,7 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     gatewayToken: credentials.gatewayToken,
     upstream: upstreamOf(parts),
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
     clock,
     log: place.log,

@@ -2,6 +2,7 @@
 import type { Handlers } from './contract/operations.js';
 import type { Clock, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
+import { eraseClient } from './usecases/client-erasure.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
@@ -93,6 +94,7 @@ const organization = (deps: HandlerDeps) => ({
   updateDataApp: updateDataApp(deps),
   deleteDataApp: deleteDataApp(deps),
   listDataApps: listDataApps(deps),
+  eraseClient: eraseClient(deps),
   createWorkspace: createWorkspace(deps),
   updateWorkspace: updateWorkspace(deps),
   listWorkspaces: listWorkspaces(deps),

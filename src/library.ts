@@ -5,12 +5,13 @@
 import { join } from 'node:path';
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
-import { createHttpTransport } from './gateway/http-transport.js';
+import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/http-upstream.js';
 import type { Gateway } from './gateway/router.js';
 import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import { openDatabase } from './platform/database.js';
+import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
 import { createLog, type Log } from './platform/log.js';
 
 export type { HostClaims, Identify } from './gateway/host-identity.js';
@@ -24,8 +25,8 @@ export type LibraryOptions = {
   readonly identifyTimeoutMs?: number;
   /** Path of the policy file, which is followed while the gateway runs. */
   readonly policies: string;
-  /** The service that mints the tokens, and the API key of the policy's data app there. */
-  readonly service: { readonly url: string; readonly apiKey: string; readonly timeoutMs?: number };
+  /** The service that mints the tokens, the API key of the policy's data app there, and how it is spared: see `gateway.upstream`. */
+  readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;
   /** Where browsers reach the service; `service.url` where left out. */
   readonly publicServiceUrl?: string;
   /** Origins beside the host's own whose pages may ask with their cookies; none where left out. */
@@ -40,6 +41,10 @@ export type LibraryOptions = {
   readonly gatewayToken?: string;
   /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
   readonly explanationDays?: number;
+  /** Secrets that the host's hooks may be signed with, `whsec_...`; hooks are off where left out. */
+  readonly hookSecrets?: readonly string[];
+  /** How far the clock of the hooks' sender may be off; five minutes where left out. */
+  readonly hookToleranceSeconds?: number;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
   /** Receives one line for each request; JSON on standard output where left out. */
@@ -56,9 +61,15 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
 /** A router to mount, and its end: what it remembers is in a database that has to be closed. */
 export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
 
+const hookSecretsOf = ({ hookSecrets = [] }: LibraryOptions): readonly string[] => {
+  if (hookSecrets.every(isHookSecret)) return hookSecrets;
+  throw new TypeError(`hookSecrets must be secrets of Standard Webhooks: ${hookSecretMend}`);
+};
+
 /** Rejects where the policy file, the options or the database could not work. */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   const { identify, service, log = createLog() } = options;
+  const secrets = hookSecretsOf(options);
   const database = await openDatabase({
     databaseUrl: options.databaseUrl ?? null,
     folder: join(options.dataDir ?? './data', 'gateway'),
@@ -76,12 +87,15 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       database,
       explanationDays: options.explanationDays ?? 30,
       gatewayToken: options.gatewayToken ?? null,
-      upstream: {
+      upstream: createHttpUpstream({
         baseUrl: service.url,
         apiKey: service.apiKey,
-        transport: createHttpTransport({ baseUrl: service.url, timeoutMs: service.timeoutMs ?? 10_000 }),
-      },
+        settings: { ...usualUpstreamSettings, ...service },
+        clock,
+        log,
+      }),
       serviceUrl: options.publicServiceUrl ?? service.url,
+      hooks: { secrets, toleranceSeconds: options.hookToleranceSeconds ?? 300 },
       cache: options.cache ?? createMemoryCache({ clock }),
       clock,
       log,

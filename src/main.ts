@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type Handle } from './compose.js';
 import { PolicyFaults } from './gateway/policy-source.js';
@@ -16,6 +17,12 @@ const readVersion = (): string => {
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
   );
   return version;
+};
+
+/** Path of the policies that the configuration names. Throws ConfigError. */
+export const configuredPolicies = (): string => {
+  const config = loadConfig(process.env, shippedConfig, { runsGateway: false, runsService: false });
+  return resolve(config.folder, config.settings.gateway.policies);
 };
 
 export type Running = { readonly url: string; readonly close: () => Promise<void> };

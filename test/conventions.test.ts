@@ -61,6 +61,7 @@ const mayImport: Readonly<
       /^yaml$/,
       /^zod$/,
       /^lru-cache$/,
+      /^standardwebhooks$/,
       /^kysely$/,
       /^@marcbachmann\/cel-js$/,
       /^node:/,

@@ -1,12 +1,13 @@
 /** The command line: thin, over the same functions as everything else. */
 import { parseArgs } from 'node:util';
 import { runConformance } from '../conformance/conformance.js';
-import { serve } from '../main.js';
+import { configuredPolicies, serve } from '../main.js';
 import { runAudit } from './audit.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
+  guestlist policy test|explain|plan ...     try, explain and compare policies; --help says more
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
   guestlist audit verify|export              is the record of the gateway whole, and what is in it
   guestlist --help                           this text
@@ -25,9 +26,15 @@ const conformance = async (args: readonly string[]): Promise<void> => {
   process.exitCode = await runConformance(args, console, stop.signal);
 };
 
+const policy = async (args: readonly string[]): Promise<void> => {
+  const [{ runPolicy }, { callGateway }] = await Promise.all([import('./policy.js'), import('./operator.js')]);
+  process.exitCode = await runPolicy(args, console, { configuredPolicies, callGateway, now: () => new Date() });
+};
+
 const run = async (): Promise<void> => {
   const [first, ...others] = process.argv.slice(2);
   if (first === 'conformance') return conformance(others);
+  if (first === 'policy') return policy(others);
   if (first === 'audit') {
     process.exitCode = await runAudit(others);
     return;

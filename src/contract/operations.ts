@@ -3,6 +3,7 @@
  * and not here is found by test/conventions.test.ts.
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
+import { eraseClient } from './client-erasure.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
@@ -74,6 +75,7 @@ export const bound = {
   updateDataApp,
   deleteDataApp,
   listDataApps,
+  eraseClient,
   createApiKey,
   listApiKeys,
   deleteApiKey,

@@ -1,5 +1,6 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
 import type { Brand, HashedToken } from './brand.js';
+import type { ClientStore } from './client-store.js';
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Embed } from './embed.js';
 import type { GuestGrant } from './guest.js';
@@ -8,11 +9,13 @@ import type { Metric, MetricDefinition, Owner } from './metric.js';
 import type { DataApp } from './organization.js';
 import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
 
+export type * from './client-store.js';
 export type * from './source-stores.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
   readonly dataApps: DataAppStore;
+  readonly clients: ClientStore;
   readonly apiKeys: ApiKeyStore;
   readonly serviceTokens: ServiceTokenStore;
   readonly datasources: DatasourceStore;
@@ -210,8 +213,13 @@ export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' 
 export type GuestTokenStore = {
   /** Of the data app, the client and the user together. */
   readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
-  /** `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it names is gone. */
+  /**
+   * `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it
+   * names is gone, and where a client was erased since.
+   */
   readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
+  /** Whether it is there still, neither revoked nor erased. */
+  readonly isGood: (id: string) => Promise<boolean>;
   /** Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. */
   readonly findByHash: (hash: HashedToken) => Promise<(GuestGrant & { readonly hash: HashedToken }) | undefined>;
   /** Those that are good at `now`, oldest first. */

@@ -3,6 +3,8 @@ import { Refusal } from '../domain/refusal.js';
 import { bodyTooLarge } from './body.js';
 import { ExpressionFault } from './expression.js';
 import type { FlatHeaders } from './headers.js';
+import { MintRefusal } from './mint-refusal.js';
+import { Unavailable } from './unavailable.js';
 import { encodeError, retryAfterSeconds } from './wire.js';
 
 /** An answer as it is sent. */
@@ -13,7 +15,8 @@ export const noHeaders: FlatHeaders = [];
 /** The answer to what was thrown. */
 export const answerError = (error: unknown): Answer & { readonly code: string } => {
   const { code, status, body } = encodeError(error);
-  const retry = status === 503 ? ['Retry-After', String(retryAfterSeconds)] : noHeaders;
+  const retryAfterMs = error instanceof Unavailable ? error.retryAfterMs : undefined;
+  const retry = status === 503 ? ['Retry-After', String(retryAfterSeconds(retryAfterMs))] : noHeaders;
   const isUnread = error instanceof Refusal && error.reason === bodyTooLarge;
   return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retry };
 };
@@ -23,6 +26,8 @@ export const explain = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Refusal)) return { err: error };
   const { reason, cause } = error;
   if (cause instanceof ExpressionFault) return { reason, at: cause.at, expression: cause.source, fault: cause.code };
+  if (cause instanceof MintRefusal)
+    return { reason, upstream: { status: cause.status, code: cause.code, ...cause.fields } };
   if (cause instanceof UpstreamRefusal) {
     return { reason, upstream: { status: cause.status, code: cause.code, message: cause.message } };
   }

@@ -153,15 +153,18 @@ export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): 
   });
 
 /** Destroys what names a tenant in the audit: its key, and what was sealed apart. The chain stays as it is. */
-export const eraseFromAudit = (ledger: Ledger, tenantRef: string): Promise<number> =>
+export const eraseFromAudit = (
+  ledger: Ledger,
+  tenantRef: string,
+): Promise<{ readonly keys: number; readonly explanations: number }> =>
   ledger.db.transaction().execute(async (db) => {
     await lockHead(db);
-    await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).execute();
-    const { numDeletedRows } = await db
+    const keys = await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).executeTakeFirst();
+    const explanations = await db
       .deleteFrom('audit_explanations')
       .where('tenant_ref', '=', tenantRef)
       .executeTakeFirst();
-    return Number(numDeletedRows);
+    return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
   });
 
 /** Removes explanations older than `before`. The policies that they name stay: they are few. */

@@ -1,8 +1,10 @@
 /** What operators ask of the audit. */
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from './admin.js';
+import { eraseFromAudit } from './audit-append.js';
 import { genesisHash } from './audit-chain.js';
 import { exportAudit, exportInput, loadExplanation, verifyAudit } from './audit-read.js';
+import type { Eraser } from './erasure/eraser.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { Policy } from './policy-file.js';
 
@@ -32,3 +34,9 @@ export const keepPolicyText = async (
     .onConflict((conflict) => conflict.column('digest').doNothing())
     .execute();
 };
+
+/** Destroys the tenant's key. */
+export const auditEraser = (ledger: Ledger): Eraser => ({
+  where: 'audit',
+  erase: async ({ tenantRef }) => ({ erased: await eraseFromAudit(ledger, tenantRef) }),
+});

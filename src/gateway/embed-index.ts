@@ -1,7 +1,9 @@
-import type { Call } from '../contract/client.js';
+import { type Call, UpstreamRefusal } from '../contract/client.js';
 import { listEmbeds } from '../contract/embeds.js';
 import type { Clock } from '../domain/ports.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import type { Capabilities } from './capabilities.js';
+import { unavailable } from './unavailable.js';
 
 export type IndexedEmbed = { readonly metadata: Readonly<Record<string, unknown>> | null };
 
@@ -14,11 +16,16 @@ export type EmbedIndex = {
 
 const maxPages = 10_000;
 
+/** A listing that is refused says nothing about the client it was made for. */
+const refused = (error: unknown): never => {
+  throw error instanceof UpstreamRefusal ? unavailable('embeds-not-listed', error) : error;
+};
+
 const listAll = async (upstream: Call): Promise<Map<string, IndexedEmbed>> => {
   const found = new Map<string, IndexedEmbed>();
   const seen = new Set<string>();
   for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
-    const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber });
+    const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber }).catch(refused);
     const before = seen.size;
     for (const { embedId, embedType, externalDashboard } of data) {
       seen.add(embedId);
@@ -33,8 +40,31 @@ const listAll = async (upstream: Call): Promise<Map<string, IndexedEmbed>> => {
   return found;
 };
 
-/** One listing serves every client that waits for one: after a restart each of them has dashboards to verify. */
-export const createEmbedIndex = (upstream: Call, clock: Clock, maxAgeMs = 30_000): EmbedIndex => {
+export type EmbedIndexOptions = {
+  readonly upstream: Call;
+  readonly clock: Clock;
+  readonly capabilities?: Capabilities | undefined;
+  readonly maxAgeMs?: number;
+};
+
+/** Asks for one embed. What another is answered with is no answer: a service may not know the parameter after all. */
+const findOne = async (upstream: Call, dashboardId: string): Promise<IndexedEmbed | undefined> => {
+  const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber: 1, embedId: dashboardId });
+  const dashboard = data.find(({ embedId }) => embedId === dashboardId)?.externalDashboard;
+  return dashboard?.externalDashboardId === dashboardId ? { metadata: dashboard.metadata } : undefined;
+};
+
+/** Where the look-up is refused, the listing has the answer. */
+const orListed = (error: unknown): undefined => {
+  if (!(error instanceof UpstreamRefusal)) throw error;
+};
+
+/**
+ * Asks for the one embed where the service can look it up, and otherwise, or where that finds nothing, reads the whole listing.
+ * One listing serves every client that waits for one: after a restart each of them has dashboards to verify.
+ */
+export const createEmbedIndex = (options: EmbedIndexOptions): EmbedIndex => {
+  const { upstream, clock, capabilities, maxAgeMs = 30_000 } = options;
   const nothing = new Map<string, IndexedEmbed>();
   let known = nothing;
   let listedAtMs = 0;
@@ -45,15 +75,20 @@ export const createEmbedIndex = (upstream: Call, clock: Clock, maxAgeMs = 30_000
       known = await listAll(upstream);
       listedAtMs = startedAtMs;
     });
+  const findListed = async (dashboardId: string): Promise<IndexedEmbed | undefined> => {
+    const isFresh = clock.now().getTime() - listedAtMs < maxAgeMs;
+    if (isFresh && known.has(dashboardId)) return known.get(dashboardId);
+    await refresh();
+    if (known.has(dashboardId)) return known.get(dashboardId);
+    // The listing that was joined may have passed this embed's page before the embed was made.
+    await refresh();
+    return known.get(dashboardId);
+  };
   return {
     find: async (dashboardId) => {
-      const isFresh = clock.now().getTime() - listedAtMs < maxAgeMs;
-      if (isFresh && known.has(dashboardId)) return known.get(dashboardId);
-      await refresh();
-      if (known.has(dashboardId)) return known.get(dashboardId);
-      // The listing that was joined may have passed this embed's page before the embed was made.
-      await refresh();
-      return known.get(dashboardId);
+      const isFindable = (await capabilities?.supports('find-embed')) ?? false;
+      const found = isFindable ? await findOne(upstream, dashboardId).catch(orListed) : undefined;
+      return found ?? findListed(dashboardId);
     },
     forget: () => {
       known = nothing;

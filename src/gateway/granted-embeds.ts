@@ -9,6 +9,7 @@ import type { Clock } from '../domain/ports.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import type { ListedMetric } from './metric-lists.js';
 import { undecided } from './policy.js';
+import { isUnreachable } from './unavailable.js';
 
 export type FoundEmbed = {
   readonly id: string;
@@ -55,9 +56,16 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
     const known = held.get(id);
     if (known !== undefined && nowMs - known.foundAtMs < maxAgeMs) return known.embed;
     return flight(id, async () => {
-      const embed = await find(upstream, id);
-      held.set(id, { embed, foundAtMs: nowMs });
-      return embed;
+      try {
+        const embed = await find(upstream, id);
+        held.set(id, { embed, foundAtMs: nowMs });
+        return embed;
+      } catch (error) {
+        // While the service cannot be asked, nothing is minted either: it is for a token that there is already.
+        if (known !== undefined && isUnreachable(error)) return known.embed;
+        held.delete(id);
+        throw error;
+      }
     });
   };
   return (ids) => Promise.all(ids.map(findOne));

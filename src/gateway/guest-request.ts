@@ -2,8 +2,8 @@
  * The guest-token request of a grant: every restriction bound to every granted dashboard and, where it binds metrics,
  * to every metric of them that is not hidden. What the service does not know there, it refuses at mint.
  */
-import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { Refusal } from '../domain/refusal.js';
 import type { Bound, BoundValues } from './combine.js';
 import type { FoundEmbed } from './granted-embeds.js';
 import type { Session } from './identity.js';
@@ -11,7 +11,7 @@ import type { ListedMetric, ListMetrics } from './metric-lists.js';
 import { type Grant, undecided } from './policy.js';
 import type { ProvisionedDashboard } from './provision.js';
 import { type ShownEmbed, shownEmbeds } from './shown-embeds.js';
-import { unavailable } from './upstream.js';
+import { isRefusedByUpstream } from './unavailable.js';
 
 export type GuestRequestOf = {
   readonly dataApp: string;
@@ -104,9 +104,8 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
   try {
     return { embed, metrics: await listMetrics(embed.id, clientId) };
   } catch (error) {
-    if (!(error instanceof UpstreamRefusal)) throw error;
-    if (embed.source === embed.id) throw undecided('granted-embed-not-readable', error);
-    throw unavailable('dashboard-not-readable', error);
+    if (embed.source !== embed.id || !isRefusedByUpstream(error)) throw error;
+    throw undecided('granted-embed-not-readable', error instanceof Refusal ? error.cause : error);
   }
 };
 

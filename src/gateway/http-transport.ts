@@ -1,6 +1,6 @@
 import type { Transport, WireRequest } from '../contract/client.js';
 import { readText } from '../platform/read-text.js';
-import { unavailable } from './upstream.js';
+import { unavailable } from './unavailable.js';
 
 export type HttpTransportOptions = {
   /** Of the service, with or without a path; the interface's paths are appended. */
@@ -24,6 +24,14 @@ const parse = (text: string): unknown => {
   }
 };
 
+/** Of `Retry-After`, seconds or a date by the answer's own clock; undefined where it says nothing usable. */
+const retryAfterMsOf = ({ headers }: Response): number | undefined => {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.get('date') ?? '');
+  return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
+};
+
 /** Carries requests over HTTP. Follows no redirect, for they would carry the key along. Rejects with UPSTREAM_UNAVAILABLE. */
 export const createHttpTransport =
   ({ baseUrl, timeoutMs }: HttpTransportOptions): Transport =>
@@ -33,7 +41,7 @@ export const createHttpTransport =
       const response = await fetch(urlOf(baseUrl, request), {
         method: request.method,
         headers: {
-          authorization: `Bearer ${request.bearer}`,
+          ...(request.bearer === '' ? {} : { authorization: `Bearer ${request.bearer}` }),
           accept: 'application/json',
           ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -41,8 +49,12 @@ export const createHttpTransport =
         redirect: 'error',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      return { status: response.status, body: parse(await readText(response, maxAnswerBytes)) };
+      const body = parse(await readText(response, maxAnswerBytes));
+      return { status: response.status, body, retryAfterMs: retryAfterMsOf(response) };
     } catch (cause) {
-      throw unavailable(timeout.aborted ? 'upstream-timeout' : 'upstream-unreachable', cause);
+      throw unavailable(
+        timeout.aborted || signal?.aborted === true ? 'upstream-timeout' : 'upstream-unreachable',
+        cause,
+      );
     }
   };

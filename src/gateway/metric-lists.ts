@@ -1,33 +1,70 @@
 import { LRUCache } from 'lru-cache';
-import type { Call } from '../contract/client.js';
+import { type Call, UpstreamRefusal } from '../contract/client.js';
 import { listEmbedMetrics } from '../contract/embeds.js';
 import type { Clock } from '../domain/ports.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import { isUnreachable, unavailable } from './unavailable.js';
 
 export type ListedMetric = { readonly metricId: string; readonly name: string };
 
-/** The host's metrics that a client reads on a dashboard, at most `maxAgeMs` old. Throws what the upstream throws. */
+/** The host's metrics that a client reads on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
 export type ListMetrics = (dashboardId: string, clientId: string) => Promise<readonly ListedMetric[]>;
+
+export type MetricList = {
+  readonly metrics: readonly ListedMetric[];
+  /**
+   * False: older than `maxAgeMs`, since the upstream could not be asked. Such a list may find a token that was minted
+   * while it held, and no token may be minted from it: a metric that it does not know would go unrestricted.
+   */
+  readonly isCurrent: boolean;
+};
+
+/** The list as it is held or asked for. Throws UPSTREAM_UNAVAILABLE where there is none at all. */
+export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
 
 export type MetricListsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
 
 type Held = { readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
 
 /** A list is asked for at nearly every request of a restricted user, so it is held for a short while. */
-export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): ListMetrics => {
+export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): MetricLists => {
   const held = new LRUCache<string, Held>({ max: 10_000 });
   const flight = createSingleFlight<readonly ListedMetric[]>();
-  return async (dashboardId, clientId) => {
-    const nowMs = clock.now().getTime();
-    const key = JSON.stringify([dashboardId, clientId]);
-    const known = held.get(key);
-    if (known !== undefined && nowMs - known.listedAtMs < maxAgeMs) return known.metrics;
-    return flight(key, async () => {
-      const { data } = await upstream(listEmbedMetrics, { embedId: dashboardId, clientId });
+  const ask = async (key: string, embedId: string, clientId: string): Promise<readonly ListedMetric[]> => {
+    const listedAtMs = clock.now().getTime();
+    try {
+      const { data } = await upstream(listEmbedMetrics, { embedId, clientId });
       // spec-gap: what a guest made binds nothing, and a token that restricts metrics does not see it.
       const metrics = data.filter(({ isGuestMade }) => isGuestMade !== true);
-      held.set(key, { metrics, listedAtMs: nowMs });
+      held.set(key, { metrics, listedAtMs });
       return metrics;
-    });
+    } catch (error) {
+      if (!(error instanceof UpstreamRefusal)) throw error;
+      // It answered: what was known of this dashboard is over.
+      held.delete(key);
+      throw unavailable('metrics-not-listed', error);
+    }
+  };
+  return async (dashboardId, clientId) => {
+    const key = JSON.stringify([dashboardId, clientId]);
+    const known = held.get(key);
+    if (known !== undefined && clock.now().getTime() - known.listedAtMs < maxAgeMs) {
+      return { metrics: known.metrics, isCurrent: true };
+    }
+    try {
+      return { metrics: await flight(key, () => ask(key, dashboardId, clientId)), isCurrent: true };
+    } catch (error) {
+      if (known === undefined || !isUnreachable(error)) throw error;
+      return { metrics: known.metrics, isCurrent: false };
+    }
   };
 };
+
+/** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */
+export const currentLists =
+  (lists: MetricLists): ListMetrics =>
+  async (dashboardId, clientId) => {
+    const { metrics, isCurrent } = await lists(dashboardId, clientId);
+    if (isCurrent) return metrics;
+    throw unavailable('metric-list-outdated', new Error('the metrics of the dashboard cannot be confirmed'));
+  };

@@ -39,6 +39,12 @@ const checkGrants = (parts: Parts, part: Part): void => {
   });
 };
 
+const checkSignUp = (parts: Parts): void => {
+  parts.document.onSignUp.forEach((name, index) => {
+    checkTemplate(parts, parts.own, ['onSignUp', index], name);
+  });
+};
+
 /** Metrics are hidden on what some rule grants; a name that nothing bears would hide nothing. */
 const checkHidden = (parts: Parts, part: Part, embeds: ReadonlySet<string>): void => {
   part.restrictions.forEach(({ restrict }, index) => {
@@ -125,6 +131,7 @@ export const checkPolicy = (parts: Parts): void => {
     checkUnique(part, part === parts.own ? null : parts.own);
   }
   for (const override of parts.overrides) checkSwitchedOff(parts, override);
+  checkSignUp(parts);
   checkSpelling(all);
   checkNames(parts);
 };

@@ -22,6 +22,7 @@ export type Template = {
   readonly template: string;
   readonly name: string;
   readonly accessSettings: TemplateSettings & { readonly datamartName: string };
+  readonly provisioning: 'required' | 'best-effort';
 };
 
 /** A checked policy, as it is for tenants without overrides; `policyFor` is how it is for one tenant. */
@@ -42,6 +43,8 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
+  /** What a tenant has before anybody logs in. */
+  readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
   /** The policy of each tenant that has another one, by its clientId; those have none of their own. */
@@ -53,11 +56,14 @@ export const policyFor = (policy: Policy, clientId: string): Policy => policy.ov
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
-    Object.entries(document.templates).map(([template, { name, accessSettings }]) => [
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
       template,
-      { template, name, accessSettings: { ...accessSettings, datamartName: document.datamart } },
+      { template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
     ]),
   );
+
+const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
+  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
 
 type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
 
@@ -76,6 +82,7 @@ const compilePolicy = ({ document, own, overrides }: Parts, file: string, digest
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
+    onSignUp: onSignUpOf(document),
     rules: compileRules(own, compilers.policy),
     restrictions: compileRestrictions(own, compilers.policy),
     overrides: new Map(),

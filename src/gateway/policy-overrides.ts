@@ -4,7 +4,7 @@
  */
 import type { Compile, PolicyVariables } from './expression.js';
 import type { PlacedOverride } from './policy-checks.js';
-import type { Policy } from './policy-file.js';
+import type { Policy, Template } from './policy-file.js';
 import { compileRestrictions, compileRules, type RestrictionRule, type Rule } from './policy-rules.js';
 import type { OverrideDocument } from './policy-schema.js';
 
@@ -17,12 +17,15 @@ const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
   const switchedOff = new Set(overrides.flatMap(({ withoutRules }) => withoutRules));
   const expiries = overrides.flatMap(({ expiryMinutes }) => expiryMinutes ?? []);
   const names = new Map(overrides.flatMap(({ templates }) => Object.entries(templates)));
+  const named = (template: Template): Template => ({
+    ...template,
+    name: names.get(template.template)?.name ?? template.name,
+  });
   return {
     ...policy,
+    onSignUp: policy.onSignUp.map(named),
     expiryMinutes: expiries.length === 0 ? policy.expiryMinutes : Math.min(...expiries),
-    templates: new Map(
-      [...policy.templates].map(([id, template]) => [id, { ...template, name: names.get(id)?.name ?? template.name }]),
-    ),
+    templates: new Map([...policy.templates].map(([id, template]) => [id, named(template)])),
     // Those of the tenant come first, so that its timezone is the first one that is named.
     rules: [...overrides.flatMap(({ rules }) => rules), ...policy.rules.filter(({ name }) => !switchedOff.has(name))],
     restrictions: [...policy.restrictions, ...overrides.flatMap(({ restrictions }) => restrictions)],

@@ -56,6 +56,10 @@ export type TemplateSettings = z.output<typeof templateSettings>;
 const template = z.strictObject({
   name: identifier.describe('What its users see it called.'),
   accessSettings: templateSettings.prefault({}).describe('What the copy allows; a rule still has to grant it.'),
+  provisioning: z
+    .enum(['required', 'best-effort'])
+    .default('required')
+    .describe("Whether who is granted it goes without, where a tenant's copy cannot be made now, or is refused."),
 });
 
 const columns = z
@@ -195,6 +199,7 @@ export const policySchema = z.strictObject({
     .describe('What is read of a session.'),
   expiryMinutes: minutes.default(60).describe('How long a token lives where a rule says nothing else.'),
   templates: z.record(templateName, template).describe('Dashboards of the workspace that tenants get copies of.'),
+  onSignUp: z.array(templateName).default([]).describe('Templates that a tenant has copies of before anybody logs in.'),
   rules: rules.min(1).describe('Every one whose `when` is true adds what it grants.'),
   restrictions: restrictions.default([]).describe('Every one whose `when` is true holds, on all that is granted.'),
   tenants: tenants.default([]),

@@ -70,17 +70,17 @@ export const createSource = (text: string, file: string) => {
 };
 export type Source = ReturnType<typeof createSource>;
 
-/** The faults of the file's shape. */
-export const schemaFaults = (source: Source, error: z.ZodError): readonly PolicyFault[] =>
+/** The faults of the file's shape; `what` the file is. */
+export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] =>
   error.issues.flatMap((issue) => {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         at: source.at(source.offsetOfKey(path, key)),
-        message: `"${key}" is not a field of ${path.length === 0 ? 'a policy' : path.join('.')}; see the list in the policy's documentation`,
+        message: `"${key}" is not a field of ${path.length === 0 ? what : path.join('.')}; see the list in the policy's documentation`,
       }));
     }
-    return [{ at: source.at(source.offsetOf(path)), message: `${path.join('.') || 'the policy'}: ${issue.message}` }];
+    return [{ at: source.at(source.offsetOf(path)), message: `${path.join('.') || what}: ${issue.message}` }];
   });
 
 /** Collects faults; `list` gives them in the file's order. */

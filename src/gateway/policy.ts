@@ -36,7 +36,12 @@ export type Grant = {
   /** IANA name; null: none. */
   readonly timezone: string | null;
   readonly restriction: Restriction;
+  /** What matched, for whoever has to say why. */
+  readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
 };
+
+/** A restriction that applies, with its values for this user. */
+export type AppliedRestriction = { readonly rule: RestrictionRule; readonly restriction: Restriction };
 
 /** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
 export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
@@ -63,7 +68,8 @@ const fault = (expression: Expression<PolicyVariables>, code: string): never => 
   throw new ExpressionFault(expression.at, expression.source, code);
 };
 
-const evaluateBoolean = (expression: Expression<PolicyVariables>, variables: PolicyVariables): boolean => {
+/** Throws ExpressionFault. */
+export const evaluateBoolean = (expression: Expression<PolicyVariables>, variables: PolicyVariables): boolean => {
   const value = expression.evaluate(variables);
   return typeof value === 'boolean' ? value : fault(expression, 'not_a_boolean');
 };
@@ -86,7 +92,8 @@ const evaluateValues = (
   variables: PolicyVariables,
 ): BoundValues => new Map([...values].map(([name, expression]) => [name, evaluateBound(expression, variables)]));
 
-const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
+/** Throws ExpressionFault. */
+export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
   dashboardFilters: evaluateValues(restrict.dashboardFilters, variables),
   rls: evaluateValues(restrict.rls, variables),
   appFilters: evaluateValues(restrict.appFilters, variables),
@@ -95,7 +102,8 @@ const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVar
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
 
-const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
+/** What the policy's expressions read. Throws ExpressionFault. */
+export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
   const claims = celClaims(session.claims, policy.claims);
   const roles = policy.roles.evaluate({ claims });
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
@@ -166,11 +174,10 @@ const grantedBy = (policy: Policy, rules: readonly Rule[]): Granted => {
 const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariables, asked: EmbedTokenBody): Grant => {
   const grants = rules.map(({ grant }) => grant);
   const granted = grantedBy(policy, rules);
-  const restriction = combineRestrictions(
-    policy.restrictions
-      .filter(({ when }) => evaluateBoolean(when, variables))
-      .map((rule) => evaluateRestriction(rule, variables)),
-  );
+  const restrictions = policy.restrictions
+    .filter(({ when }) => evaluateBoolean(when, variables))
+    .map((rule) => ({ rule, restriction: evaluateRestriction(rule, variables) }));
+  const restriction = combineRestrictions(restrictions.map((applied) => applied.restriction));
   return {
     ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
     permissions: combinePermissions(
@@ -181,6 +188,7 @@ const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariab
     expiryMs: Math.min(...grants.map(({ expiryMinutes }) => expiryMinutes ?? policy.expiryMinutes)) * 60_000,
     timezone: timezoneOf(rules, variables, asked.timezone),
     restriction,
+    because: { rules, restrictions },
   };
 };
 

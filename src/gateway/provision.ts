@@ -1,45 +1,87 @@
 /**
- * Makes sure that a client's copies of the granted templates exist. Idempotent and suspicious: what exists already is
- * taken only after its owner, its template and its metrics were verified. What failed is not remembered.
+ * Makes sure that a client's copies of the granted templates exist. What was verified is remembered in this process, then in
+ * the ledger; only what neither knows is asked of the upstream (make-dashboard.ts). A template that is `best-effort` is left out
+ * of the answer where its copy cannot be made now, and tried again later; one that is `required` fails the request.
  */
-import { LRUCache } from 'lru-cache';
-import { type Call, UpstreamRefusal } from '../contract/client.js';
-import { createDashboardEmbed } from '../contract/dashboard-embeds.js';
-import { listEmbedMetrics } from '../contract/embeds.js';
+import { hash } from 'node:crypto';
+import type { Call } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { mapBounded } from '../platform/bounded.js';
 import type { Log } from '../platform/log.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import type { Audit } from './audit.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import { dashboardIdOf } from './dashboard-id.js';
-import { createEmbedIndex, type EmbedIndex } from './embed-index.js';
+import { createEmbedIndex } from './embed-index.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { TemplateVersion } from './made-copy.js';
+import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
 import type { Policy, Template } from './policy-file.js';
+import { createProvisionMemory } from './provision-memory.js';
+import { createProvisioned } from './provisioned.js';
+import type { DashboardRow, Place, TenantDashboards } from './provisioned-rows.js';
+import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './settle-template.js';
 import { unavailable } from './upstream.js';
 
-/** A client's copy of a template, verified. */
-export type ProvisionedDashboard = { readonly id: string; readonly name: string; readonly template: string };
+export type { ProvisionedDashboard, Settled } from './settle-template.js';
+
+export type ProvisionRequest = {
+  readonly policy: Policy;
+  readonly templates: readonly Template[];
+  readonly clientId: string;
+  readonly requestId?: string | undefined;
+  /** Also what failed a moment ago. */
+  readonly isForced?: boolean;
+};
 
 export type Provision = {
-  /** In the order of `templates`. Throws UPSTREAM_UNAVAILABLE, or NO_TENANT where the service takes no such client. */
+  /**
+   * In the order of `templates`, without those of best effort that there are none of now. Throws UPSTREAM_UNAVAILABLE,
+   * TENANT_SUSPENDED where the client was deleted, or NO_TENANT where the service takes no such client.
+   */
   readonly ensure: (
     policy: Policy,
     templates: readonly Template[],
     clientId: string,
+    requestId?: string,
   ) => Promise<readonly ProvisionedDashboard[]>;
+  /** The same, template by template. Throws NO_TENANT for an id that is too long. */
+  readonly settle: (request: ProvisionRequest) => Promise<readonly Settled[]>;
   /** Verifies these again at their next request: the service said something about them that does not fit. */
-  readonly forget: (dashboards: readonly ProvisionedDashboard[]) => void;
+  readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
+  /** What there is of a tenant, also what was only begun: all of it goes with the tenant. */
+  readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
+  /** Forgets all of a tenant, here and in the ledger. Deletes nothing upstream. */
+  readonly eraser: {
+    readonly where: string;
+    readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
+      readonly erased: { readonly rows: number };
+    }>;
+  };
 };
 
 export type ProvisionOptions = {
   readonly upstream: Call;
+  /** Names the upstream and the key: what was verified with others is verified anew. */
+  readonly baseUrl: string;
+  readonly keyId: string;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+  readonly ledger: Ledger;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many verified dashboards are remembered. */
+  /** Keeps the content of a template's version before the first row names it. */
+  readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
+  /** Of how many tenants is remembered what was verified. */
   readonly maxRemembered?: number;
 };
 
 const maxIdLength = 255;
 
-const idOf = ({ template }: Template, clientId: string): string => {
+/** Throws NO_TENANT where the id would be too long. */
+export const idOf = ({ template }: Template, clientId: string): string => {
   const id = dashboardIdOf(template, clientId);
   if (id.length <= maxIdLength) return id;
   throw new Refusal(
@@ -51,105 +93,97 @@ const idOf = ({ template }: Template, clientId: string): string => {
   );
 };
 
-/** An operator has to look: the log says at what, the caller only that it does not work now. */
-const alarm = (log: Log, reason: string, dashboardId: string, clientId: string): never => {
-  log.error(
-    { reason, dashboardId, clientId },
-    'a dashboard of this client cannot be trusted: an operator must look at it',
-  );
-  throw unavailable(reason, new Error(`${reason}: ${dashboardId}`));
+/** Of one request: at most so many templates of a client at a time. */
+const maxParallel = 4;
+
+type NamedPlace = { readonly place: Place; readonly at: string };
+
+/** Once for each policy: every request asks for it. */
+const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
+  const places = new WeakMap<Policy, NamedPlace>();
+  return (policy: Policy): NamedPlace => {
+    const known = places.get(policy);
+    if (known !== undefined) return known;
+    const place = {
+      upstream: hash('sha256', JSON.stringify([baseUrl, policy.dataApp, policy.workspace]), 'hex'),
+      keyRef: hash('sha256', JSON.stringify(['key', keyId]), 'hex'),
+    };
+    const named = { place, at: place.upstream + place.keyRef };
+    places.set(policy, named);
+    return named;
+  };
 };
 
-const create = async (upstream: Call, policy: Policy, template: Template, clientId: string, dashboardId: string) => {
-  try {
-    await upstream(createDashboardEmbed, {
-      dashboardId,
-      clientId,
-      workspaceName: policy.workspace,
-      templateDashboardId: template.template,
-      isImportMetrics: true,
-      metricImportMode: 'METRIC',
-      name: template.name,
-      isRenameDashboard: true,
-      accessSettings: template.accessSettings,
-      metadata: { guestlist: { template: template.template, clientId } },
-    });
-    return 'created';
-  } catch (error) {
-    if (!(error instanceof UpstreamRefusal)) throw error;
-    if (error.code === 'INVALID_DASHBOARD_ID') return 'exists';
-    if (error.code === 'CLIENT_ID_ERROR') {
-      throw new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
-        reason: 'tenant-unknown-upstream',
-        cause: error,
-      });
-    }
-    throw unavailable('provisioning-refused', error);
-  }
+/** That it may pass, and is of one template alone. */
+const isOfOne = (error: unknown): boolean => error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE';
+
+/** What the answer holds. Throws where a required one is missing, or nothing is left. */
+const granted = (settled: readonly Settled[]): readonly ProvisionedDashboard[] => {
+  const failed = settled.flatMap((one) => ('error' in one ? [one] : []));
+  const fatal = failed.find(({ template, error }) => template.provisioning === 'required' || !isOfOne(error));
+  if (fatal !== undefined) throw fatal.error;
+  const dashboards = settled.flatMap((one) => ('dashboard' in one ? [one.dashboard] : []));
+  if (dashboards.length > 0) return dashboards;
+  throw unavailable('nothing-provisioned', failed[0]?.error);
 };
 
-const assertOwn = async (
+const createSettle = (
   options: ProvisionOptions,
-  index: EmbedIndex,
-  template: Template,
-  clientId: string,
-  dashboardId: string,
+  { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
 ) => {
-  const embed = await index.find(dashboardId);
-  const mark = embed?.metadata?.guestlist;
-  const isOwn =
-    typeof mark === 'object' &&
-    mark !== null &&
-    'template' in mark &&
-    'clientId' in mark &&
-    mark.template === template.template &&
-    mark.clientId === clientId;
-  if (!isOwn) alarm(options.log, 'dashboard-of-a-stranger', dashboardId, clientId);
+  const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
+  const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion });
+  const settleTemplate = createSettleTemplate({ make, memory, clock, log });
+  const reading = createSingleFlight<TenantDashboards>();
+  return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
+    const named = templates.map((template) => ({ template, dashboardId: idOf(template, clientId) }));
+    const tenantRef = ledger.refOf(clientId);
+    const read = await reading(tenantRef, () => provisioned.read(tenantRef)).catch((error: unknown) => ({ error }));
+    if ('state' in read && read.state === 'deleted') throw tenantDeleted();
+    const common = { policy, clientId, tenantRef, requestId, isForced, read, ...placeOf(policy) };
+    return mapBounded(named, maxParallel, (one) => settleTemplate({ ...common, ...one }));
+  };
 };
 
-const assertImported = async ({ upstream, log }: ProvisionOptions, dashboardId: string, clientId: string) => {
-  try {
-    const { data } = await upstream(listEmbedMetrics, { embedId: dashboardId, clientId });
-    if (data.length === 0) alarm(log, 'dashboard-half-imported', dashboardId, clientId);
-  } catch (error) {
-    if (error instanceof UpstreamRefusal) alarm(log, 'dashboard-not-readable', dashboardId, clientId);
-    throw error;
-  }
-};
+const createParts = (options: ProvisionOptions) => ({
+  memory: createProvisionMemory(options.maxRemembered ?? 100_000),
+  provisioned: createProvisioned(options.ledger),
+  index: createEmbedIndex(options),
+  placeOf: createPlaces(options),
+});
+type Parts = ReturnType<typeof createParts>;
 
-/** Makes the step; what it verified is remembered in this process. */
+/** Makes the step. Concurrent requests for one copy share its making. */
 export const createProvision = (options: ProvisionOptions): Provision => {
-  const verified = new LRUCache<string, ProvisionedDashboard>({ max: options.maxRemembered ?? 100_000 });
-  const flight = createSingleFlight<ProvisionedDashboard>();
-  const index = createEmbedIndex(options.upstream, options.clock);
-  const provision = async (
-    policy: Policy,
-    template: Template,
-    clientId: string,
-    id: string,
-  ): Promise<ProvisionedDashboard> => {
-    const outcome = await create(options.upstream, policy, template, clientId, id);
-    if (outcome === 'exists') await assertOwn(options, index, template, clientId, id);
-    await assertImported(options, id, clientId);
-    const dashboard = { id, name: template.name, template: template.template };
-    verified.set(id, dashboard);
-    if (outcome === 'created') options.log.info({ dashboardId: id, clientId }, 'dashboard created');
-    return dashboard;
-  };
-  const ensureOne = (
-    policy: Policy,
-    template: Template,
-    clientId: string,
-  ): ProvisionedDashboard | Promise<ProvisionedDashboard> => {
-    const id = idOf(template, clientId);
-    return verified.get(id) ?? flight(id, () => provision(policy, template, clientId, id));
-  };
+  const parts = createParts(options);
+  const { memory, provisioned, index, placeOf } = parts;
+  const settle = createSettle(options, parts);
   return {
-    ensure: async (policy, templates, clientId) =>
-      Promise.all(templates.map((template) => ensureOne(policy, template, clientId))),
-    forget: (dashboards) => {
-      for (const { id } of dashboards) verified.delete(id);
+    settle,
+    ensure: async (policy, templates, clientId, requestId) => {
+      const known = memory.find(placeOf(policy).at, clientId);
+      if (known !== undefined && templates.every(({ template }) => known.get(template) === 'verified')) {
+        return templates.map(({ template, name }) => ({ id: dashboardIdOf(template, clientId), name, template }));
+      }
+      return templates.length === 0 ? [] : granted(await settle({ policy, templates, clientId, requestId }));
+    },
+    forget: async (dashboards, clientId) => {
+      memory.forget(clientId);
       index.forget();
+      const templates = dashboards.map(({ template }) => template);
+      try {
+        await provisioned.doubt(options.ledger.refOf(clientId), templates, options.clock.now());
+      } catch (err) {
+        options.log.error({ err, clientId }, 'the ledger could not be told to verify dashboards anew');
+      }
+    },
+    listDashboards: async (tenantRef) => (await provisioned.read(tenantRef)).dashboards,
+    eraser: {
+      where: 'ledger of dashboards',
+      erase: async ({ clientId, tenantRef }) => {
+        memory.forget(clientId);
+        return { erased: { rows: await provisioned.erase(tenantRef) } };
+      },
     },
   };
 };

@@ -12,7 +12,7 @@ import { createLiveTokens, type LiveToken, type LiveTokens } from './live-tokens
 import type { Decide } from './policy.js';
 import type { Policy } from './policy-file.js';
 import type { TenantOf } from './tenant.js';
-import { unavailable } from './upstream.js';
+import { unavailable } from './unavailable.js';
 
 /** Revokes, everywhere: all tokens of the data app, or those of one user in one tenant. Rejects where it may not have been done. */
 export type Retire = (what: Retired) => Promise<void>;

@@ -11,6 +11,8 @@ import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from
 import { readBody } from './body.js';
 import { assertOrigins } from './credential.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
+import { hookPaths } from './hooks/hooks.js';
+import { createReceiver } from './hooks/receive.js';
 import { createSessions } from './session.js';
 import { createParts, type GatewayOptions } from './steps.js';
 
@@ -48,11 +50,12 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 /** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  const { steps, commands } = createParts(options);
+  const { steps, answerHook, commands } = createParts(options);
   const answerSession = createSessions(steps);
   const accounting = createAccounting(options);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
+  const receiveHook = createReceiver(answerHook, send, options.log);
   // Its four fields hold no secret, and to look for one costs more than the rest of the line.
   const granted = options.log.child({}, { redact: [] });
   const post: Handle<Promise<void>> = async (request, response) => {
@@ -78,6 +81,9 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     if (request.method === 'OPTIONS') return preflight(request, response);
     return send(request, response, wrongMethod(request.method), randomUUID());
   });
+  for (const [path, kind] of Object.entries(hookPaths)) {
+    router.all(`/hooks/${path}`, (request, response) => receiveHook(kind, request, response));
+  }
   router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
   return router as Gateway;

@@ -58,7 +58,7 @@ const createSequence =
     trace.tenant = clientId;
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
-    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId);
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
     const embeds = await steps.embeds(grant.embeds);
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy);
     steps.remember(token, { clientId, session, asked, grant }, policy);

@@ -1,31 +1,36 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash, randomUUID } from 'node:crypto';
-import { type Transport, UpstreamRefusal } from '../contract/client.js';
+import type { Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
-import { auditCommands } from './audit-commands.js';
+import { auditCommands, auditEraser } from './audit-commands.js';
+import { type Capabilities, fixedCapabilities } from './capabilities.js';
+import { type ConfirmedTokenOptions, createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
 import { createFindEmbeds } from './granted-embeds.js';
-import { guestRequestOf } from './guest-request.js';
+import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
 import { createPolicyTokens } from './ledger/policy-tokens.js';
-import { createMetricLists } from './metric-lists.js';
+import { createMetricLists, currentLists } from './metric-lists.js';
 import { type Policies, policyReload } from './policies.js';
 import { createPolicyStep } from './policy.js';
-import { createProvision } from './provision.js';
+import { createPolicyExplainCommand } from './policy-explain-command.js';
+import { loadLoggedRequest } from './policy-explain-logged.js';
+import { createProvision, type Provision } from './provision.js';
+import type { Resilience } from './resilience.js';
 import { createRetiring } from './retire.js';
 import { createRetirement, type Retirement, type RetirementOptions } from './retirement.js';
 import type { SessionSteps } from './session.js';
-import { createStanding } from './standing.js';
 import { createTenantStep } from './tenant.js';
-import { createTokenStep, Outdated } from './token.js';
+import { createTenantParts, type HookSettings } from './tenants/parts.js';
+import { createTokenStep, Outdated, type TokenOptions } from './token.js';
+import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
@@ -43,18 +48,27 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
 
 export type GatewayOptions = (SignedSessions | HostSessions) & GatewayParts;
 
+/** `createHttpUpstream` makes one of a service elsewhere. */
+export type GatewayUpstream = {
+  readonly transport: Transport;
+  readonly apiKey: string;
+  /** Names the upstream in the keys of cached tokens. */
+  readonly baseUrl: string;
+  /** Left out: each call is tried once. */
+  readonly resilience?: Resilience | undefined;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+};
+
 export type GatewayParts = Origins & {
+  /** Left out: hooks are off. */
+  readonly hooks?: HookSettings | undefined;
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
   /** Lets operators in at `/gateway/admin`; null: nobody. */
   readonly gatewayToken: string | null;
-  readonly upstream: {
-    readonly transport: Transport;
-    readonly apiKey: string;
-    /** Names the upstream in the keys of cached tokens. */
-    readonly baseUrl: string;
-  };
+  readonly upstream: GatewayUpstream;
   /** Where the elements reach the service; part of every answer. */
   readonly serviceUrl: string;
   readonly cache: Cache;
@@ -67,8 +81,12 @@ export type GatewayParts = Origins & {
 const identityOf = (options: GatewayOptions): Identity =>
   options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
 
-/** What a gateway is made of: the steps of a session, and what operators can have done beside them. */
-export type Parts = { readonly steps: SessionSteps; readonly commands: readonly AdminCommand[] };
+/** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
+export type Parts = {
+  readonly steps: SessionSteps;
+  readonly answerHook: AnswerHook;
+  readonly commands: readonly AdminCommand[];
+};
 
 /** Follows the policy from now on. */
 const startRetirement = (
@@ -84,49 +102,85 @@ const startRetirement = (
   return retirement;
 };
 
+type Finding = Pick<ConfirmedTokenOptions, 'upstream' | 'listMetrics'> &
+  Pick<TokenOptions, 'keyId' | 'epochs' | 'during'>;
+
+const createFindToken = (options: GatewayOptions, { listMetrics, upstream, ...finding }: Finding) =>
+  createConfirmedToken({
+    listMetrics,
+    upstream,
+    tokenStep: (mintWith) =>
+      createTokenStep({
+        ...finding,
+        upstream: mintWith,
+        baseUrl: options.upstream.baseUrl,
+        cache: options.cache,
+        clock: options.clock,
+        minimumLifeMs: options.minimumLifeMs,
+      }),
+  });
+
+/** The last two steps: a token, and what is remembered of it. */
+const tokenSteps = (
+  policies: Policies,
+  retirement: Retirement,
+  provision: Provision,
+  findToken: ReturnType<typeof createFindToken>,
+): Pick<SessionSteps, 'token' | 'remember'> => ({
+  token: async (of, policy) => {
+    await retirement.expect(policy, of.grant.expiryMs);
+    try {
+      return await findToken({ ...of, dataApp: policy.dataApp }, policy);
+    } catch (error) {
+      // The service may have lost a dashboard that was verified here: look again at the next request.
+      if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
+      throw error;
+    }
+  },
+  remember: ({ token, expiresAtMs }, live, policy) => {
+    retirement.remember(token, { ...live, expiresAtMs });
+    if (policies.current() !== policy) throw new Outdated('the policy has changed');
+  },
+});
+
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, cache, log } = options;
-  const { transport, apiKey, baseUrl } = options.upstream;
-  const upstream = createUpstream(transport, apiKey);
-  const provision = createProvision({ upstream, clock, log });
-  const listMetrics = createMetricLists({ upstream, clock });
+  const { policies, ledger, clock } = options;
+  const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const keyId = hash('sha256', apiKey, 'hex');
+  const tenancy = createTenantParts({
+    ...options,
+    upstream: createUpstream(transport, apiKey, resilience),
+    requireCapability: capabilities.requireCapability,
+    hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
+  });
+  const { upstream, standing, works } = tenancy;
   const retiring = createRetiring(upstream);
+  const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities });
+  const listMetrics = createMetricLists({ upstream, clock });
+  const epochs: TokenOptions['epochs'] = (request) => [
+    standing.generationOf(request.clientId),
+    ...retiring.epochs(request),
+  ];
+  const findToken = createFindToken(options, { listMetrics, upstream, keyId, epochs, during: works.during });
   const tenantOf = createTenantStep();
+  const findEmbeds = createFindEmbeds({ upstream, clock });
   const decide = createPolicyStep(clock);
   const retirement = startRetirement(options, { retire: retiring.retire, tenantOf, decide });
-  const tokenOf = createTokenStep({
-    upstream,
-    baseUrl,
-    keyId: hash('sha256', apiKey, 'hex'),
-    epochs: retiring.epochs,
-    cache,
-    clock,
-    minimumLifeMs: options.minimumLifeMs,
-  });
   const steps: SessionSteps = {
     identity: identityOf(options),
     policies,
     tenant: tenantOf,
-    standing: createStanding(),
+    standing: standing.assert,
     policy: decide,
     provision,
-    embeds: createFindEmbeds({ upstream, clock }),
-    token: async (of, policy) => {
-      await retirement.expect(policy, of.grant.expiryMs);
-      try {
-        return await tokenOf(await guestRequestOf({ ...of, dataApp: policy.dataApp }, listMetrics), policy);
-      } catch (error) {
-        // The service may have lost a dashboard that was verified here: look again at the next request.
-        if (error instanceof Refusal && error.cause instanceof UpstreamRefusal) provision.forget(of.dashboards);
-        throw error;
-      }
-    },
-    remember: ({ token, expiresAtMs }, live, policy) => {
-      retirement.remember(token, { ...live, expiresAtMs });
-      if (policies.current() !== policy) throw new Outdated('the policy has changed');
-    },
+    embeds: findEmbeds,
+    ...tokenSteps(policies, retirement, provision, findToken),
     serviceUrl: options.serviceUrl,
   };
-  return { steps, commands: [...auditCommands(options.ledger), policyReload(policies)] };
+  const loadRequest = (requestId: string) => loadLoggedRequest(ledger, requestId);
+  const asking = { listMetrics: currentLists(listMetrics), findEmbeds };
+  const explain = createPolicyExplainCommand({ policies, tenantOf, ...asking, clock, loadRequest });
+  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
+  return { steps, answerHook, commands: [...auditCommands(ledger), explain, policyReload(policies), ...commands] };
 };

@@ -3,16 +3,15 @@
  * everything that the token depends on, so a changed grant, policy, key or upstream never meets an older token.
  */
 import { hash } from 'node:crypto';
-import { type Call, UpstreamRefusal } from '../contract/client.js';
+import type { Call } from '../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
 import type { Clock } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
 import type { Cache } from '../platform/cache.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import { encodeClientId } from './dashboard-id.js';
-import { undecided } from './policy.js';
+import { mintErrorOf } from './mint-refusal.js';
 import type { Policy } from './policy-file.js';
-import { unavailable } from './upstream.js';
+import type { TenantWorks } from './tenants/works.js';
 
 export type GuestToken = {
   readonly token: string;
@@ -32,6 +31,8 @@ export type TokenOptions = {
   readonly epochs: Epochs;
   readonly cache: Cache;
   readonly clock: Clock;
+  /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
+  readonly during: TenantWorks['during'];
   /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
   readonly minimumLifeMs?: number | undefined;
 };
@@ -46,6 +47,9 @@ export class Outdated extends Error {
 
 type Held = { readonly token: string; readonly expiresAtMs: number };
 
+/** What the keys of all tokens of a client begin with. */
+export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
+
 /**
  * The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. The request is
  * canonical as guest-request.ts builds it; one written in another order would be a miss, never another's token.
@@ -56,7 +60,7 @@ export const tokenKeyOf = (
   policy: Policy,
 ): string => {
   const material = JSON.stringify([baseUrl, keyId, epochs(request, policy), request]);
-  return `guestlist:token:${encodeClientId(request.clientId)}:${hash('sha256', material, 'hex')}`;
+  return `${tokenKeysOf(request.clientId)}${hash('sha256', material, 'hex')}`;
 };
 
 /** What a cache holds may have been written by anyone who reaches it: anything unexpected is a miss. */
@@ -74,21 +78,6 @@ const decodeHeld = (text: string | null): Held | null => {
   }
 };
 
-const restrictionCodes = ['APP_FILTER_PARAM_ERROR', 'RLS_SETTINGS_PARAM_ERROR', 'DASHBOARD_PARAM_ERROR'];
-
-/** A mint that the service refuses: never tried again with less in it. */
-const refusalOf = (error: unknown): unknown => {
-  if (!(error instanceof UpstreamRefusal)) return error;
-  if (restrictionCodes.includes(error.code)) return undecided('restriction-not-enforceable', error);
-  if (error.code === 'CLIENT_ID_ERROR') {
-    return new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
-      reason: 'tenant-unknown-upstream',
-      cause: error,
-    });
-  }
-  return unavailable('mint-refused', error);
-};
-
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
   Math.min(configured ?? expiryMs / 5, expiryMs / 2);
 
@@ -103,7 +92,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
       const { token } = await upstream(createGuestToken, request);
       return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0) };
     } catch (error) {
-      throw refusalOf(error);
+      throw mintErrorOf(error, request);
     }
   };
   return (request, policy) => {
@@ -117,9 +106,11 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     return flight(key, async () => {
       const held = decodeHeld(await cache.get(key));
       if (held !== null && held.expiresAtMs - clock.now().getTime() > minimumLifeMs) return answer(held);
-      const minted = await mint(request);
-      await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
-      return answer(minted);
+      return options.during(request.clientId, async () => {
+        const minted = await mint(request);
+        await cache.set(key, JSON.stringify(minted), minted.expiresAtMs - minimumLifeMs - clock.now().getTime());
+        return answer(minted);
+      });
     });
   };
 };

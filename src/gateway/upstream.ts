@@ -1,36 +1,41 @@
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../contract/client.js';
 import { Refusal } from '../domain/refusal.js';
+import { callOnce, type Resilience } from './resilience.js';
+import { isAboutTheRequest, unavailable } from './unavailable.js';
 
-/** The service could not be asked, or did not answer as the interface says. `cause` is for the log. */
-export const unavailable = (reason: string, cause: unknown): Refusal =>
-  new Refusal(
-    'UPSTREAM_UNAVAILABLE',
-    "The analytics service cannot answer right now. Try again shortly; the gateway's log has the reason.",
-    { reason, cause },
-  );
-
-/** Statuses of an answer that are about the gateway's own access or the moment, and not about the request. */
-const isAnswer = ({ status, code }: UpstreamRefusal): boolean =>
-  status >= 400 && status < 500 && ![401, 408, 429].includes(status) && code !== 'UNKNOWN';
+export { unavailable } from './unavailable.js';
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof UpstreamRefusal)) return 'upstream-unreachable';
-  return error.status === 401 ? 'upstream-refuses-the-api-key' : 'upstream-failed';
+  if (error.status === 401) return 'upstream-refuses-the-api-key';
+  return error.status === 429 ? 'upstream-rate-limit' : 'upstream-failed';
 };
+
+/** The client that a call is about: one client's failures alone say nothing about the upstream. */
+const clientOf = (input: unknown): string =>
+  typeof input === 'object' && input !== null && 'clientId' in input ? String(input.clientId) : '';
+
+const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /**
  * The gateway's way to its upstream. Throws UpstreamRefusal where the service refuses this very request, and
- * UPSTREAM_UNAVAILABLE for everything else that is not a good answer.
+ * UPSTREAM_UNAVAILABLE for everything else that is not a good answer. All calls to one upstream share its `resilience`;
+ * left out: each is tried once.
  */
-export const createUpstream = (transport: Transport, apiKey: string): Call => {
+export const createUpstream = (transport: Transport, apiKey: string, resilience: Resilience = callOnce): Call => {
   const call = createClient(transport, apiKey);
-  return async (operation, input) => {
+  const attempt: Call = async (operation, input, signal) => {
     try {
-      return await call(operation, input);
+      return await call(operation, input, signal);
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      if (error instanceof UpstreamRefusal && isAnswer(error)) throw error;
+      if (error instanceof UpstreamRefusal && isAboutTheRequest(error)) throw error;
       throw unavailable(reasonOf(error), error);
     }
   };
+  return (operation, input, signal) =>
+    resilience({ operation: operation.name, method: operation.bindings[0]?.method, client: clientOf(input) }, (until) =>
+      attempt(operation, input, both(signal, until)),
+    );
 };

@@ -46,8 +46,15 @@ export const gatewayErrors = {
 } as const satisfies Partial<Record<Code, Status>>;
 export type GatewayCode = keyof typeof gatewayErrors;
 
-/** Seconds after which a client may try again when the service could not be reached. */
-export const retryAfterSeconds = 5;
+/** Seconds after which a client may try again when the service could not be reached and did not say when it can be. */
+const usualRetrySeconds = 5;
+const longestRetrySeconds = 60;
+
+/** Whole seconds for `Retry-After`, at least one and at most a minute: a service may ask for any time. */
+export const retryAfterSeconds = (retryAfterMs: number | undefined): number =>
+  retryAfterMs === undefined
+    ? usualRetrySeconds
+    : Math.min(Math.max(Math.ceil(retryAfterMs / 1000), 1), longestRetrySeconds);
 
 /** Whether the gateway answers this code. */
 export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);

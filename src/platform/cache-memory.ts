@@ -26,6 +26,11 @@ export const createMemoryCache = ({ clock, maxEntries = 50_000 }: MemoryCacheOpt
     delete: async (key) => {
       values.delete(key);
     },
+    deleteByPrefix: async (prefix) => {
+      const keys = [...values.keys()].filter((key) => key.startsWith(prefix));
+      for (const key of keys) values.delete(key);
+      return keys.length;
+    },
     close: async () => values.clear(),
   };
 };

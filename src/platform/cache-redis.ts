@@ -41,6 +41,20 @@ const connect = (options: RedisCacheOptions): Redis =>
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
 
+const globOf = (prefix: string): string => `${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`;
+
+/** Looks at every key there is: for what is rare. */
+const deleteByPrefix = async (redis: Redis, prefix: string): Promise<number> => {
+  let deleted = 0;
+  let cursor = '0';
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', globOf(prefix), 'COUNT', 1000);
+    if (keys.length > 0) deleted += await redis.unlink(...keys);
+    cursor = next;
+  } while (cursor !== '0');
+  return deleted;
+};
+
 /** A cache shared by several replicas. An outage is a miss, logged once. */
 export const createRedisCache = async (options: RedisCacheOptions): Promise<Cache> => {
   const redis = connect(options);
@@ -67,6 +81,7 @@ export const createRedisCache = async (options: RedisCacheOptions): Promise<Cach
     delete: async (key) => {
       await attempt(() => redis.del(key), 0);
     },
+    deleteByPrefix: (prefix) => deleteByPrefix(redis, prefix),
     close: async () => redis.disconnect(),
   };
 };

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { capabilityNames } from '../domain/capability.js';
 import { readAllowedHost } from './allowed-hosts.js';
 import {
   applyEnvironment,
@@ -57,9 +58,17 @@ const settings = z.strictObject({
     upstream: section({
       serviceUrl: z.url().nullable().default(null),
       timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
+      deadlineMs: z.number().int().min(100).max(120_000).default(20_000),
+      retries: z.number().int().min(0).max(5).default(2),
+      maxConcurrent: z.number().int().min(1).max(1_000).default(64),
+      maxQueued: z.number().int().min(0).max(100_000).default(1_000),
+      breakerFailures: z.number().int().min(1).max(1_000).default(8),
+      breakerOpenMs: z.number().int().min(100).max(30_000).default(2_000),
+      capabilities: z.union([z.enum(['auto', 'none']), z.array(z.enum(capabilityNames))]).default('auto'),
     }),
     publicServiceUrl: z.url().nullable().default(null),
     audit: section({ explanationDays: z.number().int().min(1).max(3650).default(30) }),
+    hooks: section({ toleranceSeconds: z.number().int().min(1).max(3600).default(300) }),
   }),
 });
 

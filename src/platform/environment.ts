@@ -2,6 +2,7 @@
  * What the environment says: overrides of settings, and the secrets, which never stand in a file. Reads no environment
  * itself: main.ts hands it over.
  */
+import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
 import { readSealingKey } from './sealing.js';
 
@@ -17,6 +18,8 @@ export type Secrets = {
   readonly demoApiKey: string | null;
   /** Lets operators and the command line in at the gateway. */
   readonly gatewayToken: string | null;
+  /** Any of them signs the host's hooks; none: hooks are off. */
+  readonly hookSecrets: readonly string[];
   /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
@@ -106,11 +109,22 @@ const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly Co
     : [];
 };
 
+const hookSecretFaults = (secrets: readonly string[]): readonly ConfigFault[] =>
+  secrets.every(isHookSecret)
+    ? []
+    : [
+        missing(
+          'GUESTLIST_HOOK_SECRETS',
+          `must hold secrets of Standard Webhooks, "whsec_" and 24 to 64 bytes in base64, with spaces between them: ${hookSecretMend}`,
+        ),
+      ];
+
 /** What the environment lacks, or gives in a form that cannot work. No secret is in it. */
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
   ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
   ...tooShort('GUESTLIST_GATEWAY_TOKEN', secrets.gatewayToken),
+  ...hookSecretFaults(secrets.hookSecrets),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
     ? [
@@ -137,4 +151,5 @@ export const readSecrets = (env: Environment): Secrets => ({
   demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
   encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
   gatewayToken: given(env, 'GUESTLIST_GATEWAY_TOKEN') ?? null,
+  hookSecrets: readHookSecrets(given(env, 'GUESTLIST_HOOK_SECRETS') ?? ''),
 });

@@ -5,7 +5,7 @@ import { createNamedStore } from './named.js';
 import { isNameTaken, page } from './query.js';
 import type { Tables } from './tables.js';
 
-type Row = Selectable<Tables['data_apps']>;
+type Row = Omit<Selectable<Tables['data_apps']>, 'erasures'>;
 
 const decode = (row: Row): DataApp => ({
   id: row.id,

@@ -33,9 +33,13 @@ const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<
     grants: jsonb(rest satisfies GrantDocument),
     created_at: createdAt,
     expires_at: expiresAt,
-    epoch,
+    epoch: sumOf(epoch),
   };
 };
+
+/** An epoch is the sum that tokens are compared by, and the data app's erasures, which matter while a token is made. */
+const sumOf = (epoch: Epoch): Epoch => (epoch.split('/')[0] ?? epoch) as Epoch;
+const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
 
 const purgeSize = 10_000;
 
@@ -46,13 +50,14 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
     currentEpoch: async (subject) => currentEpoch(db, subject),
     insert: (hash, grant, epoch) =>
       inTransaction(db, async (transaction) => {
-        if (!(await areHeld(transaction, grant))) return false;
+        if (!(await areHeld(transaction, grant, epoch))) return false;
         await transaction
           .insertInto('guest_tokens')
           .values(encode(hash, grant, epoch))
           .execute();
         return true;
       }),
+    isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
     findByHash: async (hash) => {
       const row = await good.selectAll().where('hash', '=', hash).executeTakeFirst();
       return row && decode(row);
@@ -83,20 +88,24 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
 
 const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<Epoch> => {
   const { rows } = await sql<{ epoch: Epoch }>`
-    select coalesce(sum(epoch), 0)::bigint::text as epoch from guestlist.revocation_epochs
-    where data_app_id = ${subject.dataAppId} and client_id in ('', ${subject.clientId})
-      and user_identifier in ('', ${subject.userIdentifier ?? ''})
-      and (client_id <> '' or user_identifier = '')`.execute(db);
+    select (
+      select coalesce(sum(epoch), 0)::bigint::text from guestlist.revocation_epochs
+      where data_app_id = ${subject.dataAppId} and client_id in ('', ${subject.clientId})
+        and user_identifier in ('', ${subject.userIdentifier ?? ''})
+        and (client_id <> '' or user_identifier = '')
+    ) || '/' || coalesce(
+      (select erasures from guestlist.data_apps where id = ${subject.dataAppId}), 0
+    )::text as epoch`.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error('a sum has no row');
   return row.epoch;
 };
 
 /** Keeps what the token names from being deleted until the transaction ends: who deletes it afterwards finds the token, too. */
-const areHeld = async (db: Kysely<Tables>, grant: GuestGrant): Promise<boolean> => {
+const areHeld = async (db: Kysely<Tables>, grant: GuestGrant, epoch: Epoch): Promise<boolean> => {
   const { dataAppId, datamartId } = grant;
-  const dataApp = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forKeyShare();
-  if ((await dataApp.executeTakeFirst()) === undefined) return false;
+  const dataApp = db.selectFrom('data_apps').select('erasures').where('id', '=', dataAppId).forKeyShare();
+  if (String((await dataApp.executeTakeFirst())?.erasures) !== erasuresOf(epoch)) return false;
   if (!(await areEmbedsHeld(db, dataAppId, grant.allowedEmbeds ?? []))) return false;
   if (datamartId === null) return true;
   const datamart = db.selectFrom('datamarts').select('id').where('id', '=', datamartId).forKeyShare();

@@ -7,6 +7,7 @@ import { workspaces } from './migrations/0004-workspaces.js';
 import { keys } from './migrations/0005-keys.js';
 import { dashboards } from './migrations/0006-dashboards.js';
 import { guestWrites } from './migrations/0007-guest-writes.js';
+import { clientErasures } from './migrations/0008-client-erasures.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -17,6 +18,7 @@ export const migrations: Migrations = {
   '0005-keys': keys,
   '0006-dashboards': dashboards,
   '0007-guest-writes': guestWrites,
+  '0008-client-erasures': clientErasures,
 };
 
 /** Brings the metadata's tables up to date, as migrateSchema does. */

@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely';
 import type { Sealer, Store } from '../domain/ports.js';
 import { createApiKeyStore } from './api-keys.js';
+import { createClientStore } from './clients.js';
 import { createDashboardStore } from './dashboards.js';
 import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
@@ -37,6 +38,7 @@ const createInnerStore = (transaction: Kysely<Tables>, sealer: Sealer): Store =>
 
 const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transaction'> => ({
   dataApps: createDataAppStore(db),
+  clients: createClientStore(db),
   apiKeys: createApiKeyStore(db),
   serviceTokens: createServiceTokenStore(db),
   datasources: createDatasourceStore(db, sealer),

@@ -23,7 +23,13 @@ type NullableJsonb<T> = ColumnType<T | null, JsonText | null, JsonText | null>;
 
 /** The rows of each table, as the migrations made them. */
 export type Tables = {
-  readonly data_apps: { id: string; name: string; created_at: Date; updated_at: Date };
+  readonly data_apps: {
+    id: string;
+    name: string;
+    created_at: Date;
+    updated_at: Date;
+    erasures: ColumnType<string, never, string>;
+  };
   readonly api_keys: KeyRow & { data_app_id: string; description: string | null };
   readonly service_tokens: KeyRow;
   readonly datasources: {

@@ -40,12 +40,13 @@ export const openDashboard = async (store: Store, grant: GuestGrant, id: string)
 };
 
 /**
- * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, or the data app, is gone by
- * now. The data app first: so does whoever deletes it.
+ * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, the data app or the token is
+ * gone by now. The data app first: so does whoever deletes it, and whoever erases the client.
  */
 export const lockDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
   const dashboard = (await store.dataApps.hold(grant.dataAppId)) ? await store.dashboards.lock(id) : undefined;
   if (dashboard === undefined) throw notOpen('dashboard-gone');
+  if (!(await store.guestTokens.isGood(grant.id))) throw notOpen('token-gone');
   return dashboard;
 };
 

@@ -1,112 +1,101 @@
 /**
- * Cached `POST /embed-token` of the whole product against a bare Express "hello": each server on one core, wrk on the other,
- * alternately, in one run. Needs wrk and taskset on PATH (Linux). Prints a Markdown table of medians. On a machine that
- * is busy with other things, the ratio of processor time is steadier than that of requests.
+ * Cached `POST /embed-token` against a bare Express "hello" and what a team writes by hand: each server on one core, wrk on the other,
+ * in turns, in one run. Needs wrk and taskset on PATH (Linux), and Redis at BENCH_REDIS_URL. Prints a Markdown table of medians. On
+ * a machine that is busy with other things, the ratio of processor time is steadier than that of requests.
  */
-import { execFileSync } from 'node:child_process';
-import { createSecretKey } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import jwt from 'jsonwebtoken';
-import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
+import { createSigners, startGateway, startMounted, startService, startTeam } from './gateways.mjs';
+import { inTemporaryFolder, launch, root } from './server.mjs';
+import { connections, inTurns, measure, onFirstCore, tableOf } from './wrk.mjs';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 4);
-const redisUrl = process.env.BENCH_REDIS_URL;
-const connections = 32;
+const redisUrl = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
+const algorithms = ['HS256', 'RS256', 'ES256'];
+/** More than the gateway keeps, so that each is verified anew. */
+const manySessions = 12_000;
 
-const onFirstCore = (...args) => ['taskset', '-c', '0', process.execPath, ...args];
-
-const milliseconds = (text) => {
-  const [, number, unit] = /([\d.]+)(us|ms|s)/.exec(text);
-  return Number(number) * { us: 0.001, ms: 1, s: 1000 }[unit];
-};
-
-/** Processor time of the server so far, user and system, in microseconds (the kernel counts in hundredths of a second). */
-const processorTime = (pid) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
-};
-
-const measure = ({ child }, url, extra) => {
-  const args = ['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...extra, url];
-  const before = processorTime(child.pid);
-  const text = execFileSync('taskset', args, { encoding: 'utf8' });
-  const spent = processorTime(child.pid) - before;
-  if (/Non-2xx|Socket errors/.test(text)) throw new Error(`wrk saw errors:\n${text}`);
-  return {
-    microseconds: spent / Number(/(\d+) requests in/.exec(text)[1]),
-    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)[1]),
-    p50: milliseconds(/^\s+50%\s+(\S+)/m.exec(text)[1]),
-    p99: milliseconds(/^\s+99%\s+(\S+)/m.exec(text)[1]),
-  };
-};
-
-const sessionOf = async (dataDir, claims) => {
-  const { demoJwtSecret } = await credentialsIn(dataDir);
-  const key = createSecretKey(Buffer.from(demoJwtSecret));
-  return jwt.sign({ iss: 'guestlist-demo', ...claims }, key, { expiresIn: '1h' });
-};
-
-const run = (variants) => {
-  for (const { once } of variants) once();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const variant of variants) variant.results.push(variant.once());
-  }
-};
-
-const print = (variants) => {
-  const figures = ({ results }, name) => median(results.map((result) => result[name]));
-  const [bare] = variants;
-  const cache = redisUrl === undefined ? 'memory' : 'Redis';
-  console.log(
-    `Node ${process.version}, ${rounds} rounds of ${seconds} s each, ${connections} connections, cache: ${cache}, medians\n`,
-  );
-  console.log('| | requests/s | p50 ms | p99 ms | ratio | CPU µs a request | ratio |\n|---|---|---|---|---|---|---|');
-  for (const variant of variants) {
-    const of = (name) => figures(variant, name);
-    const ratio = (of('perSecond') / figures(bare, 'perSecond')).toFixed(2);
-    const processor = (figures(bare, 'microseconds') / of('microseconds')).toFixed(2);
-    const cells = [
-      Math.round(of('perSecond')),
-      of('p50').toFixed(2),
-      of('p99').toFixed(2),
-      ratio,
-      of('microseconds').toFixed(1),
-      processor,
-    ];
-    console.log(`| ${variant.name} | ${cells.join(' | ')} |`);
-  }
+/** wrk's script: a POST, with the sessions of a file in turn where there is one. */
+const writeScripts = (folder, signers) => {
+  const post = join(folder, 'post.lua');
+  writeFileSync(post, 'wrk.method = "POST"\n');
+  const scripts = algorithms.map((algorithm) => {
+    const sessions = join(folder, `${algorithm}.txt`);
+    const script = join(folder, `${algorithm}.lua`);
+    const all = Array.from({ length: manySessions }, (_, index) => signers.sign[algorithm]({ jti: String(index) }));
+    writeFileSync(sessions, all.join('\n'));
+    writeFileSync(
+      script,
+      `local all = {}
+for line in io.lines(${JSON.stringify(sessions)}) do all[#all + 1] = line end
+local at = 0
+request = function()
+  at = at % #all + 1
+  return wrk.format("POST", nil, { Authorization = "Bearer " .. all[at] })
+end
+`,
+    );
+    return [algorithm, script];
+  });
+  return { post, rotating: Object.fromEntries(scripts) };
 };
 
 await inTemporaryFolder(async (folder) => {
-  const post = join(folder, 'post.lua');
-  writeFileSync(post, 'wrk.method = "POST"\n');
-  const dataDir = join(folder, 'data');
-  const env = redisUrl === undefined ? {} : { REDIS_URL: redisUrl };
-  const hello = await launch(onFirstCore(join(root, 'test/bench/hello.mjs')), {
-    dataDir,
-    env: { NODE_ENV: 'production' },
-  });
-  const product = await launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve'), { dataDir, env });
-  const asUser = async (claims) => ['-s', post, '-H', `Authorization: Bearer ${await sessionOf(dataDir, claims)}`];
-  const analyst = await asUser({ sub: 'ann', org_id: 'LAX', roles: ['analyst'] });
-  const regional = await asUser({ sub: 'sam', org_id: 'SFO', roles: ['analyst', 'regional'], region: 'CA' });
-  const variants = [
-    { name: 'bare Express 5 "hello"', once: () => measure(hello, `${hello.url}/hello`, []) },
-    {
-      name: '`POST /embed-token`, cached, analyst',
-      once: () => measure(product, `${product.url}/embed-token`, analyst),
-    },
-    {
-      name: '`POST /embed-token`, cached, regional user',
-      once: () => measure(product, `${product.url}/embed-token`, regional),
-    },
-  ].map((variant) => ({ ...variant, results: [] }));
+  const signers = createSigners();
+  const { post, rotating } = writeScripts(folder, signers);
+  const running = [];
+  const start = async (promise) => {
+    const server = await promise;
+    running.push(server);
+    return server;
+  };
   try {
-    run(variants);
-    print(variants);
+    const hello = await start(
+      launch(onFirstCore(join(root, 'test/bench/hello.mjs')), {
+        dataDir: join(folder, 'hello'),
+        env: { NODE_ENV: 'production' },
+      }),
+    );
+    const service = await start(startService(folder));
+    const common = { service, signers };
+    const team = await start(startTeam(folder, { ...common, redisUrl }));
+    const memory = await start(startGateway(folder, 'memory', common));
+    const redis = await start(startGateway(folder, 'redis', { ...common, redisUrl }));
+    const mounted = await start(startMounted(folder, common));
+    const lookups = [];
+    for (const tenants of [10, 10_000, 1_000_000]) {
+      lookups.push([tenants, await start(startGateway(folder, `lookup-${tenants}`, { ...common, tenants }))]);
+    }
+    const asUser = (algorithm) => ['-s', post, '-H', `Authorization: Bearer ${signers.sign[algorithm]({})}`];
+    const asking = (server, extra) => () => measure(server, `${server.url}/embed-token`, seconds, extra);
+    const of = (name, server, extra) => ({ name, once: asking(server, extra), results: [] });
+    const variants = [
+      { name: 'bare Express 5 "hello"', once: () => measure(hello, `${hello.url}/hello`, seconds, []), results: [] },
+      of("a team's handler: HS256, Redis", team, asUser('HS256')),
+      ...algorithms.map((algorithm) => of(`gateway, ${algorithm}, memory`, memory, asUser(algorithm))),
+      ...algorithms.map((algorithm) => of(`gateway, ${algorithm}, Redis`, redis, asUser(algorithm))),
+      ...algorithms.map((algorithm) =>
+        of(`gateway, ${algorithm}, Redis, every session new`, redis, ['-s', rotating[algorithm]]),
+      ),
+      {
+        name: "mounted in a host's Express app, memory",
+        once: () =>
+          measure(mounted, `${mounted.url}/analytics/embed-token`, seconds, [
+            ...['-s', post, '-H', 'X-User: ann', '-H', `Origin: ${mounted.url}`],
+          ]),
+        results: [],
+      },
+      ...lookups.map(([tenants, server]) =>
+        of(`gateway, HS256, memory, tenant looked up among ${tenants.toLocaleString('en')}`, server, asUser('HS256')),
+      ),
+    ];
+    inTurns(variants, rounds);
+    console.log(
+      `Node ${process.version}, ${rounds} rounds of ${seconds} s each, ${connections} connections, one core, medians\n`,
+    );
+    console.log(tableOf(variants));
   } finally {
-    await Promise.all([hello.stop(), product.stop()]);
+    await Promise.all(running.map(({ stop }) => stop()));
   }
 });

@@ -9,7 +9,7 @@ test('restrictions are bound to what the host made: what a guest made declares n
   ];
   const upstream = createClient(async () => ({ status: 200, body: { data, error: null } }), 'key');
   const list = createMetricLists({ upstream, clock: { now: () => new Date(0) } });
-  const expected = [{ name: 'Flights a day', metricId: 'm1' }];
+  const expected = { metrics: [{ name: 'Flights a day', metricId: 'm1' }], isCurrent: true };
   expect(await list('board', 'LAX')).toEqual(expected);
   expect(await list('board', 'LAX')).toEqual(expected);
 });

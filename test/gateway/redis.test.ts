@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
 import { analyst, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so the gateway with a stopped Redis is not tested');
@@ -35,8 +36,9 @@ describe.runIf(hasServer)('the gateway with Redis', () => {
     onTestFinished(async () => {
       await Promise.all(caches.map((cache) => cache.close()));
     });
-    const first = await startGateway({ cache: caches[0] });
-    const second = await startGateway({ cache: caches[1] });
+    const ledger = await openTestLedger();
+    const first = await startGateway({ cache: caches[0], ledger });
+    const second = await startGateway({ cache: caches[1], ledger });
     const { token } = await first.granted(analyst);
     await second.granted({ ...analyst, sub: 'warm-up' });
     expect((await second.granted(analyst)).token).toBe(token);

@@ -162,7 +162,7 @@ export const embedSample = (dataAppId: string, dashboardId: string, fields: Part
 });
 
 /** Of a subject that nothing was ever revoked of. */
-export const firstEpoch = '0' as Epoch;
+export const firstEpoch = '0/0' as Epoch;
 
 export const grantSample = (dataAppId: string, fields: Partial<GuestGrant> = {}): GuestGrant => ({
   id: randomUUID(),

@@ -193,5 +193,5 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     await database.close();
     await folder.remove();
   };
-  return { deps, store, api, template, clone, embed, mint, count, close, sales: tableRef('sales') };
+  return { deps, store, database, api, template, clone, embed, mint, count, close, sales: tableRef('sales') };
 };

@@ -7,7 +7,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
+import { dashboards } from './migrations/0003-dashboards.js';
 import { audit } from './migrations/0005-audit.js';
+import { hooks } from './migrations/0006-hooks.js';
 import { policyTokens } from './migrations/0007-policy-tokens.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
@@ -15,7 +17,9 @@ export type { LedgerTables, TenantState } from './tables.js';
 
 export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,
+  '0003-dashboards': dashboards,
   '0005-audit': audit,
+  '0006-hooks': hooks,
   '0007-policy-tokens': policyTokens,
 };
 

@@ -1,5 +1,5 @@
 /** The gateway's own tables. Every statement names the schema, which `ledgerOf` sees to. */
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated, RawBuilder } from 'kysely';
 
 export const schemaName = 'guestlist_gateway';
 
@@ -23,6 +23,64 @@ export type LedgerTables = {
     occurred_at: Date | null;
     created_at: Date;
     updated_at: Date;
+    /** The newest event of each kind; null: none. */
+    signed_up_at: Nullable<Date>;
+    resumed_at: Nullable<Date>;
+    suspended_at: Nullable<Date>;
+    deleted_at: Nullable<Date>;
+    /** It was deleted, and not everything is erased yet. */
+    is_erasure_owed: Generated<boolean>;
+    /** How often the state, or what follows from it, changed. */
+    changes: ColumnType<string, never, RawBuilder<string>>;
+  };
+  /** Who brings about now what a tenant's state asks for: one at a time over all replicas. */
+  readonly tenant_turns: { tenant_ref: string; holder: string; expires_at: Date };
+  /** What is being made for a tenant at the upstream just now. */
+  readonly tenant_works: { work_id: string; tenant_ref: string; expires_at: Date };
+  readonly hook_deliveries: {
+    /** Stands for the webhook-id. */
+    delivery_ref: string;
+    /** Stands for the event's kind and body. */
+    body_ref: string;
+    received_at: Date;
+    done_at: Nullable<Date>;
+    /** What was answered. */
+    answer: ColumnType<unknown, string | null | undefined, string>;
+  };
+  readonly erasures: {
+    tenant_ref: string;
+    deleted_at: Date;
+    started_at: Date;
+    finished_at: Nullable<Date>;
+    /** What was erased so far, and what could not be. */
+    steps: ColumnType<readonly ErasureStep[], string, string>;
+  };
+  /** A tenant's copies of templates: one row for each, from before it is made. */
+  readonly dashboards: {
+    tenant_ref: string;
+    template: string;
+    dashboard_id: string;
+    /** SHA-256 of where the copy is: the upstream's address, data app and workspace. */
+    upstream: string;
+    /** SHA-256 that stands for the API key which saw it there. */
+    key_ref: string;
+    /** `templateVersionOf` what it was made from; null: unknown. */
+    template_version: string | null;
+    /** Who makes it now, or did so last. */
+    attempt: string;
+    started_at: Date;
+    /** Null: it was there when this gateway came. */
+    created_at: Date | null;
+    /** Owner, template and import were seen to be right; null: never. */
+    verified_at: Date | null;
+    /** The service said since that something about it does not fit. */
+    doubted_at: Date | null;
+    failed_at: Date | null;
+    failed_step: string | null;
+    /** A slug. */
+    failure: string | null;
+    /** In a row. */
+    failures: Generated<number>;
   };
   /** Until when tokens may live that a process minted under a policy of this meaning: what is left of one whose process has ended. */
   readonly policy_tokens: { replica: string; meaning: string; until: Date };
@@ -45,4 +103,16 @@ export type LedgerTables = {
   readonly audit_explanations: { request_id: string; tenant_ref: string; at: Date; sealed: string };
   /** Every policy that was in force, as JSON: `[{file, text}]`. */
   readonly policy_texts: { digest: string; at: Date; files: string };
+};
+
+/** Left out in an insert: null. */
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+
+/** One place that was erased. Names no tenant. */
+export type ErasureStep = {
+  readonly where: string;
+  /** How many of what. */
+  readonly erased: Readonly<Record<string, number>>;
+  /** What stays, and why. */
+  readonly left: readonly string[];
 };

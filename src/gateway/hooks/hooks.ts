@@ -1,0 +1,76 @@
+/** One hook, from signed request to answer: read this first. Knows neither Express nor SQL. */
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Audit } from '../audit.js';
+import { readText } from '../body.js';
+import type { EventAnswer, Lifecycle } from '../tenants/lifecycle.js';
+import type { TenantEventKind } from '../tenants/state.js';
+import type { TenantEvent } from '../tenants/tenants.js';
+import type { Deliveries } from './deliveries.js';
+import { decodeHook, maxHookBytes } from './event.js';
+import { createSignatures } from './signature.js';
+
+/** The last part of each hook's path. */
+export const hookPaths = {
+  'tenant-signed-up': 'signed-up',
+  'tenant-suspended': 'suspended',
+  'tenant-resumed': 'resumed',
+  'tenant-deleted': 'deleted',
+} as const satisfies Readonly<Record<string, TenantEventKind>>;
+
+/** How far a hook came, for its log line. */
+export type HookTrace = { readonly requestId: string; tenant?: string; isReplay?: boolean };
+
+export type AnswerHook = (kind: TenantEventKind, request: IncomingMessage, trace: HookTrace) => Promise<EventAnswer>;
+
+export type HooksOptions = {
+  /** None: hooks are off. */
+  readonly secrets: readonly string[];
+  readonly toleranceSeconds: number;
+  readonly deliveries: Deliveries;
+  readonly lifecycle: Lifecycle;
+  readonly audit: Audit;
+  readonly clock: Clock;
+};
+
+const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, requestId: string): Promise<void> =>
+  audit.record({
+    kind: answer.erasure === undefined ? 'hook' : 'erasure',
+    code: 'OK',
+    requestId,
+    // Of a tenant that was erased, nothing may be kept under its name.
+    ...(answer.state === 'deleted' ? {} : { clientId: event.clientId }),
+    detail: {
+      event: `tenant-${event.kind}`,
+      occurredAt: event.occurredAt.toISOString(),
+      state: answer.state,
+      isApplied: answer.isApplied,
+      ...(answer.erasure === undefined ? {} : { isComplete: answer.erasure.isComplete }),
+    },
+  });
+
+/** What a refusal throws is for the sender: 401 for signatures, 400 for bodies, 503 for "send it again". */
+export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksOptions): AnswerHook => {
+  const signatures = createSignatures(options);
+  return async (kind, request, trace) => {
+    if (options.secrets.length === 0) {
+      throw new Refusal(
+        'NOT_FOUND',
+        'Hooks are off: set GUESTLIST_HOOK_SECRETS to the secrets that the host signs with.',
+      );
+    }
+    const signed = signatures.read(request.headers);
+    const body = await readText(request, maxHookBytes);
+    await signatures.verify(signed, body);
+    const event = decodeHook(kind, body, options);
+    if (kind !== 'deleted') trace.tenant = event.clientId;
+    const { answer, isReplay } = await deliveries.once(signed.id, `${kind}\n${body}`, async () => {
+      const applied = await lifecycle.apply(event);
+      await recordHook(audit, event, applied, trace.requestId);
+      return applied;
+    });
+    trace.isReplay = isReplay;
+    return answer;
+  };
+};

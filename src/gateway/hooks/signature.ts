@@ -1,0 +1,82 @@
+/**
+ * Standard Webhooks (https://www.standardwebhooks.com): who sent this, and when. The library signs; time and comparison are ours,
+ * since its own check reads the machine's clock and knows one secret.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+
+/** What the headers say, not verified yet. */
+export type Signed = { readonly id: string; readonly sentAt: Date; readonly signatures: readonly string[] };
+
+export type SignatureOptions = {
+  /** Any one of them may have signed: two while one takes the other's place. */
+  readonly secrets: readonly string[];
+  /** How far the sender's clock may be off, either way. */
+  readonly toleranceSeconds: number;
+  readonly clock: Clock;
+};
+
+export type Signatures = {
+  /** Reads the headers. Throws AUTHENTICATION_ERROR where one is missing or malformed, or the time is not about now. */
+  readonly read: (headers: IncomingHttpHeaders) => Signed;
+  /** Throws AUTHENTICATION_ERROR unless one of the secrets signed this body under this id at this time. */
+  readonly verify: (signed: Signed, body: string) => Promise<void>;
+};
+
+const refuse = (message: string, reason: string): never => {
+  throw new Refusal('AUTHENTICATION_ERROR', message, { reason });
+};
+
+const header = (headers: IncomingHttpHeaders, name: string): string => {
+  const value = headers[name];
+  if (typeof value === 'string' && value !== '') return value;
+  return refuse(`The header ${name} is missing: sign the hook as Standard Webhooks has it.`, 'hook-header-missing');
+};
+
+const maxIdLength = 255;
+/** More would only be work for us. */
+const maxSignatures = 16;
+
+const isSame = (given: string, expected: string): boolean => {
+  const [left, right] = [Buffer.from(given, 'utf8'), Buffer.from(expected, 'utf8')];
+  return left.length === right.length && timingSafeEqual(left, right);
+};
+
+/** Signs as a sender does: `v1,` and base64. Loaded where it is used, which for most is never. */
+const sign = async (secret: string, { id, sentAt }: Omit<Signed, 'signatures'>, body: string): Promise<string> => {
+  const { Webhook } = await import('standardwebhooks');
+  return new Webhook(secret).sign(id, sentAt, body);
+};
+
+export const createSignatures = ({ secrets, toleranceSeconds, clock }: SignatureOptions): Signatures => ({
+  read: (headers) => {
+    const [id, timestamp, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+      header(headers, name),
+    ) as [string, string, string];
+    if (id.length > maxIdLength) refuse(`webhook-id has more than ${maxIdLength} characters.`, 'hook-id-too-long');
+    if (!/^\d{1,12}$/.test(timestamp)) {
+      refuse('webhook-timestamp is not a time in whole seconds since 1970.', 'hook-timestamp-malformed');
+    }
+    const sentAt = new Date(Number(timestamp) * 1000);
+    if (Math.abs(clock.now().getTime() - sentAt.getTime()) > toleranceSeconds * 1000) {
+      refuse(
+        `webhook-timestamp is more than ${toleranceSeconds} seconds from now: sign each attempt anew, and set the sender's clock.`,
+        'hook-timestamp-out-of-tolerance',
+      );
+    }
+    return { id, sentAt, signatures: signature.split(' ').slice(0, maxSignatures) };
+  },
+  verify: async (signed, body) => {
+    const expected = await Promise.all(secrets.map((secret) => sign(secret, signed, body)));
+    // Every pair is compared: how long it takes tells nothing of which secret it was.
+    const matches = expected.flatMap((each) => signed.signatures.filter((given) => isSame(given, each)));
+    if (matches.length === 0) {
+      refuse(
+        'No signature of webhook-signature is of this body: sign "<webhook-id>.<webhook-timestamp>.<body>", byte by byte as it is sent, with a secret of GUESTLIST_HOOK_SECRETS.',
+        'hook-signature-wrong',
+      );
+    }
+  },
+});

@@ -1,0 +1,110 @@
+/**
+ * What follows of an event of a tenant's life. First it is noted, which stops or lets in logins at once; then, in the tenant's
+ * turn, what its state asks for is brought about: the state of all events known, so that it does not matter which of them comes
+ * last. Every step may be repeated: one that was cut off is done by the next attempt.
+ */
+import { Refusal } from '../../domain/refusal.js';
+import type { Erasure, ErasureReport } from '../erasure/erasure.js';
+import type { RevokeTenant } from '../erasure/upstream.js';
+import type { TenantState } from '../ledger/ledger.js';
+import type { Policies } from '../policies.js';
+import type { Provision } from '../provision.js';
+import { unavailable } from '../upstream.js';
+import { newestOf, type TenantEventKind } from './state.js';
+import type { Tenant, TenantEvent, Tenants } from './tenants.js';
+import type { TakeTurn } from './turns.js';
+
+/** Names no tenant: it is kept beyond the tenant's erasure. */
+export type EventAnswer = {
+  /** Where the tenant stands now. */
+  readonly state: TenantState;
+  /** Whether it stands there by this event; false: a newer one, or a deletion, weighs more. */
+  readonly isApplied: boolean;
+  /** How many dashboards are ready for the first login. */
+  readonly provisioned?: number;
+  readonly erasure?: ErasureReport;
+};
+
+export type Lifecycle = {
+  /** Throws UPSTREAM_UNAVAILABLE where it is noted and not all of it is done, INVALID_REQUEST_BODY where it never can be. */
+  readonly apply: (event: TenantEvent) => Promise<EventAnswer>;
+};
+
+export type LifecycleOptions = {
+  readonly tenants: Tenants;
+  readonly takeTurn: TakeTurn;
+  readonly erasure: Erasure;
+  readonly revoke: RevokeTenant;
+  readonly provision: Pick<Provision, 'ensure'>;
+  readonly policies: Policies;
+  /** This process's own copy of the tenant's state is out of date. */
+  readonly forget: (clientId: string) => void;
+};
+
+const stateAfter: Readonly<Record<TenantEventKind, TenantState>> = {
+  'signed-up': 'active',
+  resumed: 'active',
+  suspended: 'suspended',
+  deleted: 'deleted',
+};
+
+const isSameMoment = (a: Date | null, b: Date): boolean => a?.getTime() === b.getTime();
+
+const isApplied = ({ state, moments }: Tenant, { kind, occurredAt }: TenantEvent): boolean =>
+  state === stateAfter[kind] && isSameMoment(newestOf(moments), occurredAt);
+
+/** Undefined where the tenant was suspended or deleted while its dashboards were made: that event weighs more. */
+const provisionOf = async (
+  { provision, policies }: LifecycleOptions,
+  clientId: string,
+): Promise<{ readonly provisioned: number } | undefined> => {
+  const policy = policies.current();
+  try {
+    return { provisioned: (await provision.ensure(policy, policy.onSignUp, clientId)).length };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.code === 'TENANT_SUSPENDED') return undefined;
+    // Its host may add the client to its own data a moment later.
+    if (error.reason === 'tenant-unknown-upstream') throw unavailable('tenant-unknown-upstream', error);
+    if (error.code === 'NO_TENANT') {
+      throw new Refusal('INVALID_REQUEST_BODY', `clientId: ${error.message}`, { reason: error.reason, cause: error });
+    }
+    throw error;
+  }
+};
+
+export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
+  const { tenants, takeTurn, erasure, revoke, forget } = options;
+  const load = async (clientId: string): Promise<Tenant> => {
+    const tenant = await tenants.find(clientId);
+    if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
+    return tenant;
+  };
+  const erase = async (tenant: Tenant, clientId: string, turn: Parameters<Erasure['run']>[2]) => {
+    const { tenantRef, moments } = tenant;
+    if (moments.deleted === null) throw new Error('the erasure of a tenant that was never deleted');
+    return erasure.run({ clientId, tenantRef }, moments.deleted, turn);
+  };
+  return {
+    apply: async (event) => {
+      const { kind, clientId, occurredAt } = event;
+      const { tenantRef } = await tenants.note(event);
+      forget(clientId);
+      return takeTurn(tenantRef, async (turn) => {
+        const before = await load(clientId);
+        const report = before.isErasureOwed ? await erase(before, clientId, turn) : undefined;
+        if (before.state === 'suspended') await revoke(clientId);
+        const isSignUp = kind === 'signed-up' && isSameMoment(before.moments['signed-up'], occurredAt);
+        const made = isSignUp && before.state === 'active' ? await provisionOf(options, clientId) : undefined;
+        forget(clientId);
+        const tenant = await load(clientId);
+        return {
+          state: tenant.state,
+          isApplied: isApplied(tenant, event),
+          ...made,
+          ...(report === undefined ? {} : { erasure: report }),
+        };
+      });
+    },
+  };
+};

@@ -1,0 +1,104 @@
+/** The tenants in the ledger: what is known of them, and what an event changes. Knows neither upstream nor tokens. */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Clock } from '../../domain/ports.js';
+import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
+import { newestOf, stateOf, type TenantEventKind, type TenantMoments, withEvent } from './state.js';
+
+export type TenantEvent = { readonly kind: TenantEventKind; readonly clientId: string; readonly occurredAt: Date };
+
+export type Tenant = {
+  readonly tenantRef: string;
+  readonly state: TenantState;
+  readonly moments: TenantMoments;
+  /** It was deleted, and not everything is erased: nothing may be made for it, even where it is signed up anew. */
+  readonly isErasureOwed: boolean;
+  /** Another one whenever the state, or what follows from it, changed. */
+  readonly changes: string;
+};
+
+export type Tenants = {
+  /** Undefined: never seen. */
+  readonly find: (clientId: string) => Promise<Tenant | undefined>;
+  /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing. */
+  readonly note: (event: TenantEvent) => Promise<Tenant>;
+};
+
+type Row = Selectable<LedgerTables['tenants']>;
+
+const decode = (row: Row): Tenant => ({
+  tenantRef: row.tenant_ref,
+  state: row.state,
+  moments: {
+    'signed-up': row.signed_up_at,
+    resumed: row.resumed_at,
+    suspended: row.suspended_at,
+    deleted: row.deleted_at,
+  },
+  isErasureOwed: row.is_erasure_owed,
+  // A driver may give a number for it.
+  changes: String(row.changes),
+});
+
+/** Makes sure that the tenant has a row. One that was erased has: it is not named again. */
+export const insertTenant = async (
+  db: Kysely<LedgerTables>,
+  tenant: { readonly tenantRef: string; readonly clientId: string; readonly now: Date },
+): Promise<void> => {
+  const { tenantRef, clientId, now } = tenant;
+  await db
+    .insertInto('tenants')
+    .values({ tenant_ref: tenantRef, client_id: clientId, state: 'active', created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.column('tenant_ref').doNothing())
+    .execute();
+};
+
+const change = async (
+  db: Kysely<LedgerTables>,
+  before: Tenant,
+  { kind, clientId, occurredAt }: TenantEvent,
+  now: Date,
+): Promise<Tenant> => {
+  const moments = withEvent(before.moments, kind, occurredAt);
+  if (moments === before.moments) return before;
+  const state = stateOf(moments);
+  const isErasureOwed = before.isErasureOwed || (kind === 'deleted' && state === 'deleted');
+  const row = await db
+    .updateTable('tenants')
+    .set({
+      state,
+      occurred_at: newestOf(moments),
+      updated_at: now,
+      signed_up_at: moments['signed-up'],
+      resumed_at: moments.resumed,
+      suspended_at: moments.suspended,
+      deleted_at: moments.deleted,
+      is_erasure_owed: isErasureOwed,
+      changes: sql<string>`changes + 1`,
+      // A tombstone gets its name back only with a new life.
+      ...(state === 'deleted' ? {} : { client_id: clientId }),
+    })
+    .where('tenant_ref', '=', before.tenantRef)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return decode(row);
+};
+
+export const createTenants = ({ db, refOf }: Ledger, clock: Clock): Tenants => ({
+  find: async (clientId) => {
+    const row = await db.selectFrom('tenants').selectAll().where('tenant_ref', '=', refOf(clientId)).executeTakeFirst();
+    return row && decode(row);
+  },
+  note: (event) =>
+    db.transaction().execute(async (inner) => {
+      const { clientId } = event;
+      const [tenantRef, now] = [refOf(clientId), clock.now()];
+      await insertTenant(inner, { tenantRef, clientId, now });
+      const row = await inner
+        .selectFrom('tenants')
+        .selectAll()
+        .where('tenant_ref', '=', tenantRef)
+        .forUpdate()
+        .executeTakeFirstOrThrow();
+      return change(inner, decode(row), event, now);
+    }),
+});

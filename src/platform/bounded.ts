@@ -1,0 +1,15 @@
+/** Maps all items, at most `limit` of them at a time; the results are in the items' order. Rejects with the first failure. */
+export const mapBounded = async <T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> => {
+  const results: R[] = [];
+  // Taken by all workers: each item once.
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+};

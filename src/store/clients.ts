@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely';
+import type { ClientStore, ErasedClient } from '../domain/ports.js';
+import { inTransaction } from './query.js';
+import type { Tables } from './tables.js';
+
+export const createClientStore = (db: Kysely<Tables>): ClientStore => ({
+  erase: (dataAppId, clientId) => inTransaction(db, (transaction) => erase(transaction, dataAppId, clientId)),
+});
+
+const nothing: ErasedClient = {
+  dashboards: 0,
+  embeds: 0,
+  metrics: 0,
+  guestMetrics: 0,
+  guestLayouts: 0,
+  guestViews: 0,
+  guestTokens: 0,
+};
+
+/** Whoever writes for a client holds its data app to the end of the transaction: they are all done, or begin after this. */
+const takeTurn = async (db: Kysely<Tables>, dataAppId: string): Promise<boolean> => {
+  const held = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forUpdate();
+  if ((await held.executeTakeFirst()) === undefined) return false;
+  await db.updateTable('data_apps').set({ erasures: sql<string>`erasures + 1` }).where('id', '=', dataAppId).execute();
+  return true;
+};
+
+/** In the order in which a dashboard's own deletion locks: dashboards, embeds, tokens. Answers how many embeds go. */
+const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<number> => {
+  const boards = db
+    .selectFrom('dashboards')
+    .select('id')
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', '=', clientId);
+  const metrics = db
+    .selectFrom('metrics')
+    .select('metric_id')
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', '=', clientId);
+  await boards.orderBy('id').forUpdate().execute();
+  const embeds = await db
+    .selectFrom('embeds')
+    .select('embed_id')
+    .where((eb) => eb.or([eb('dashboard_id', 'in', boards), eb('metric_id', 'in', metrics)]))
+    .orderBy('embed_id')
+    .forUpdate()
+    .execute();
+  return embeds.length;
+};
+
+const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<ErasedClient> => {
+  if (!(await takeTurn(db, dataAppId))) return nothing;
+  const embeds = await lockBoards(db, dataAppId, clientId);
+  const remove = async (
+    table: 'dashboards' | 'metrics' | 'guest_metrics' | 'guest_layouts' | 'guest_views' | 'guest_tokens',
+  ): Promise<number> => {
+    const deletion = db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);
+    return Number((await deletion.executeTakeFirst()).numDeletedRows);
+  };
+  const erased = {
+    guestMetrics: await remove('guest_metrics'),
+    guestLayouts: await remove('guest_layouts'),
+    guestViews: await remove('guest_views'),
+    // Before the dashboards: what they alone hold would go with them, uncounted.
+    metrics: await remove('metrics'),
+    dashboards: await remove('dashboards'),
+    guestTokens: await remove('guest_tokens'),
+    embeds,
+  };
+  await db
+    .deleteFrom('revocation_epochs')
+    .where('data_app_id', '=', dataAppId)
+    .where('client_id', '=', clientId)
+    .execute();
+  return erased;
+};

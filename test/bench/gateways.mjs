@@ -1,0 +1,100 @@
+// The processes of the token bench: one service with the demo's data, and gateways in front of it, each with a configuration of its own.
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import jwt from 'jsonwebtoken';
+import { stringify } from 'yaml';
+import { credentialsIn, launch, root } from './server.mjs';
+import { writeTenantTable } from './tenants.mjs';
+import { onFirstCore } from './wrk.mjs';
+
+const user = { sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
+const pem = { type: 'spki', format: 'pem' };
+
+/** Signers of sessions of one user, by the algorithm, and the issuers that a gateway must know for them. */
+export const createSigners = () => {
+  const secret = randomBytes(48).toString('base64url');
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const sign = (key, algorithm) => (claims) =>
+    jwt.sign({ iss: algorithm, ...user, ...claims }, key, { algorithm, expiresIn: '1h' });
+  return {
+    secret,
+    sign: { HS256: sign(secret, 'HS256'), RS256: sign(rsa.privateKey, 'RS256'), ES256: sign(ec.privateKey, 'ES256') },
+    issuers: [
+      { issuer: 'HS256', algorithms: ['HS256'], secretVariable: 'BENCH_SECRET' },
+      { issuer: 'RS256', algorithms: ['RS256'], publicKey: rsa.publicKey.export(pem) },
+      { issuer: 'ES256', algorithms: ['ES256'], publicKey: ec.publicKey.export(pem) },
+    ],
+  };
+};
+
+/** The demo's policy; with `tenants` many in a table that the tenant is looked up in. */
+const writePolicy = (folder, tenants) => {
+  const shipped = readFileSync(join(root, 'config/policies/flights.yaml'), 'utf8');
+  const file = join(folder, 'policy.yaml');
+  if (tenants === undefined) {
+    writeFileSync(file, shipped);
+    return file;
+  }
+  writeTenantTable(join(folder, 'tenants.csv'), tenants - 1);
+  appendFileSync(join(folder, 'tenants.csv'), 'LAX,LAX\n');
+  writeFileSync(file, shipped.replace(/^ {2}tenant: .*$/m, '  tenant: { key: claims.org_id, table: ./tenants.csv }'));
+  return file;
+};
+
+export const startService = (folder) => {
+  const dataDir = join(folder, 'service');
+  return launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'), { dataDir });
+};
+
+/** A gateway of its own process with all checks on: limits that this load does not reach, epochs, log, sealed cache. */
+export const startGateway = async (folder, name, { service, signers, redisUrl, tenants }) => {
+  const own = join(folder, name);
+  mkdirSync(own);
+  const { demoApiKey } = await credentialsIn(join(folder, 'service'));
+  const config = {
+    gateway: {
+      policies: writePolicy(own, tenants),
+      session: { issuers: signers.issuers },
+      limits: { userPerMinute: 1_000_000, tenantPerMinute: 1_000_000 },
+    },
+  };
+  writeFileSync(join(own, 'guestlist.yaml'), stringify(config));
+  return launch(onFirstCore(join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'gateway'), {
+    dataDir: join(own, 'data'),
+    env: {
+      GUESTLIST_CONFIG: join(own, 'guestlist.yaml'),
+      GUESTLIST_SERVICE_URL: service.url,
+      GUESTLIST_API_KEY: demoApiKey,
+      BENCH_SECRET: signers.secret,
+      ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    },
+  });
+};
+
+/** The gateway inside a host's app. */
+export const startMounted = async (folder, { service }) => {
+  const own = join(folder, 'mounted');
+  mkdirSync(own);
+  const { demoApiKey } = await credentialsIn(join(folder, 'service'));
+  return launch(onFirstCore(join(root, 'test/bench/mounted.mjs')), {
+    dataDir: join(own, 'data'),
+    env: { MOUNTED_POLICY: writePolicy(own), MOUNTED_SERVICE_URL: service.url, MOUNTED_API_KEY: demoApiKey },
+  });
+};
+
+/** What a team writes by hand. */
+export const startTeam = async (folder, { service, signers, redisUrl }) => {
+  const { demoApiKey } = await credentialsIn(join(folder, 'service'));
+  return launch(onFirstCore(join(root, 'test/bench/team.mjs')), {
+    dataDir: join(folder, 'team'),
+    env: {
+      NODE_ENV: 'production',
+      TEAM_REDIS_URL: redisUrl,
+      TEAM_SERVICE_URL: service.url,
+      TEAM_API_KEY: demoApiKey,
+      TEAM_JWT_SECRET: signers.secret,
+    },
+  });
+};

@@ -1,0 +1,240 @@
+/** The gateway in front of a service in a process of its own, with a hostile network between the two. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import { type AnswerBody, captureLog, createMovableClock, demoPolicy, startGateway } from '../gateway/harness.js';
+import { get, post } from '../product/guest.js';
+import { type Product, startProduct } from '../product/product.js';
+import { busySeconds, type Fault, type FaultProxy, faults, openFaultProxy } from './fault-proxy.js';
+
+let service: Product;
+let proxy: FaultProxy;
+/** Has its dashboard, and nobody else may see it. */
+const stranger = 'STRANGER';
+/** Every dashboard that some login was answered with. */
+const made = new Set<string>();
+beforeAll(async () => {
+  service = await startProduct({ args: ['--only', 'service'] });
+  proxy = await openFaultProxy(service.url);
+  const answer = await post(
+    `${service.url}/api/v2/data-app/dashboard-embeds`,
+    {
+      dashboardId: `delays--${stranger}`,
+      clientId: stranger,
+      workspaceName: demoPolicy.workspace,
+      templateDashboardId: 'delays',
+      accessSettings: demoPolicy.templates.get('delays')?.accessSettings,
+    },
+    service.credentials.demoApiKey,
+  );
+  expect(answer.status).toBe(200);
+});
+afterAll(async () => {
+  await proxy.close();
+  await service.stop();
+  await service.remove();
+});
+
+/** Where nobody answers, the wait is short; where somebody does, a busy machine is given its time. */
+const settingsFor = (fault: Fault): Partial<UpstreamSettings> => ({
+  ...(fault.startsWith('silent') ? { timeoutMs: 1_000, deadlineMs: 1_500 } : { timeoutMs: 20_000, deadlineMs: 30_000 }),
+  breakerOpenMs: 20,
+  breakerFailures: 4,
+});
+
+/** A gateway without any memory, behind the proxy. */
+const start = async (settings: Partial<UpstreamSettings>) => {
+  proxy.decide(() => 'none');
+  const { log, lines } = captureLog();
+  const clock = createMovableClock();
+  const upstream = createHttpUpstream({
+    baseUrl: proxy.url,
+    apiKey: service.credentials.demoApiKey,
+    settings: { ...usualUpstreamSettings, ...settings },
+    clock,
+    log,
+  });
+  const gateway = await startGateway({ upstream, log, clock, serviceUrl: service.url });
+  return { ...gateway, lines, clock };
+};
+type Started = Awaited<ReturnType<typeof start>>;
+
+let clients = 0;
+const newClient = (): string => {
+  clients += 1;
+  return `X${clients}`;
+};
+const roles = { analyst: ['analyst'], manager: ['manager'], regional: ['analyst', 'regional'] } as const;
+const userOf = (client: string, role: keyof typeof roles = 'analyst') => ({
+  iss: 'guestlist-demo',
+  sub: `${client}-${role}`,
+  org_id: client,
+  roles: roles[role],
+  region: 'CA',
+});
+
+const statusOf = async (token: string, dashboardId: string): Promise<number> =>
+  (await get(`${service.url}/api/v2/guest/dashboards/${dashboardId}`, token)).status;
+
+/** The token reads what is granted to this client and nobody else's, and the service gave it for this client, unspoilt. */
+const assertRight = async (answer: AnswerBody, client: string): Promise<void> => {
+  for (const { id } of answer.embeds) {
+    made.add(id);
+    expect(id.endsWith(`--${client}`)).toBe(true);
+    expect(await statusOf(answer.token, id)).toBe(200);
+  }
+  expect(await statusOf(answer.token, `delays--${stranger}`)).not.toBe(200);
+  const minted = proxy.carried.filter((each) => Object(each.answer?.body).token === answer.token);
+  expect(minted.map(({ fault, answer: given, body }) => [fault, given?.status, Object(body).clientId])).toEqual([
+    [expect.stringMatching(/^(none|slow)$/), 200, client],
+  ]);
+};
+
+const recovered = (gateway: Started, user: object): Promise<AnswerBody> =>
+  vi.waitFor(() => gateway.granted(user), { timeout: 30_000, interval: 20 });
+
+/** Every embed of the demo's data app, straight from the service. */
+const listEmbedIds = async (): Promise<string[]> => {
+  const { body } = await get<{
+    data: { embedId: string; externalDashboard: { externalDashboardId: string } | null }[];
+  }>(`${service.url}/api/v2/data-app/embeds`, service.credentials.demoApiKey);
+  return body.data.map(({ externalDashboard }) => externalDashboard?.externalDashboardId ?? 'none');
+};
+
+const mintsOf = (client: string) =>
+  proxy.carried.filter(({ path, body }) => path.endsWith('/guest-token/create') && Object(body).clientId === client);
+
+/** The calls of a first login, in their order. */
+const calls = ['createDashboardEmbed', 'listEmbedMetrics', 'createGuestToken'] as const;
+
+/** What the one call that meets the fault makes of the login. */
+const outcomeOf = (fault: Fault, call: (typeof calls)[number]): readonly number[] => {
+  if (fault === 'none' || fault === 'slow') return [200];
+  // Longer than the deadline: nobody waits for it.
+  if (call === 'createGuestToken' || fault === 'busy-503') return [503];
+  // The next try has what the silence left of the deadline.
+  return fault.startsWith('silent') ? [200, 503] : [200];
+};
+
+describe.each(faults)('%s', (fault) => {
+  it.each(calls)('at %s of a first login: no wrong token, no second dashboard, no second mint', async (call) => {
+    const gateway = await start(settingsFor(fault));
+    const client = newClient();
+    let seen = -1;
+    proxy.decide(() => {
+      seen += 1;
+      return seen === calls.indexOf(call) ? fault : 'none';
+    });
+    const response = await gateway.ask(userOf(client));
+    expect(outcomeOf(fault, call)).toContain(response.status);
+    if (response.status === 503 && fault === 'busy-503') {
+      expect(response.headers.get('retry-after')).toBe(String(busySeconds));
+    }
+    expect(mintsOf(client).length).toBeLessThanOrEqual(1);
+    proxy.decide(() => 'none');
+    await assertRight(await recovered(gateway, userOf(client)), client);
+  });
+});
+
+describe('a service that is away', () => {
+  it.each(['reset-before', 'silent-before', 'refused-500', 'html'] as const)(
+    '%s: cached tokens are answered meanwhile, the others told when to ask again, and it ends by itself',
+    async (fault) => {
+      const gateway = await start(settingsFor(fault));
+      const known = [newClient(), newClient(), newClient()];
+      const before = await Promise.all(known.map((client) => gateway.granted(userOf(client, 'regional'))));
+      proxy.decide(() => fault);
+      const unknown = [newClient(), newClient(), newClient(), newClient(), newClient()];
+      const refusals = Promise.all(unknown.map((client) => gateway.refused(userOf(client))));
+      for (let round = 0; round < 3; round += 1) {
+        const meanwhile = await Promise.all(known.map((client) => gateway.granted(userOf(client, 'regional'))));
+        expect(meanwhile.map(({ token }) => token)).toEqual(before.map(({ token }) => token));
+      }
+      for (const refusal of await refusals) {
+        expect(refusal).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+        expect(refusal.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      }
+      expect(gateway.lines.some(({ circuit }) => circuit === 'open')).toBe(true);
+      proxy.decide(() => 'none');
+      for (const client of unknown) {
+        await assertRight(await recovered(gateway, userOf(client)), client);
+      }
+      expect(gateway.lines.filter(({ circuit }) => circuit !== undefined).at(-1)).toMatchObject({ circuit: 'closed' });
+    },
+  );
+
+  it('does not take the places of cached answers: they come while every place and the queue are taken', async () => {
+    const gateway = await start({ maxConcurrent: 2, maxQueued: 2, timeoutMs: 20_000, deadlineMs: 20_000 });
+    const client = newClient();
+    const { token } = await gateway.granted(userOf(client));
+    proxy.decide(() => 'silent-before');
+    let pending = 5;
+    const asks = Array.from({ length: 5 }, async () => {
+      const { status, headers } = await gateway.ask(userOf(newClient()));
+      pending -= 1;
+      return { status, retryAfter: headers.get('retry-after') };
+    });
+    // One more than there are places: told at once.
+    expect(await Promise.race(asks)).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9]\d*$/) });
+    expect(gateway.lines.at(-1)).toMatchObject({ reason: 'upstream-calls-full' });
+    await vi.waitFor(() => expect(proxy.kept()).toBe(2), { timeout: 30_000 });
+    expect((await gateway.granted(userOf(client))).token).toBe(token);
+    expect([pending, proxy.kept()]).toEqual([4, 2]);
+    proxy.decide(() => 'none');
+    proxy.release();
+    expect((await Promise.all(asks)).map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 503]);
+  });
+});
+
+/** Without `busy-503`, which asks to be left alone for longer than a test waits. */
+const quick = faults.filter((fault) => !fault.startsWith('silent') && fault !== 'busy-503');
+const weighted = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom<Fault>(...quick) },
+  { weight: 4, arbitrary: fc.constant<Fault>('none') },
+  { weight: 1, arbitrary: fc.constantFrom<Fault>('silent-before', 'silent-after') },
+);
+const asked = fc.record({ client: fc.nat(2), role: fc.constantFrom('analyst', 'manager', 'regional') });
+
+it('any script of faults, any users at once: every token is right, each dashboard made once, and all get theirs in the end', async () => {
+  // Who is silent hangs up in the end: that what is slow is not given up on is no part of this.
+  const hangUp = setInterval(proxy.release, 50);
+  onTestFinished(() => clearInterval(hangUp));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(weighted, { maxLength: 20 }),
+      fc.array(asked, { minLength: 1, maxLength: 6 }),
+      async (script, asks) => {
+        const gateway = await start(settingsFor('none'));
+        const own = [newClient(), newClient(), newClient()];
+        const left = [...script];
+        proxy.decide(() => left.shift() ?? 'none');
+        const users = asks.map(({ client, role }) => ({ client: own[client] ?? '', role }));
+        const ask = async ({ client, role }: (typeof users)[number]) => {
+          const response = await gateway.ask(userOf(client, role));
+          expect([200, 503]).toContain(response.status);
+          return response.status === 200 ? ((await response.json()) as AnswerBody) : undefined;
+        };
+        const first = await Promise.all(users.map(ask));
+        const second = await Promise.all(users.map(ask));
+        proxy.decide(() => 'none');
+        const last = await Promise.all(users.map(({ client, role }) => recovered(gateway, userOf(client, role))));
+        for (const [index, { client }] of users.entries()) {
+          for (const answer of new Set([first[index], second[index], last[index]])) {
+            if (answer !== undefined) await assertRight(answer, client);
+          }
+        }
+        // What is cached needs no service.
+        proxy.decide(() => 'reset-before');
+        const away = await Promise.all(users.map(ask));
+        expect(away.map((answer) => answer?.token)).toEqual(last.map(({ token }) => token));
+      },
+    ),
+    { seed: 20_261_121, numRuns: 10 },
+  );
+});
+
+it('after all this, every dashboard is there once', async () => {
+  const all = await listEmbedIds();
+  expect(made.size).toBeGreaterThan(0);
+  expect([...made].filter((id) => all.filter((each) => each === id).length !== 1)).toEqual([]);
+});

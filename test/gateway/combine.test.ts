@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { factsOf, viewOf } from '../../src/gateway/grant-facts.js';
+import { loadPolicy } from '../../src/gateway/policy-file.js';
+import { judge } from '../../src/gateway/policy-trial.js';
+import { bodyOf, claimsOf, documentOf, type PolicyModel, policyModel, type UserModel, user } from './policy-models.js';
+
+const now = new Date('2026-03-04T05:06:07Z');
+const seed = { seed: 20_261_123, numRuns: 60 };
+
+/** What a policy comes to for a user, without its timezone; or the code of the denial. */
+const outcomeOf = async (model: PolicyModel, who: UserModel) => {
+  const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
+  const verdict = await judge(policy, { claims: claimsOf(who), body: bodyOf(who), now });
+  if (!verdict.isGranted) return verdict.refusal.code;
+  const { timezone, ...facts } = Object.fromEntries(factsOf(viewOf(verdict)));
+  return facts;
+};
+
+describe('the table of how rules combine', () => {
+  it('gives the same in any order of rules and restrictions, but for the timezone', async () => {
+    await fc.assert(
+      fc.asyncProperty(policyModel, user, async (model, who) => {
+        const { rules, restrictions } = model;
+        const reversed = { ...model, rules: rules.toReversed(), restrictions: restrictions.toReversed() };
+        const rotated = { ...model, rules: [...rules.slice(1), ...rules.slice(0, 1)] };
+        const outcome = await outcomeOf(model, who);
+        expect(await outcomeOf(reversed, who)).toEqual(outcome);
+        expect(await outcomeOf(rotated, who)).toEqual(outcome);
+      }),
+      seed,
+    );
+  });
+
+  it('takes a rule or a restriction that is there twice for one', async () => {
+    await fc.assert(
+      fc.asyncProperty(policyModel, user, async (model, who) => {
+        const doubled = {
+          ...model,
+          rules: [...model.rules, ...model.rules],
+          restrictions: [...model.restrictions, ...model.restrictions],
+        };
+        expect(await outcomeOf(doubled, who)).toEqual(await outcomeOf(model, who));
+      }),
+      seed,
+    );
+  });
+});

@@ -1,0 +1,389 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createAccounting } from '../../src/gateway/accounting.js';
+import { keepPolicyText } from '../../src/gateway/audit-commands.js';
+import { createAudit } from '../../src/gateway/audit-ledger.js';
+import { factsOf, viewOf } from '../../src/gateway/grant-facts.js';
+import { sessionOf } from '../../src/gateway/identity.js';
+import { createMetricLists, currentLists } from '../../src/gateway/metric-lists.js';
+import { fixedPolicies } from '../../src/gateway/policies.js';
+import { contributionsOf } from '../../src/gateway/policy-contributions.js';
+import { type Explanation, explainGrant } from '../../src/gateway/policy-explain.js';
+import { createPolicyExplainCommand } from '../../src/gateway/policy-explain-command.js';
+import { explainLogged } from '../../src/gateway/policy-explain-logged.js';
+import { writeExplanation } from '../../src/gateway/policy-explain-text.js';
+import { loadPolicy } from '../../src/gateway/policy-file.js';
+import { judge } from '../../src/gateway/policy-trial.js';
+import { createTenantStep } from '../../src/gateway/tenant.js';
+import { createUpstream } from '../../src/gateway/upstream.js';
+import { captureLog, createMovableClock, gatewayToken, manager, regional, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
+import { basePolicy, policyOf } from './policies.js';
+import { bodyOf, claimsOf, documentOf, policyModel, user } from './policy-models.js';
+
+const now = new Date('2026-03-04T05:06:07Z');
+const ann = { sub: 'ann', org_id: 'LAX', roles: ['analyst'], region: 'CA' };
+const rule = (name: string, grant: object, when = 'true') => ({
+  name,
+  when,
+  grant: { templates: ['delays'], ...grant },
+});
+const restriction = (name: string, restrict: object, when = 'true') => ({ name, when, restrict });
+const explain = (policy: object, claims: object = ann, body: object = {}) =>
+  explainGrant({ policy: policyOf(policy), of: { claims: { ...claims }, body, now } });
+
+const restricted = {
+  rules: [
+    rule('all', { templates: ['delays', 'routes'], permissions: ['isEnableDownloadMetrics'], timezone: '"UTC"' }),
+  ],
+  restrictions: [
+    restriction('r1', { rls: { state: 'user.claims.region' }, appFilters: { Carrier: '["AA", "UA"]' } }),
+    restriction('r2', { appFilters: { Carrier: '["UA", "DL"]' }, hideMetrics: { delays: ['Average delay', 'gone'] } }),
+    restriction('r3', { dashboardFilters: { Date: '"2001"' }, isDisableMetricCreation: true }),
+  ],
+};
+
+describe('the token request of an explanation', () => {
+  it.each([
+    ['a manager of the demo', undefined, manager, {}],
+    ['a regional user of the demo', undefined, regional, {}],
+    ['a restricted user', restricted, ann, {}],
+    ['a restricted user who asks for one dashboard', restricted, ann, { embeds: ['routes--LAX'] }],
+  ])('is the one that the gateway sends for %s', async (_, overrides, claims, body) => {
+    const policy = overrides === undefined ? {} : { policy: policyOf(overrides) };
+    const gateway = await startGateway(policy);
+    const issued = { iss: 'guestlist-demo', ...claims };
+    await gateway.granted(issued, body);
+    const { upstream, url } = gateway;
+    const answer = await fetch(`${url}/gateway/admin/policy-explain`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      body: JSON.stringify({ claims: issued, body }),
+    });
+    const { data } = (await answer.json()) as {
+      data: { explanation: { request: unknown; metrics: string }; text: string };
+    };
+    expect(data.explanation.request).toEqual(upstream.lastMint());
+    expect(data.explanation.metrics).toBe(overrides === undefined ? 'not needed' : 'listed');
+    expect(data.text).toMatch(/^GRANTED: user /);
+  });
+
+  it('marks what only an upstream knows, where none is asked or the dashboard is not made yet', async () => {
+    const offline = await explain(restricted);
+    const { transport } = (await startGateway()).upstream;
+    const upstream = createUpstream(transport, 'k');
+    const listMetrics = currentLists(createMetricLists({ upstream, clock: createMovableClock() }));
+    const online = await explainGrant({
+      policy: policyOf(restricted),
+      of: { claims: ann, body: {}, now },
+      listMetrics,
+    });
+    for (const { request, metrics } of [offline, online]) {
+      expect(metrics).toBe('placeholders');
+      expect(request?.params?.rlsSettings).toEqual([
+        { metricId: '<each metric of delays--LAX that is not hidden>', values: { state: 'CA' } },
+        { metricId: '<each metric of routes--LAX that is not hidden>', values: { state: 'CA' } },
+      ]);
+      expect(request?.params?.hideDashboardMetrics).toEqual([
+        { dashboardId: 'delays--LAX', metricIds: ['Average delay', 'gone'] },
+      ]);
+    }
+    expect(writeExplanation(offline)).toContain('in <angle brackets> is one entry for each such metric');
+  });
+});
+
+describe('each part of a grant', () => {
+  it('comes down to the rules at their lines, and to those whose word did not count', async () => {
+    const { fields } = await explain({
+      expiryMinutes: 60,
+      rules: [
+        rule('long', { expiryMinutes: 90, timezone: '"UTC"', permissions: ['isShowSideBar'] }),
+        rule('short', { expiryMinutes: 30, timezone: '"Europe/Lisbon"', templates: ['routes'] }),
+        rule('silent', {}),
+        rule('never', { permissions: ['isEnableUnderlyingData'], expiryMinutes: 1 }, 'false'),
+      ],
+      restrictions: [
+        restriction('r1', { rls: { state: '["CA", "NV"]' } }),
+        restriction('r2', { rls: { state: 'user.claims.region' }, hideDashboardFilters: ['Date'] }),
+      ],
+    });
+    const at = expect.stringMatching(/^test\.yaml:\d+:\d+$/);
+    const from = (name: string, says: unknown, counts = true) => ({ name, at, says, counts });
+    expect(fields).toEqual([
+      { field: 'templates', value: 'delays', from: [from('long', 'delays'), from('silent', 'delays')] },
+      { field: 'templates', value: 'routes', from: [from('short', 'routes')] },
+      { field: 'permissions', value: 'isShowSideBar', from: [from('long', 'isShowSideBar')] },
+      {
+        field: 'expiryMinutes',
+        value: 30,
+        from: [from('long', 90, false), from('short', 30), { ...from('silent', 60, false), isFileDefault: true }],
+      },
+      {
+        field: 'timezone',
+        value: 'UTC',
+        from: [
+          { ...from('long', '"UTC"'), valueAt: at },
+          { ...from('short', '"Europe/Lisbon"', false), valueAt: at },
+        ],
+      },
+      {
+        field: 'rls.state',
+        value: 'CA',
+        from: [
+          { ...from('r1', ['CA', 'NV']), valueAt: at },
+          { ...from('r2', 'CA'), valueAt: at },
+        ],
+      },
+      { field: 'hideDashboardFilters', value: 'Date', from: [from('r2', 'Date')] },
+    ]);
+  });
+
+  it('points at the very line', async () => {
+    const text = [
+      ...['version: 1', 'dataApp: d', 'workspace: w', 'datamart: m', 'session:', '  claims: {org_id: string}'],
+      ...['  tenant: claims.org_id', '  roles: "[]"', 'templates: {delays: {name: D}}', 'rules:', '  - name: r'],
+      ...['    when: "true"', '    grant: {templates: [delays]}', 'restrictions:', '  - name: x', '    when: "true"'],
+      ...['    restrict:', '      rls:', '        v: tenant.id'],
+    ].join('\n');
+    const explanation = await explainGrant({
+      policy: loadPolicy(text, 'p.yaml'),
+      of: { claims: { sub: 'a', org_id: 'LAX' }, body: {}, now },
+    });
+    const written = writeExplanation(explanation);
+    expect(written).toContain('tenant LAX (p.yaml:7:11: claims.org_id)');
+    expect(written).toMatch(/templates: delays\n +from +r +p\.yaml:12:11\n/);
+    expect(written).toMatch(/rls\.v: LAX\n +from +x +p\.yaml:19:12\n/);
+    expect(explanation.restrictions).toMatchObject([{ name: 'x', at: 'p.yaml:16:11', result: 'matches' }]);
+  });
+
+  it('adds up to the grant, for any policy and user', async () => {
+    let granted = 0;
+    await fc.assert(
+      fc.asyncProperty(policyModel, user, async (model, who) => {
+        const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
+        const of = { claims: claimsOf(who), body: bodyOf(who), now };
+        const explanation = await explainGrant({ policy, of });
+        const verdict = await judge(policy, of);
+        expect(explanation.denial?.code).toBe(verdict.isGranted ? undefined : verdict.refusal.code);
+        if (!verdict.isGranted) return;
+        granted += 1;
+        const { because } = verdict.grant;
+        const matching = (all: typeof explanation.rules) =>
+          all.filter(({ result }) => result === 'matches').map(({ at }) => at);
+        expect(matching(explanation.rules)).toEqual(because.rules.map(({ when }) => when.at));
+        expect(matching(explanation.restrictions)).toEqual(because.restrictions.map((one) => one.rule.when.at));
+        const facts = factsOf(viewOf(verdict));
+        const all = contributionsOf(verdict);
+        expect(explanation.fields).toEqual(all);
+        for (const [field, { kind, value }] of facts) {
+          if (field === 'embeds' || kind === 'whose') continue;
+          const own = all.filter((one) => one.field === field);
+          if (field === 'isDisableMetricCreation') {
+            expect(own.length).toBe((value as readonly string[]).length);
+          } else if (kind === 'granted' || kind === 'hidden') {
+            expect(own.map((one) => one.value).toSorted()).toEqual(value);
+          } else {
+            expect(own.map((one) => one.value)).toEqual([value]);
+          }
+          // Nothing is there without somebody who said so, but that there is no timezone.
+          if (value !== null) for (const one of own) expect(one.from.some(({ counts }) => counts)).toBe(true);
+        }
+      }),
+      { seed: 20_261_122, numRuns: 60 },
+    );
+    expect(granted).toBeGreaterThan(15);
+  });
+});
+
+describe('a denial', () => {
+  it('says which expression, and of what did not match whether it was false or undecided', async () => {
+    const { denial, rules, request, restrictions, fields } = await explain({
+      rules: [
+        rule('no', {}, '"manager" in user.roles'),
+        rule('lost', {}, 'user.claims.zoneinfo == "UTC"'),
+        rule('yes', {}),
+      ],
+      restrictions: [restriction('r', { rls: { v: 'user.claims.zoneinfo' } })],
+    });
+    expect(denial).toMatchObject({
+      code: 'POLICY_UNDECIDED',
+      fault: { expression: 'user.claims.zoneinfo == "UTC"', code: expect.stringMatching(/^no_such/i) },
+    });
+    expect(rules.map(({ name, result }) => [name, result])).toEqual([
+      ['no', 'does not match'],
+      ['lost', 'undecided'],
+      ['yes', 'matches'],
+    ]);
+    expect(restrictions).toMatchObject([{ result: 'undecided', fault: { expression: 'user.claims.zoneinfo' } }]);
+    expect([request, fields]).toEqual([null, []]);
+  });
+
+  it('says which term of a condition does not hold', async () => {
+    const when = '"analyst" in user.roles && (tenant.id == "ATL" || (user.id) == ("x")) && !has(user.claims.zoneinfo)';
+    const { rules } = await explain({
+      rules: [rule('r', {}, when), rule('s', {}, 'tenant.id == "LAX" && user.claims.zoneinfo == "UTC"')],
+    });
+    const { rules: single } = await explain({ rules: [rule('r', {}, 'false')] });
+    expect(rules.map(({ terms }) => terms.map(({ expression, result }) => `${result}: ${expression}`))).toEqual([
+      expect.arrayContaining([
+        'true: "analyst" in user.roles',
+        'false: tenant.id == "ATL"',
+        'true: !has(user.claims.zoneinfo)',
+      ]),
+      ['true: tenant.id == "LAX"', 'undecided: user.claims.zoneinfo == "UTC"'],
+    ]);
+    expect(single[0]?.terms).toEqual([]);
+  });
+
+  it('shows both sides of restrictions that leave nothing', async () => {
+    const { denial, fields } = await explain({
+      restrictions: [restriction('r1', { rls: { v: '"a"', w: '"c"' } }), restriction('r2', { rls: { v: '"b"' } })],
+    });
+    expect(denial?.reason).toBe('empty-intersection');
+    expect(fields).toMatchObject([
+      {
+        field: 'rls.v',
+        value: null,
+        from: [
+          { name: 'r1', says: 'a' },
+          { name: 'r2', says: 'b' },
+        ],
+      },
+    ]);
+  });
+
+  it('needs no tenant, and no user', async () => {
+    expect(await explain({}, {})).toMatchObject({ denial: { code: 'SESSION_INVALID' }, user: null, rules: [] });
+    expect(await explain({}, { sub: 'a' })).toMatchObject({ denial: { code: 'NO_TENANT' }, user: 'a', tenant: null });
+    const roleless = { session: { ...basePolicy.session, roles: 'claims.roles' } };
+    expect(await explain(roleless, { sub: 'a', org_id: 'LAX' })).toMatchObject({
+      denial: { code: 'POLICY_UNDECIDED', fault: { expression: 'claims.roles' } },
+      roles: null,
+    });
+  });
+
+  it('is the answer to a tenant whose dashboards could not be named', async () => {
+    expect((await explain({}, { sub: 'a', org_id: 'x'.repeat(255) })).denial?.reason).toBe('tenant-too-long');
+  });
+});
+
+it('notes what is odd about the claims and the body', async () => {
+  const { notes } = await explain({}, { ...ann, region: 7, mail: 'x', exp: 1 }, { embeds: ['routes'] });
+  expect(notes).toEqual([
+    expect.stringContaining('Claim "region" is no string'),
+    expect.stringContaining('declares no claim "mail"'),
+    expect.stringContaining('"delays" is granted, and left out'),
+  ]);
+});
+
+describe('a request that was answered earlier', () => {
+  const then = JSON.stringify({ ...basePolicy, rules: [rule('of then', { timezone: 'request' })] }, null, 2);
+  const logged = {
+    claims: ann,
+    body: { timezone: 'Europe/Lisbon' },
+    now,
+    code: 'OK',
+    clientId: 'LAX',
+    files: [{ file: 'then.yaml', text: then }],
+  };
+
+  it('is explained by the policy and for the tenant of that time', async () => {
+    const explanation = await explainLogged({ ...logged, clientId: 'ATL' });
+    expect(explanation).toMatchObject({
+      policy: { file: 'then.yaml', digest: loadPolicy(then, 'x').digest },
+      now: now.toISOString(),
+      tenant: { clientId: 'ATL' },
+      request: { clientId: 'ATL', params: { timezone: 'Europe/Lisbon', allowedEmbeds: ['delays--ATL'] } },
+    });
+  });
+
+  it('was answered otherwise than its policy says: that is noted', async () => {
+    expect((await explainLogged(logged)).notes).toEqual([]);
+    expect((await explainLogged({ ...logged, code: 'TENANT_SUSPENDED' })).notes).toEqual([
+      'It was answered with TENANT_SUSPENDED: that was not the policy.',
+    ]);
+  });
+
+  it('is refused where its policy cannot be read any more', async () => {
+    const files = [{ file: 'then.yaml', text: 'version: 0' }];
+    await expect(explainLogged({ ...logged, files })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    await expect(explainLogged({ ...logged, files: [] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('is asked for by its id, or claims are given, and never both', async () => {
+    const asked: string[] = [];
+    const command = createPolicyExplainCommand({
+      policies: fixedPolicies(policyOf()),
+      tenantOf: createTenantStep(),
+      listMetrics: async () => [],
+      findEmbeds: async () => [],
+      clock: createMovableClock(),
+      loadRequest: async (id) => {
+        asked.push(id);
+        return logged;
+      },
+    });
+    expect(await command.run({ request: 'id-1' })).toMatchObject({
+      explanation: { rules: [{ name: 'of then' }] },
+      text: expect.stringContaining('of then'),
+    });
+    expect(asked).toEqual(['id-1']);
+    expect(await command.run({ claims: ann, now: '2026-01-01T00:00:00Z' })).toMatchObject({
+      explanation: { now: '2026-01-01T00:00:00.000Z', rules: [{ name: 'all' }] },
+    });
+    for (const input of [
+      {},
+      { claims: ann, request: 'x' },
+      { request: 'x', body: {} },
+      { claims: ann, body: { a: 1 } },
+    ]) {
+      await expect(command.run(input), JSON.stringify(input)).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY' });
+    }
+  });
+
+  it('is what the audit kept: a mint and a denial explained as they were, after the policy has changed', async () => {
+    const ledger = await openTestLedger();
+    const { log } = captureLog();
+    const clock = createMovableClock();
+    const audit = createAudit({ ledger, clock, log });
+    let policy = policyOf(restricted);
+    const policies = { ...fixedPolicies(policy), current: () => policy };
+    await keepPolicyText(ledger, policy, clock.now());
+    const gateway = await startGateway({ ledger, audit, policies, clock });
+    const issued = { iss: 'guestlist-demo', ...ann };
+    await gateway.granted(issued);
+    await createAccounting({ audit, clock, log }).minted(
+      { requestId: 'minted', tenant: 'LAX' },
+      { session: sessionOf(issued), asked: {}, policy },
+      {
+        request: { clientId: 'LAX', dataAppName: 'x' },
+        requestDigest: '',
+        tokenDigest: '',
+        durationMs: 1,
+        policyAt: [],
+      },
+    );
+    const denied = (await gateway.ask({ ...issued, region: 7 })).headers.get('x-request-id') ?? '';
+    await audit.close();
+    policy = policyOf({ rules: [rule('later', {})] });
+    clock.advance(1000);
+    const explained = async (request: string) => {
+      const answer = await fetch(`${gateway.url}/gateway/admin/policy-explain`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gatewayToken}` },
+        body: JSON.stringify({ request }),
+      });
+      return (await answer.json()) as { data: { explanation: Explanation } | null; error: { code: string } | null };
+    };
+    expect((await explained('minted')).data?.explanation).toMatchObject({
+      request: gateway.upstream.lastMint(),
+      rules: [{ name: 'all' }],
+      now: new Date(clock.now().getTime() - 1000).toISOString(),
+    });
+    expect((await explained(denied)).data?.explanation).toMatchObject({
+      denial: { code: 'POLICY_UNDECIDED', fault: { expression: 'user.claims.region' } },
+      request: null,
+    });
+    expect((await explained('another')).error?.code).toBe('NOT_FOUND');
+  });
+});
