@@ -1,5 +1,5 @@
 /** The composition root: every object is built here once, straight down. What it returns is the whole product. */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
@@ -13,7 +13,7 @@ import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
-import type { Clock, Engine, Ids, Store, Tokens } from './domain/ports.js';
+import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
 import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
 import { fixedCapabilities } from './gateway/capabilities.js';
@@ -53,6 +53,7 @@ export type Place = { readonly url: string; readonly version: string; readonly l
 
 const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
+const digest: Digest = (text) => hash('sha256', text, 'hex');
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
 
 type Service = {
@@ -95,7 +96,7 @@ const composeService = async (
     store,
     dispatch: createDispatch({
       operations: bound,
-      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter() }),
+      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
       authenticate,
       log,
     }),

@@ -1,8 +1,9 @@
 /** Which use case serves which operation: a bound operation without one does not compile. */
 import type { Handlers } from './contract/operations.js';
-import type { Clock, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
+import type { Clock, Digest, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
 import { eraseClient } from './usecases/client-erasure.js';
+import { getDashboardContent, replaceDashboardContent } from './usecases/dashboard-content.js';
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
@@ -60,6 +61,7 @@ export type HandlerDeps = {
   readonly ids: Ids;
   readonly tokens: Tokens;
   readonly sqlRewriter: SqlRewriter;
+  readonly digest: Digest;
 };
 
 export const createHandlers = (deps: HandlerDeps): Handlers => ({
@@ -85,6 +87,8 @@ const tokensAndEmbeds = (deps: HandlerDeps) => ({
   exportEmbed: exportEmbed(deps),
   exportDashboard: exportDashboard(deps),
   importDashboard: importDashboard(deps),
+  getDashboardContent: getDashboardContent(deps),
+  replaceDashboardContent: replaceDashboardContent(deps),
   listEmbeds: listEmbeds(deps),
   listEmbedMetrics: listEmbedMetrics(deps),
 });

@@ -10,6 +10,8 @@ const usage = `guestlist: embedded analytics, each customer their own numbers
   guestlist policy test|explain|plan ...     try, explain and compare policies; --help says more
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
   guestlist audit verify|export              is the record of the gateway whole, and what is in it
+  guestlist tenants list|provision|plan|apply|rollback ...
+                                             who there is, what is made for them, a changed template; --help says more
   guestlist --help                           this text
 
 Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
@@ -37,6 +39,11 @@ const run = async (): Promise<void> => {
   if (first === 'policy') return policy(others);
   if (first === 'audit') {
     process.exitCode = await runAudit(others);
+    return;
+  }
+  if (first === 'tenants') {
+    const { runTenants } = await import('./tenants.js');
+    process.exitCode = await runTenants(others);
     return;
   }
   const { values, positionals } = parseArgs({

@@ -4,6 +4,7 @@
  */
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './api-keys.js';
 import { eraseClient } from './client-erasure.js';
+import { getDashboardContent, replaceDashboardContent } from './dashboard-content.js';
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
@@ -59,6 +60,8 @@ export const bound = {
   deleteDashboard,
   exportDashboard,
   importDashboard,
+  getDashboardContent,
+  replaceDashboardContent,
   createDataApp,
   createDatasource,
   updateDatasource,

@@ -7,5 +7,7 @@ export const capabilityNames = [
   'revoke-guest-tokens',
   'export-embed',
   'import-dashboard',
+  'read-content',
+  'replace-content',
 ] as const;
 export type Capability = (typeof capabilityNames)[number];

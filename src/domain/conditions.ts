@@ -8,8 +8,9 @@ import type { Moment } from './date-range.js';
 import type { Condition, FilterDataType, FilterValue } from './filter.js';
 import { readFilterValue } from './filter-value.js';
 import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './guest.js';
-import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter, type RlsVariable } from './metric.js';
+import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter } from './metric.js';
 import { type Code, Refusal } from './refusal.js';
+import { rlsConditions } from './rls-conditions.js';
 
 /** What a guest chose, by filter name. */
 export type Choices = { readonly dashboardFilter: FilterValues; readonly metricFilter: FilterValues };
@@ -87,33 +88,6 @@ const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonl
 /** Filters that the metric's author wrote into it. */
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
   filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
-
-const rlsPredicate = (variable: RlsVariable, value: FilterValue): Condition => {
-  const values = Array.isArray(value) ? value : [value];
-  if (values.length === 0 || values.some((item) => typeof item === 'object')) {
-    throw new Refusal(
-      'RLS_SETTINGS_PARAM_ERROR',
-      `RLS variable "${variable.name}" takes a plain value or an array of at least one.`,
-    );
-  }
-  return { column: variable.column, predicate: { kind: 'oneOf', values } };
-};
-
-const rlsConditions = (metric: Metric, settings: readonly FilterValues[]): readonly Condition[] =>
-  metric.definition.rlsVariables.flatMap((variable) => {
-    const values = settings.flatMap((entry) => {
-      const value = Object.hasOwn(entry, variable.name) ? entry[variable.name] : undefined;
-      return value === undefined ? [] : [value];
-    });
-    if (values.length === 0 && !variable.isOptional) {
-      throw new Refusal(
-        'RLS_SETTINGS_PARAM_ERROR',
-        `Metric "${metric.name}" needs a value for RLS variable "${variable.name}": give it in the token's rlsSettings.`,
-        { reason: 'rls-value-missing' },
-      );
-    }
-    return values.map((value) => rlsPredicate(variable, value));
-  });
 
 const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], moment: Moment): readonly Condition[] =>
   settings.flatMap((values) =>

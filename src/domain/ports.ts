@@ -24,6 +24,8 @@ export type Sealer = {
 };
 /** Random UUIDs (version 4). */
 export type Ids = { readonly uuid: () => string };
+/** SHA-256 in hexadecimal. */
+export type Digest = (text: string) => string;
 /**
  * `create` makes an unguessable credential (a random UUID, 122 bits); only its `hash` is ever stored. `isSame` takes as long for
  * any two hashes.

@@ -133,6 +133,8 @@ export type DashboardStore = {
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
   /** The dashboard, which no other transaction locks before this one ends. */
   readonly lock: (id: string) => Promise<Dashboard | undefined>;
+  /** As `listMetrics`; until this transaction ends nobody changes these metrics. For a dashboard that is locked. */
+  readonly lockMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
   readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
   /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
   readonly placeMetrics: (

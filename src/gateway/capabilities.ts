@@ -5,6 +5,7 @@
  */
 import type { WireResponse } from '../contract/client.js';
 import { eraseClient } from '../contract/client-erasure.js';
+import { getDashboardContent, replaceDashboardContent } from '../contract/dashboard-content.js';
 import { deleteDashboard, exportEmbed, importDashboard } from '../contract/dashboards.js';
 import { listEmbeds } from '../contract/embeds.js';
 import { listGuestTokens, revokeGuestTokens } from '../contract/guest-token-admin.js';
@@ -61,6 +62,16 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
     operation: importDashboard,
     does: 'bring a file in as a dashboard of the organization',
     reason: 'The interface imports a file only into a new dashboard of one client.',
+  },
+  'read-content': {
+    operation: getDashboardContent,
+    does: 'give the content of a dashboard with its digest',
+    reason: 'The interface has no operation that shows what is on a dashboard.',
+  },
+  'replace-content': {
+    operation: replaceDashboardContent,
+    does: "replace the content of a client's dashboard where it stands",
+    reason: 'The interface makes dashboards and never changes what is on them.',
   },
 };
 

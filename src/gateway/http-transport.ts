@@ -24,11 +24,13 @@ const parse = (text: string): unknown => {
   }
 };
 
+const dateMs = (text: string | null): number => (text?.endsWith(' GMT') === true ? Date.parse(text) : Number.NaN);
+
 /** Of `Retry-After`, seconds or a date by the answer's own clock; undefined where it says nothing usable. */
 const retryAfterMsOf = ({ headers }: Response): number | undefined => {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.get('date') ?? '');
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : dateMs(text) - dateMs(headers.get('date'));
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
 };
 

@@ -3,10 +3,10 @@ import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { Refusal } from '../domain/refusal.js';
 import { type RefusedFields, refusedFieldsOf } from './refused-fields.js';
-import { isAboutTheRequest, unavailable } from './unavailable.js';
+import { Unavailable, unavailable } from './unavailable.js';
 
 /**
- * The service refused a guest-token request. Its own words are left out: a service may repeat a value there, and the values of a
+ * The service refused a guest-token request, or failed at it. Its own words are left out: a service may repeat a value there, and the values of a
  * request are what restricts a user.
  */
 export class MintRefusal extends UpstreamRefusal {
@@ -14,12 +14,7 @@ export class MintRefusal extends UpstreamRefusal {
     { status, code, answer }: UpstreamRefusal,
     readonly fields: RefusedFields,
   ) {
-    super(
-      status,
-      /^[\w.-]{1,64}$/.test(code) ? code : 'UNKNOWN',
-      'the service refused the guest-token request',
-      answer,
-    );
+    super(status, /^[\w.-]{1,64}$/.test(code) ? code : 'UNKNOWN', 'the service made no guest token', answer);
   }
 }
 
@@ -34,7 +29,10 @@ const setupCodes: ReadonlySet<string> = new Set([
 
 /** The error to throw for what a mint threw. */
 export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown => {
-  if (!(error instanceof UpstreamRefusal) || !isAboutTheRequest(error)) return error;
+  if (error instanceof Unavailable && error.cause instanceof UpstreamRefusal) {
+    return unavailable(error.reason, new MintRefusal(error.cause, {}), error.retryAfterMs);
+  }
+  if (!(error instanceof UpstreamRefusal)) return error;
   const cause = new MintRefusal(error, refusedFieldsOf(request, error.code, error.answer.body));
   if (error.code === 'CLIENT_ID_ERROR') {
     return new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {

@@ -14,6 +14,7 @@ import { type Examined, examinePolicy } from './policy-examine.js';
 import type { Policy } from './policy-file.js';
 import { judge, type PolicyCase, type Verdict } from './policy-trial.js';
 import type { TenantOf } from './tenant.js';
+import { isAboutTheRequest } from './unavailable.js';
 
 export type Denial = {
   readonly code: string;
@@ -93,6 +94,12 @@ type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
 
 const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
 
+/** Whether the upstream answered, and has no such dashboard. */
+const isAnswered = (error: unknown): boolean => {
+  const cause = error instanceof Refusal ? error.cause : error;
+  return cause instanceof UpstreamRefusal && isAboutTheRequest(cause);
+};
+
 /** The token request, or why there is none: a grant that cannot be put into one is denied as well. */
 const outcomeOf = async (
   verdict: Verdict,
@@ -105,7 +112,7 @@ const outcomeOf = async (
       if (listMetrics !== undefined) return await listMetrics(dashboardId, clientId);
     } catch (error) {
       // It is made at the first login, which may be still to come.
-      if (!(error instanceof UpstreamRefusal)) throw error;
+      if (!isAnswered(error)) throw error;
     }
     hasPlaceholders = true;
     return placeholderOf(dashboardId);

@@ -53,6 +53,10 @@ const repeatable: ReadonlySet<string> = new Set(['createDashboardEmbed', 'revoke
 
 const isRepeatable = ({ operation, method }: CallKind): boolean => method === 'GET' || repeatable.has(operation);
 
+/** What takes something away waits behind no logins: a revocation that comes late is one that did not come. */
+const urgent: ReadonlySet<string> = new Set(['revokeGuestTokens', 'eraseClient', 'deleteDashboard', 'deleteEmbed']);
+const urgentPlaces = 8;
+
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 const longestOpenMs = 30_000;
@@ -105,7 +109,8 @@ type Attempt = <T>(kind: CallKind, work: Work<T>, until: AbortSignal) => Promise
 
 /** One try, in its turn, where the circuit lets it. */
 const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing): Attempt => {
-  const bulkhead = createBulkhead(settings);
+  const usual = createBulkhead(settings);
+  const ahead = createBulkhead({ ...settings, maxConcurrent: urgentPlaces });
   const breaker = createCircuitBreaker({
     failures: settings.breakerFailures,
     openMs: settings.breakerOpenMs,
@@ -119,6 +124,7 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
   return async (kind, work, until) => {
     // Asked before the wait too: who cannot be answered takes no place in the queue.
     breaker.assertAsking();
+    const bulkhead = urgent.has(kind.operation) ? ahead : usual;
     return bulkhead(async () => {
       const outcome = tell(breaker, kind.client);
       const startedMs = nowMs();

@@ -9,7 +9,7 @@ import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
-import { type ConfirmedTokenOptions, createConfirmedToken } from './confirmed-token.js';
+import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
 import { createFindEmbeds } from './granted-embeds.js';
 import type { AnswerHook } from './hooks/hooks.js';
@@ -17,19 +17,23 @@ import { createHostIdentity, type HostIdentityOptions } from './host-identity.js
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
 import { createPolicyTokens } from './ledger/policy-tokens.js';
-import { createMetricLists, currentLists } from './metric-lists.js';
+import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
 import { type Policies, policyReload } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { loadLoggedRequest } from './policy-explain-logged.js';
 import { createProvision, type Provision } from './provision.js';
 import type { Resilience } from './resilience.js';
-import { createRetiring } from './retire.js';
+import { createRetiring, type Retiring } from './retire.js';
 import { createRetirement, type Retirement, type RetirementOptions } from './retirement.js';
+import { createRolloutCommands } from './rollout/commands.js';
+import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import { createTenantStep } from './tenant.js';
-import { createTenantParts, type HookSettings } from './tenants/parts.js';
-import { createTokenStep, Outdated, type TokenOptions } from './token.js';
+import { tenantsListCommand } from './tenant-listing.js';
+import { tenantsProvisionCommand } from './tenant-provisioning.js';
+import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
+import { createTokenStep, Outdated } from './token.js';
 import { isRefusedByUpstream } from './unavailable.js';
 import { createUpstream } from './upstream.js';
 
@@ -102,32 +106,32 @@ const startRetirement = (
   return retirement;
 };
 
-type Finding = Pick<ConfirmedTokenOptions, 'upstream' | 'listMetrics'> &
-  Pick<TokenOptions, 'keyId' | 'epochs' | 'during'>;
+type TokenParts = Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+  readonly provision: Pick<Provision, 'forget'>;
+  readonly metricLists: MetricLists;
+  readonly keyId: string;
+  readonly retiring: Retiring;
+  readonly retirement: Retirement;
+};
 
-const createFindToken = (options: GatewayOptions, { listMetrics, upstream, ...finding }: Finding) =>
-  createConfirmedToken({
-    listMetrics,
+const createTokens = (options: GatewayOptions, parts: TokenParts): Pick<SessionSteps, 'token' | 'remember'> => {
+  const { upstream, standing, works, provision, metricLists, keyId, retiring, retirement } = parts;
+  const findToken = createConfirmedToken({
+    listMetrics: metricLists,
     upstream,
     tokenStep: (mintWith) =>
       createTokenStep({
-        ...finding,
         upstream: mintWith,
         baseUrl: options.upstream.baseUrl,
+        keyId,
+        epochs: (request) => [standing.generationOf(request.clientId), ...retiring.epochs(request)],
+        during: works.during,
         cache: options.cache,
         clock: options.clock,
         minimumLifeMs: options.minimumLifeMs,
       }),
   });
-
-/** The last two steps: a token, and what is remembered of it. */
-const tokenSteps = (
-  policies: Policies,
-  retirement: Retirement,
-  provision: Provision,
-  findToken: ReturnType<typeof createFindToken>,
-): Pick<SessionSteps, 'token' | 'remember'> => ({
-  token: async (of, policy) => {
+  const token: SessionSteps['token'] = async (of, policy) => {
     await retirement.expect(policy, of.grant.expiryMs);
     try {
       return await findToken({ ...of, dataApp: policy.dataApp }, policy);
@@ -136,16 +140,19 @@ const tokenSteps = (
       if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
       throw error;
     }
-  },
-  remember: ({ token, expiresAtMs }, live, policy) => {
-    retirement.remember(token, { ...live, expiresAtMs });
-    if (policies.current() !== policy) throw new Outdated('the policy has changed');
-  },
-});
+  };
+  return {
+    token,
+    remember: ({ token: answered, expiresAtMs }, live, policy) => {
+      retirement.remember(answered, { ...live, expiresAtMs });
+      if (options.policies.current() !== policy) throw new Outdated('the policy has changed');
+    },
+  };
+};
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, ledger, clock } = options;
+  const { policies, clock, ledger, audit } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
   const keyId = hash('sha256', apiKey, 'hex');
   const tenancy = createTenantParts({
@@ -154,15 +161,13 @@ export const createParts = (options: GatewayOptions): Parts => {
     requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
-  const { upstream, standing, works } = tenancy;
+  const { upstream, standing } = tenancy;
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
+  const keepVersion = versions.keep;
+  const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });
+  const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
+  const metricLists = createMetricLists({ upstream, clock });
   const retiring = createRetiring(upstream);
-  const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities });
-  const listMetrics = createMetricLists({ upstream, clock });
-  const epochs: TokenOptions['epochs'] = (request) => [
-    standing.generationOf(request.clientId),
-    ...retiring.epochs(request),
-  ];
-  const findToken = createFindToken(options, { listMetrics, upstream, keyId, epochs, during: works.during });
   const tenantOf = createTenantStep();
   const findEmbeds = createFindEmbeds({ upstream, clock });
   const decide = createPolicyStep(clock);
@@ -175,12 +180,18 @@ export const createParts = (options: GatewayOptions): Parts => {
     policy: decide,
     provision,
     embeds: findEmbeds,
-    ...tokenSteps(policies, retirement, provision, findToken),
+    ...createTokens(options, { ...tenancy, provision, metricLists, keyId, retiring, retirement }),
     serviceUrl: options.serviceUrl,
   };
   const loadRequest = (requestId: string) => loadLoggedRequest(ledger, requestId);
-  const asking = { listMetrics: currentLists(listMetrics), findEmbeds };
+  const asking = { listMetrics: currentLists(metricLists), findEmbeds };
   const explain = createPolicyExplainCommand({ policies, tenantOf, ...asking, clock, loadRequest });
-  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, auditEraser(ledger)]);
-  return { steps, answerHook, commands: [...auditCommands(ledger), explain, policyReload(policies), ...commands] };
+  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ provision, policies, ledger, audit })];
+  const policyCommands = [explain, policyReload(policies)];
+  return {
+    steps,
+    answerHook,
+    commands: [...auditCommands(ledger), ...policyCommands, ...commands, ...listing, ...rollout.commands],
+  };
 };

@@ -3,18 +3,30 @@ import type { MetricPlacement, PlacedMetric } from '../domain/dashboard.js';
 import { decodeMetric } from './metric-row.js';
 import type { Tables } from './tables.js';
 
-/** The dashboard's metrics in the order they were placed in. */
-export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> => {
-  const rows = await db
+const placedOn = (db: Kysely<Tables>, dashboardId: string) =>
+  db
     .selectFrom('dashboard_metrics')
     .innerJoin('metrics', 'metrics.metric_id', 'dashboard_metrics.metric_id')
     .selectAll('metrics')
     .select(['dashboard_metrics.placement', 'dashboard_metrics.placed_at'])
     .where('dashboard_metrics.dashboard_id', '=', dashboardId)
-    .orderBy('dashboard_metrics.position')
-    .execute();
-  return rows.map((row) => ({ metric: decodeMetric(row), placement: row.placement, placedAt: row.placed_at }));
-};
+    .orderBy('dashboard_metrics.position');
+
+type PlacedRow = Awaited<ReturnType<ReturnType<typeof placedOn>['execute']>>[number];
+
+const decodePlaced = (row: PlacedRow): PlacedMetric => ({
+  metric: decodeMetric(row),
+  placement: row.placement,
+  placedAt: row.placed_at,
+});
+
+/** The dashboard's metrics in the order they were placed in. */
+export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
+  (await placedOn(db, dashboardId).execute()).map(decodePlaced);
+
+/** The same; a guest's change to one of them waits until the transaction ends. */
+export const lockMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
+  (await placedOn(db, dashboardId).forNoKeyUpdate('metrics').execute()).map(decodePlaced);
 
 /** Runs in a transaction. Two that place at once take turns; the dashboard holds what the later one placed. */
 export const placeMetrics = async (

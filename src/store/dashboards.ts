@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { DashboardStore } from '../domain/ports.js';
-import { listMetrics, placeMetrics } from './dashboard-metrics.js';
+import { listMetrics, lockMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
 import { jsonb } from './document.js';
@@ -47,6 +47,7 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       assertUpdated(await set.where('id', '=', id).executeTakeFirst(), 'The dashboard');
     },
     listMetrics: (dashboardId) => listMetrics(db, dashboardId),
+    lockMetrics: (dashboardId) => lockMetrics(db, dashboardId),
     placeMetrics: (dashboardId, metrics, now) =>
       inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
     delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
@@ -116,6 +117,16 @@ const remove = async (db: Kysely<Tables>, { id, owner }: Dashboard): Promise<voi
     .where(ownedBy(owner))
     .execute();
   await db.deleteFrom('dashboards').where('id', '=', id).execute();
+  if (owner === null) return;
+  // What was taken from dashboards and kept aside goes with the client's last one: nothing leads to it any more.
+  const placed = db.selectFrom('dashboard_metrics').select('metric_id');
+  const boards = db.selectFrom('dashboards').select('id').where(ownedBy(owner));
+  await db
+    .deleteFrom('metrics')
+    .where(ownedBy(owner))
+    .where('metric_id', 'not in', placed)
+    .where(({ not, exists }) => not(exists(boards)))
+    .execute();
 };
 
 const update = async (db: Kysely<Tables>, dashboard: Dashboard): Promise<void> => {

@@ -6,16 +6,21 @@ import { createScriptedUpstream } from './scripted-upstream.js';
 
 type Listener = Parameters<typeof createServer>[1];
 
-/** Where it listens, until the test has finished. */
-export const listen = async (listener: Listener): Promise<string> => {
+/** A server that can be stopped before the test has finished. */
+const open = async (listener: Listener) => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(stop);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 };
+
+/** Where it listens, until the test has finished. */
+export const listen = async (listener: Listener): Promise<string> => (await open(listener)).url;
 
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   const chunks = await request.toArray();
@@ -25,7 +30,7 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
 /** A service of the interface on a port of its own. */
 export const startScriptedService = async () => {
   const upstream = createScriptedUpstream();
-  const url = await listen(async (request, response) => {
+  const { url, stop } = await open(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
     const answer = await upstream.transport({
       method: (request.method ?? 'GET') as 'GET',
@@ -34,7 +39,9 @@ export const startScriptedService = async () => {
       bearer: (request.headers.authorization ?? '').replace('Bearer ', ''),
       body: await bodyOf(request),
     });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+      .end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   });
-  return { upstream, url };
+  return { upstream, url, stop };
 };

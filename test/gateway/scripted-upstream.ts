@@ -1,7 +1,10 @@
 /** An upstream in memory that keeps what it is told and can be made to fail. The real service is tested with the gateway end to end elsewhere. */
-import type { Transport, WireRequest, WireResponse } from '../../src/contract/client.js';
+import type { WireRequest, WireResponse } from '../../src/contract/client.js';
 
 type Dashboard = { embedId: string; metadata: unknown; name: string; metrics: { name: string; metricId: string }[] };
+
+/** With headers where it is sent over HTTP. */
+export type ScriptedAnswer = WireResponse & { readonly headers?: Readonly<Record<string, string>> };
 
 const refusal = (status: number, code: string): WireResponse => ({
   status,
@@ -17,7 +20,7 @@ export const createScriptedUpstream = () => {
   let minted = 0;
   const state = {
     /** Answers instead of the upstream, where it gives something. */
-    intercept: (_: WireRequest): WireResponse | Promise<WireResponse> | undefined => undefined,
+    intercept: (_: WireRequest): ScriptedAnswer | Promise<ScriptedAnswer> | undefined => undefined,
     metricsOf: (id: string) => [
       { name: 'Flights a day', metricId: `${id}/m1` },
       { name: 'Average delay', metricId: `${id}/m2` },
@@ -63,10 +66,11 @@ export const createScriptedUpstream = () => {
     if (key === 'GET /api/v2/data-app/embeds') return list(request);
     if (key === 'GET /api/v2/data-app/metrics') return metrics(request);
     if (key === 'POST /api/v2/guest-token/create') return mint();
+    if (key === 'POST /api/v2/guest-token/revoke') return { status: 200, body: { data: { revoked: 0 }, error: null } };
     return refusal(404, 'NOT_FOUND');
   };
 
-  const transport: Transport = async (request) => {
+  const transport = async (request: WireRequest): Promise<ScriptedAnswer> => {
     calls.push(request);
     const intercepted = await state.intercept(request);
     await new Promise((resolve) => setImmediate(resolve));

@@ -159,16 +159,16 @@ describe('a shared dashboard that the policy grants', () => {
     }
   });
 
-  test("denies where the embed is another client's or is not there, and the log names it", async () => {
-    for (const [id, reason] of [
-      ['of-globex-alone', 'restriction-not-enforceable'],
-      ['no-such-embed', 'granted-embed-unknown'],
+  test("denies where the embed is another client's or is not there, and the log names what", async () => {
+    for (const [id, reason, named] of [
+      ['of-globex-alone', 'mint-field-refused', 'params.allowedEmbeds'],
+      ['no-such-embed', 'granted-embed-unknown', 'no-such-embed'],
     ] as const) {
       const { refusal, lines } = await open(granting({ embeds: [id] }));
       const { status, code, message } = await refusal('acme');
       expect([status, code]).toEqual([403, 'POLICY_UNDECIDED']);
       expect(message).not.toContain(id);
-      expect(JSON.stringify(lines.find((line) => line.reason === reason))).toContain(id);
+      expect(JSON.stringify(lines.find((line) => line.reason === reason))).toContain(named);
     }
     const { login } = await open(granting({ embeds: ['of-globex-alone'] }));
     expect((await login('globex')).embeds.map(({ id }) => id)).toEqual(['of-globex-alone']);

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ApiKeyCaller, GuestCaller } from '../../src/domain/caller.js';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
@@ -112,6 +113,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     ids,
     tokens: { create: createToken, hash: hashToken, isSame: isSameHash },
     sqlRewriter: createSqlRewriter(),
+    digest: (text: string) => hash('sha256', text, 'hex'),
   };
   const api = (name: 'app' | 'other' = 'app'): ApiKeyCaller => ({
     kind: 'apiKey',

@@ -10,9 +10,11 @@ import { tenants } from './migrations/0001-tenants.js';
 import { dashboards } from './migrations/0003-dashboards.js';
 import { audit } from './migrations/0005-audit.js';
 import { hooks } from './migrations/0006-hooks.js';
-import { policyTokens } from './migrations/0007-policy-tokens.js';
+import { rollouts } from './migrations/0007-rollouts.js';
+import { policyTokens } from './migrations/0008-policy-tokens.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
+export type { ItemState, RolloutState } from './rollout-tables.js';
 export type { LedgerTables, TenantState } from './tables.js';
 
 export const ledgerMigrations: Migrations = {
@@ -20,7 +22,8 @@ export const ledgerMigrations: Migrations = {
   '0003-dashboards': dashboards,
   '0005-audit': audit,
   '0006-hooks': hooks,
-  '0007-policy-tokens': policyTokens,
+  '0007-rollouts': rollouts,
+  '0008-policy-tokens': policyTokens,
 };
 
 export type Ledger = {

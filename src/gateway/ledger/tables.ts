@@ -1,5 +1,6 @@
 /** The gateway's own tables. Every statement names the schema, which `ledgerOf` sees to. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
+import type { RolloutTables } from './rollout-tables.js';
 
 export const schemaName = 'guestlist_gateway';
 
@@ -10,7 +11,7 @@ export type TenantState = 'active' | 'suspended' | 'deleted';
 type Seq = string | number;
 
 /** The rows of each table, as the migrations made them. */
-export type LedgerTables = {
+export type LedgerTables = RolloutTables & {
   /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
   readonly installation: { id: Generated<number>; tenant_key: string };
   readonly tenants: {

@@ -1,0 +1,72 @@
+/** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { writeTable } from '../gateway/text-table.js';
+import { callGateway } from './operator.js';
+
+export const conflicts = z.array(z.object({ path: z.string(), kind: z.string() }));
+
+const tenant = z.object({
+  clientId: z.string(),
+  dashboardId: z.string(),
+  status: z.string(),
+  isEdited: z.boolean().nullable(),
+  fromVersion: z.string().nullable(),
+  adoptable: z.string().nullable(),
+  conflicts,
+  fault: z.string().nullable(),
+});
+type Tenant = z.output<typeof tenant>;
+
+const page = z.object({
+  template: z.string(),
+  version: z.string(),
+  label: z.string().nullable(),
+  tenants: z.array(tenant),
+  next: z.string().nullable(),
+});
+
+/** As git shortens its own. */
+const short = (version: string | null): string => version?.slice(0, 12) ?? '-';
+
+export const writeConflicts = (list: z.output<typeof conflicts>): string =>
+  list.map(({ path, kind }) => `${path} (${kind})`).join(', ');
+
+const noteOf = ({ status, isEdited, adoptable, conflicts: list, fault }: Tenant): string => {
+  if (fault !== null) return fault;
+  if (list.length > 0) return writeConflicts(list);
+  if (adoptable !== null) return `equals ${short(adoptable)}: --adopt takes it for that`;
+  return status === 'up-to-date' && isEdited === true ? 'has edits of its own' : '';
+};
+
+const write = (version: string, label: string | null, tenants: readonly Tenant[]): void => {
+  const counts = new Map<string, number>();
+  for (const { status } of tenants) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const rows = tenants.map((one) => [one.status, one.clientId, short(one.fromVersion), noteOf(one)]);
+  if (rows.length > 0) console.log(writeTable([['STATUS', 'TENANT', 'FROM', 'NOTE'], ...rows]));
+  const summary = [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+  console.log(`${label === null ? '' : `${label}, `}version ${version}: ${summary || 'no tenant has a copy'}`);
+};
+
+/** Answers the exit code: 1 where a copy could not be read. */
+export const tenantsPlan = async (args: readonly string[]): Promise<number> => {
+  const options = { url: { type: 'string' }, json: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+  const [template, ...rest] = positionals;
+  if (template === undefined || rest.length > 0) {
+    console.error('guestlist: tenants plan takes the name of one template.');
+    return 2;
+  }
+  const first = page.parse(await callGateway('rollout-plan', { template }, values.url));
+  const { version, label } = first;
+  const tenants = [...first.tenants];
+  for (let { next } = first; next !== null; ) {
+    const more = page.parse(await callGateway('rollout-plan', { template, version, after: next }, values.url));
+    tenants.push(...more.tenants);
+    next = more.next;
+  }
+  tenants.sort((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  if (values.json === true) console.log(JSON.stringify({ template, version, label, tenants }, null, 2));
+  else write(version, label, tenants);
+  return tenants.some(({ status }) => status === 'unreadable') ? 1 : 0;
+};

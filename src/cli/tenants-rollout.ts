@@ -1,0 +1,153 @@
+/** `guestlist tenants apply`, `rollback` and `rollouts`: the gateway does the work, and goes on with it when this is ended. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { writeTable } from '../gateway/text-table.js';
+import { callGateway } from './operator.js';
+import { conflicts, writeConflicts } from './tenants-plan.js';
+
+export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how far each tenant's copy is from the template, and what a roll-out would do
+  guestlist tenants apply TEMPLATE [--canary A,B] [--steps 10,50,100] [--max-failures N] [--version V]
+                         [--on-conflict leave|keep-tenant] [--adopt] [--label NAME]
+                                             bring the template to the tenants, cohort by cohort. --version: only what
+                                             was planned. --adopt: copies of unknown origin that equal a known version
+  guestlist tenants apply --resume ID        go on with one that was stopped or interrupted
+  guestlist tenants rollback ID              give back exactly what was there before, but for what was edited since
+  guestlist tenants rollouts [ID]            which there were; how one stands`;
+
+const status = z.object({
+  id: z.string(),
+  template: z.string(),
+  version: z.string(),
+  state: z.string(),
+  isAtWork: z.boolean(),
+  cohorts: z.array(z.object({ name: z.string(), states: z.record(z.string(), z.number()) })),
+  tenants: z.array(
+    z.object({
+      clientId: z.string(),
+      cohort: z.string(),
+      state: z.string(),
+      conflicts,
+      fault: z.string().nullable(),
+    }),
+  ),
+});
+type Status = z.output<typeof status>;
+
+const askStatus = async (id: string, url: string | undefined): Promise<Status> =>
+  status.parse(await callGateway('rollout-status', { id }, url));
+
+const progress = ({ state, cohorts }: Status): string =>
+  [
+    `${state}:`,
+    ...cohorts.map(
+      ({ name, states }) =>
+        `[${name}] ${Object.entries(states)
+          .map(([of, count]) => `${count} ${of}`)
+          .join(', ')}`,
+    ),
+  ].join(' ');
+
+const isAtEnd = ({ isAtWork }: Status): boolean => !isAtWork;
+
+const write = (last: Status, isJson: boolean): number => {
+  const isInterrupted = last.state === 'running' || last.state === 'rolling-back';
+  if (isJson) console.log(JSON.stringify(last, null, 2));
+  else {
+    const rows = last.tenants.map((one) => [
+      one.state,
+      one.clientId,
+      one.cohort,
+      [one.fault, writeConflicts(one.conflicts)].filter(Boolean).join(': '),
+    ]);
+    if (rows.length > 0) console.log(writeTable([['STATE', 'TENANT', 'COHORT', 'WHY'], ...rows]));
+    console.log(`${last.id} ${isInterrupted ? 'was interrupted; ' : ''}${progress(last)}`);
+    if (isInterrupted || last.state.endsWith('stopped')) {
+      const again = last.state.startsWith('roll') ? 'rollback' : 'apply --resume';
+      console.log(`To go on: guestlist tenants ${again} ${last.id}`);
+    }
+  }
+  return last.state === 'finished' || last.state === 'rolled-back' ? 0 : 1;
+};
+
+const pollMs = 500;
+
+/** Tells how far it is until it ends. */
+const follow = async (command: string, input: object, url: string | undefined, isJson: boolean): Promise<number> => {
+  const { id } = z.object({ id: z.string() }).parse(await callGateway(command, input, url));
+  let told = '';
+  for (;;) {
+    const now = await askStatus(id, url);
+    if (isAtEnd(now)) return write(now, isJson);
+    if (progress(now) !== told) console.error(progress(now));
+    told = progress(now);
+    await wait(pollMs);
+  }
+};
+
+const common = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
+
+const listOf = (text: string): readonly string[] => text.split(',').filter((part) => part !== '');
+
+const refuse = (message: string): number => {
+  console.error(`guestlist: ${message}`);
+  return 2;
+};
+
+export const tenantsApply = async (args: readonly string[]): Promise<number> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      ...common,
+      canary: { type: 'string', default: '' },
+      steps: { type: 'string', default: '100' },
+      'max-failures': { type: 'string', default: '0' },
+      'on-conflict': { type: 'string', default: 'leave' },
+      adopt: { type: 'boolean', default: false },
+      version: { type: 'string' },
+      label: { type: 'string' },
+      resume: { type: 'string' },
+    },
+  });
+  const { url, json, resume, version, label } = values;
+  const [template, ...rest] = positionals;
+  if (rest.length > 0 || (template === undefined) === (resume === undefined))
+    return refuse('tenants apply takes the name of one template, or --resume with the id of a roll-out.');
+  if (resume !== undefined) return follow('rollout-resume', { id: resume }, url, json);
+  const input = {
+    template,
+    canary: listOf(values.canary),
+    steps: listOf(values.steps).map(Number),
+    maxFailures: Number(values['max-failures']),
+    onConflict: values['on-conflict'],
+    isAdopting: values.adopt,
+    ...(version === undefined ? {} : { version }),
+    ...(label === undefined ? {} : { label }),
+  };
+  return follow('rollout-apply', input, url, json);
+};
+
+export const tenantsRollback = async (args: readonly string[]): Promise<number> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: common });
+  const [id, ...rest] = positionals;
+  if (id === undefined || rest.length > 0) return refuse('tenants rollback takes the id of one roll-out.');
+  return follow('rollout-rollback', { id }, values.url, values.json);
+};
+
+const listed = z.object({
+  rollouts: z.array(z.object({ id: z.string(), template: z.string(), version: z.string(), state: z.string() })),
+});
+
+export const tenantsRollouts = async (args: readonly string[]): Promise<number> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: common });
+  const [id] = positionals;
+  if (id !== undefined) return write(await askStatus(id, values.url), values.json);
+  const { rollouts } = listed.parse(await callGateway('rollout-list', {}, values.url));
+  if (values.json) console.log(JSON.stringify(rollouts, null, 2));
+  else {
+    const rows = rollouts.map((one) => [one.id, one.template, one.version.slice(0, 12), one.state]);
+    console.log(writeTable([['ID', 'TEMPLATE', 'VERSION', 'STATE'], ...rows]));
+  }
+  return 0;
+};

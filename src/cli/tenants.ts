@@ -1,0 +1,36 @@
+/** `guestlist tenants`: which function each of its commands is. */
+import { tenantsList } from './tenants-list.js';
+import { tenantsPlan } from './tenants-plan.js';
+import { tenantsProvision } from './tenants-provision.js';
+import { rolloutUsage, tenantsApply, tenantsRollback, tenantsRollouts } from './tenants-rollout.js';
+
+export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
+
+  guestlist tenants list [--tenant ID] [--state active|suspended|deleted]
+                         [--outcome complete|failed|unfinished|none] [--template T] [--version V]
+                         [--limit N] [--after CURSOR]
+                                             who there is, and what there is of their dashboards
+  guestlist tenants provision --all | --tenant ID ... [--new] [--template T ...] [--after CURSOR]
+                                             make what is missing; left out, the templates are those of the policy's
+                                             onSignUp. --new: also tenants that nobody has heard of yet. Safe to repeat
+${rolloutUsage}
+All take --json, and --url, where the gateway is.`;
+
+/** Each answers the exit code. */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  list: tenantsList,
+  provision: tenantsProvision,
+  plan: tenantsPlan,
+  apply: tenantsApply,
+  rollback: tenantsRollback,
+  rollouts: tenantsRollouts,
+};
+
+/** Runs one of them. Answers the exit code. */
+export const runTenants = async ([name = '', ...args]: readonly string[]): Promise<number> => {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined && !args.includes('--help')) return command(args);
+  const isHelp = name === '--help' || name === '-h' || args.includes('--help');
+  console[isHelp ? 'log' : 'error'](tenantsUsage);
+  return isHelp ? 0 : 2;
+};

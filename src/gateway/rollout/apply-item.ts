@@ -1,0 +1,139 @@
+/**
+ * One tenant's copy in a roll-out: judged, its before-image kept, written only as what it was when it was judged, read back. Interrupted anywhere,
+ * it can be done again.
+ */
+import type { DashboardContent } from '../../domain/dashboard.js';
+import { Refusal } from '../../domain/refusal.js';
+import { isSameBoard, mergeDashboard } from '../merge-dashboard.js';
+import type { Copy } from './copies.js';
+import { type Drift, type Judge, judgeDrift } from './drift.js';
+import type { Rollout, RolloutItem, RolloutLedger, Settlement } from './rollout.js';
+
+export type ItemWork = Judge & {
+  readonly rollout: Rollout;
+  readonly ledger: Pick<RolloutLedger, 'prepare' | 'settle'>;
+};
+
+/** How often a copy is judged anew because its tenant changed it in between. */
+const maxTries = 3;
+
+const settleWith = async (work: ItemWork, item: RolloutItem, settlement: Settlement): Promise<Settlement> => {
+  await work.ledger.settle({ ...item, rolloutId: work.rollout.id }, settlement);
+  return settlement;
+};
+
+/** What reads alike under the ids of either version of the template. */
+const isSame = async (
+  work: ItemWork,
+  item: RolloutItem,
+  a: DashboardContent,
+  b: DashboardContent,
+): Promise<boolean> => {
+  const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
+  return isSameBoard(a, b, work.target.content, ...(base === undefined ? [] : [base.content]));
+};
+
+/** Reads what was written. A tenant that edits in this very moment fails it too: an operator looks, and nothing is lost. */
+const verify = async (
+  work: ItemWork,
+  item: RolloutItem,
+  after: DashboardContent,
+  digest: string,
+): Promise<Settlement> => {
+  const read = await work.copies.find(item);
+  if (read?.digest === digest && (await isSame(work, item, read.content, after)))
+    return settleWith(work, item, { state: 'applied', afterDigest: digest, version: work.target.version });
+  const fault = 'what was read back is not what was written';
+  return settleWith(work, item, { state: 'failed', afterDigest: digest, fault });
+};
+
+/** Undefined: the tenant changed it since it was read. */
+const write = async (
+  work: ItemWork,
+  item: RolloutItem,
+  before: Copy,
+  after: DashboardContent,
+): Promise<Settlement | undefined> => {
+  const written = await work.copies.replace(item, after, before.digest);
+  if (written.outcome === 'written') return verify(work, item, after, written.digest);
+  return written.outcome === 'missing' ? settleWith(work, item, { state: 'missing', isUnwritten: true }) : undefined;
+};
+
+/** Where there is nothing to write. */
+const settleUnwritten = (work: ItemWork, item: RolloutItem, drift: Drift): Promise<Settlement> | undefined => {
+  switch (drift.status) {
+    case 'missing':
+    case 'unknown-base':
+      return settleWith(work, item, { state: drift.status });
+    case 'unreadable':
+      throw drift.fault;
+    case 'up-to-date':
+      return settleWith(work, item, { state: 'current', version: work.target.version });
+    case 'conflict':
+      return work.rollout.options.onConflict === 'keep-tenant' && drift.merge.isChanged
+        ? undefined
+        : settleWith(work, item, { state: 'conflict', conflicts: drift.merge.conflicts });
+    default:
+      return undefined;
+  }
+};
+
+const begin = async (work: ItemWork, item: RolloutItem): Promise<Settlement> => {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const drift = await judgeDrift(work, item, work.rollout.options.isAdopting);
+    const settled = await settleUnwritten(work, item, drift);
+    if (settled !== undefined) return settled;
+    if (!('merge' in drift)) throw new Error(`a copy that is ${drift.status} is not written`);
+    const { copy, merge } = drift;
+    const key = { rolloutId: work.rollout.id, dashboardId: item.dashboardId };
+    await work.ledger.prepare(key, { before: copy, after: merge.content, conflicts: merge.conflicts });
+    const written = await write(work, item, copy, merge.content);
+    if (written !== undefined) return written;
+  }
+  const fault = 'the tenant is changing it just now';
+  return settleWith(work, item, { state: 'failed', fault, isUnwritten: true });
+};
+
+const fault = 'the tenant changed it while the roll-out was interrupted';
+
+/**
+ * Neither as it was nor as it was to become: the tenant edited it, before the write or after it. If it has all that the template wants, it was
+ * after; otherwise nobody can tell, and it is left alone.
+ */
+const settleEdited = async (work: ItemWork, item: RolloutItem, current: Copy): Promise<Settlement> => {
+  const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
+  const merge = base && mergeDashboard({ base: base.content, template: work.target.content, tenant: current.content });
+  if (merge?.isChanged === false && merge.conflicts.length === 0)
+    return settleWith(work, item, { state: 'applied', version: work.target.version });
+  return settleWith(work, item, { state: 'conflict', conflicts: merge?.conflicts ?? [], fault });
+};
+
+/** Its before-image is kept; whether it was written, the service knows. */
+const goOn = async (
+  work: ItemWork,
+  item: RolloutItem,
+  { before, after }: { readonly before: Copy; readonly after: DashboardContent },
+): Promise<Settlement> => {
+  const current = await work.copies.find(item);
+  if (current === undefined) return settleWith(work, item, { state: 'missing' });
+  if (current.digest === before.digest)
+    return (await write(work, item, before, after)) ?? goOn(work, item, { before, after });
+  if (await isSame(work, item, current.content, after))
+    return settleWith(work, item, { state: 'applied', afterDigest: current.digest, version: work.target.version });
+  return settleEdited(work, item, current);
+};
+
+/** Brings one copy to the roll-out's version. What the service refuses, or does not answer, is `failed`; anything else that goes wrong is thrown. */
+export const applyItem = async (work: ItemWork, item: RolloutItem): Promise<Settlement> => {
+  const { before, after } = item;
+  try {
+    return before === null || after === null
+      ? await begin(work, item)
+      : await goOn(work, item, { before, after: after.content });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // Content that was refused was not written; whatever else went wrong, it may have been.
+    const isUnwritten = error.code === 'INVALID_DASHBOARD_DATA';
+    return settleWith(work, item, { state: 'failed', fault: error.message, isUnwritten });
+  }
+};

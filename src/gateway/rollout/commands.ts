@@ -1,0 +1,86 @@
+/** What operators can have done about roll-outs. Those that take long go on after the answer: `rollout-status` says how far they are. */
+import { z } from 'zod';
+import { identifier } from '../../contract/fields.js';
+import type { Log } from '../../platform/log.js';
+import { type AdminCommand, adminCommand } from '../admin.js';
+import type { Eraser } from '../erasure/eraser.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Policies } from '../policies.js';
+import { templateName } from '../policy-schema.js';
+import { planRollout, rolloutStatus } from './plan.js';
+import { createRolloutLedger } from './rollout-ledger.js';
+import { createRollouts, type RolloutDeps, type UnderWay } from './rollouts.js';
+
+export type RolloutCommandsOptions = Omit<RolloutDeps, 'ledger'> & {
+  readonly ledger: Ledger;
+  readonly policies: Policies;
+  readonly log: Log;
+};
+
+const version = z.string().regex(/^[0-9a-f]{64}$/, 'a version as rollout-plan answers it');
+
+const planInput = z.strictObject({
+  template: templateName,
+  after: z.string().max(255).default(''),
+  limit: z.number().int().min(1).max(500).default(200),
+  version: version.optional(),
+});
+
+const isRising = (steps: readonly number[]): boolean =>
+  steps.every((step, index) => index === 0 || step > (steps[index - 1] ?? 0));
+
+const applyInput = z.strictObject({
+  template: templateName,
+  version: version.optional(),
+  label: identifier.optional(),
+  /** Clients that come first. */
+  canary: z.array(identifier).max(1000).default([]),
+  steps: z
+    .array(z.number().positive().max(100))
+    .max(100)
+    .refine(isRising, 'each percentage above the one before')
+    .default([100]),
+  maxFailures: z.number().int().min(0).default(0),
+  onConflict: z.enum(['leave', 'keep-tenant']).default('leave'),
+  isAdopting: z.boolean().default(false),
+});
+
+const idInput = z.strictObject({ id: z.uuid() });
+
+export type RolloutParts = {
+  readonly commands: readonly AdminCommand[];
+  /** The before-images hold what a tenant wrote. */
+  readonly eraser: Eraser;
+};
+
+export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutParts => {
+  const { policies, log, versions, upstream } = options;
+  const ledger = createRolloutLedger(options.ledger, options.clock);
+  const rollouts = createRollouts({ ...options, ledger });
+  const underWay = ({ id, done }: UnderWay): { readonly id: string } => {
+    done.catch((err: unknown) => log.error({ err, rollout: id }, 'a roll-out was interrupted; it can be gone on with'));
+    return { id };
+  };
+  const commands = [
+    adminCommand('rollout-plan', planInput, (input) =>
+      planRollout({ upstream, versions, ledger }, policies.current(), input),
+    ),
+    adminCommand('rollout-apply', applyInput, async ({ canary, ...input }) => {
+      const refs = canary.map(options.ledger.refOf);
+      return underWay(await rollouts.start(policies.current(), { ...input, canary: refs }));
+    }),
+    adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(id))),
+    adminCommand('rollout-rollback', idInput, async ({ id }) => underWay(await rollouts.rollback(id))),
+    adminCommand('rollout-status', idInput, ({ id }) => rolloutStatus(ledger, id)),
+    adminCommand('rollout-list', z.strictObject({}), async () => ({
+      rollouts: (await ledger.list()).map(({ id, template, version: of, state }) => ({
+        id,
+        template,
+        version: of,
+        state,
+      })),
+    })),
+  ];
+  const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
+  return { commands, eraser: { where: 'roll-outs', erase } };
+};

@@ -1,0 +1,147 @@
+/** The dashboards of roll-outs, as the ledger keeps them. */
+import type { Kysely, Updateable } from 'kysely';
+import type { DashboardContent } from '../../domain/dashboard.js';
+import type { Clock } from '../../domain/ports.js';
+import type { ItemState, LedgerTables } from '../ledger/ledger.js';
+import type { Conflict } from '../three-way.js';
+import type { ItemKey, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';
+
+type Db = Kysely<LedgerTables>;
+
+const itemsOf = (db: Db) =>
+  db
+    .selectFrom('rollout_items')
+    .innerJoin('rollouts', 'rollouts.id', 'rollout_items.rollout_id')
+    .leftJoin('tenants', 'tenants.tenant_ref', 'rollout_items.tenant_ref')
+    .leftJoin('dashboards', (join) =>
+      join
+        .onRef('dashboards.tenant_ref', '=', 'rollout_items.tenant_ref')
+        .onRef('dashboards.template', '=', 'rollouts.template'),
+    );
+
+const parsed = <T>(text: string | null): T | null => (text === null ? null : JSON.parse(text));
+
+const loadItem = async (db: Db, { rolloutId, dashboardId }: ItemKey): Promise<RolloutItem> => {
+  const row = await itemsOf(db)
+    .selectAll('rollout_items')
+    .select(['rollouts.template', 'tenants.client_id', 'dashboards.template_version as version'])
+    .where('rollout_items.rollout_id', '=', rolloutId)
+    .where('rollout_items.dashboard_id', '=', dashboardId)
+    .executeTakeFirstOrThrow();
+  const before = parsed<DashboardContent>(row.before_content);
+  const after = parsed<DashboardContent>(row.after_content);
+  return {
+    dashboardId,
+    tenantRef: row.tenant_ref,
+    clientId: row.client_id ?? '',
+    template: row.template,
+    version: row.version,
+    cohort: row.cohort,
+    state: row.state,
+    fromVersion: row.from_version,
+    before: before === null || row.before_digest === null ? null : { content: before, digest: row.before_digest },
+    after: after === null ? null : { content: after, digest: row.after_digest },
+    conflicts: parsed<readonly Conflict[]>(row.conflicts) ?? [],
+    fault: row.fault,
+  };
+};
+
+const updateItem = (db: Db, { rolloutId, dashboardId }: ItemKey, set: Updateable<LedgerTables['rollout_items']>) =>
+  db
+    .updateTable('rollout_items')
+    .set(set)
+    .where('rollout_id', '=', rolloutId)
+    .where('dashboard_id', '=', dashboardId)
+    .execute();
+
+const unwritten = { before_content: null, before_digest: null, after_content: null, after_digest: null };
+
+const settle = (db: Db, now: Date, target: ItemTarget, settlement: Settlement): Promise<void> =>
+  db.transaction().execute(async (inner) => {
+    const { state, afterDigest, conflicts, fault = null, version, isUnwritten = false } = settlement;
+    await updateItem(inner, target, {
+      state,
+      fault,
+      updated_at: now,
+      ...(afterDigest === undefined ? {} : { after_digest: afterDigest }),
+      ...(isUnwritten ? unwritten : {}),
+      ...(conflicts === undefined ? {} : { conflicts: JSON.stringify(conflicts) }),
+    });
+    if (version === undefined) return;
+    await inner
+      .updateTable('dashboards')
+      .set({ template_version: version })
+      .where('tenant_ref', '=', target.tenantRef)
+      .where('template', '=', target.template)
+      .execute();
+  });
+
+const notable: readonly ItemState[] = [
+  'conflict',
+  'missing',
+  'unknown-base',
+  'failed',
+  'restore-conflict',
+  'restore-missing',
+  'restore-failed',
+];
+
+const listNotable = async (db: Db, id: string) => {
+  const rows = await itemsOf(db)
+    .select(['rollout_items.dashboard_id', 'rollout_items.cohort', 'rollout_items.state'])
+    .select(['rollout_items.conflicts', 'rollout_items.fault', 'tenants.client_id'])
+    .where('rollout_items.rollout_id', '=', id)
+    .where((eb) => eb.or([eb('rollout_items.state', 'in', notable), eb('rollout_items.conflicts', '<>', '[]')]))
+    .orderBy('rollout_items.dashboard_id')
+    .execute();
+  return rows.map(({ dashboard_id, client_id, conflicts, cohort, state, fault }) => ({
+    dashboardId: dashboard_id,
+    clientId: client_id ?? '',
+    cohort,
+    state,
+    fault,
+    conflicts: parsed<readonly Conflict[]>(conflicts) ?? [],
+  }));
+};
+
+export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
+  count: async (id) => {
+    const rows = await db
+      .selectFrom('rollout_items')
+      .select(({ fn }) => ['cohort', 'state', fn.countAll<string>().as('count')])
+      .where('rollout_id', '=', id)
+      .groupBy(['cohort', 'state'])
+      .orderBy('cohort')
+      .orderBy('state')
+      .execute();
+    return rows.map(({ count, ...row }) => ({ ...row, count: Number(count) }));
+  },
+  listIds: async (id, states, cohort) => {
+    const rows = db.selectFrom('rollout_items').select('dashboard_id').where('rollout_id', '=', id);
+    const wanted = cohort === undefined ? rows : rows.where('cohort', '=', cohort);
+    const found = await wanted.where('state', 'in', states).orderBy('dashboard_id').execute();
+    return found.map(({ dashboard_id }) => dashboard_id);
+  },
+  loadItem: (key) => loadItem(db, key),
+  prepare: async (key, { before, after, conflicts }) => {
+    await updateItem(db, key, {
+      state: 'prepared',
+      before_content: JSON.stringify(before.content),
+      before_digest: before.digest,
+      after_content: JSON.stringify(after),
+      after_digest: null,
+      conflicts: JSON.stringify(conflicts),
+      fault: null,
+      updated_at: clock.now(),
+    });
+  },
+  settle: (target, settlement) => settle(db, clock.now(), target, settlement),
+  listNotable: (id) => listNotable(db, id),
+  forgetTenant: async (tenantRef) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('rollout_items')
+      .where('tenant_ref', '=', tenantRef)
+      .executeTakeFirst();
+    return Number(numDeletedRows);
+  },
+});

@@ -1,0 +1,113 @@
+/** What a roll-out would do, tenant by tenant: read only. And how one that there is stands. */
+import type { Call } from '../../contract/client.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ItemState } from '../ledger/ledger.js';
+import type { Policy } from '../policy-file.js';
+import type { Conflict } from '../three-way.js';
+import { cohortName } from './cohorts.js';
+import { createCopies } from './copies.js';
+import { type Drift, judgeDrift, rememberVersions } from './drift.js';
+import { eachOf } from './pool.js';
+import type { RolloutLedger } from './rollout.js';
+import { loadRollout } from './rollouts.js';
+import type { TemplateVersion, TemplateVersions } from './template-versions.js';
+
+export type PlanDeps = {
+  readonly upstream: Call;
+  readonly ledger: RolloutLedger;
+  readonly versions: TemplateVersions;
+  readonly width?: number;
+};
+
+export type PlannedTenant = {
+  readonly clientId: string;
+  readonly dashboardId: string;
+  readonly status: Drift['status'];
+  /** Whether the tenant changed its copy; null: unknown. */
+  readonly isEdited: boolean | null;
+  readonly fromVersion: string | null;
+  /** Of a copy of unknown origin: the known version that it equals. */
+  readonly adoptable: string | null;
+  readonly conflicts: readonly Conflict[];
+  readonly fault: string | null;
+};
+
+export type PlanPage = {
+  readonly template: string;
+  readonly version: string;
+  readonly label: string | null;
+  readonly tenants: readonly PlannedTenant[];
+  /** Where the next page begins; null: there is none. */
+  readonly next: string | null;
+};
+
+export type PlanInput = {
+  readonly template: string;
+  readonly after: string;
+  readonly limit: number;
+  /** Of the first page: the template must still be the same. */
+  readonly version?: string | undefined;
+};
+
+const describe = (drift: Drift): Pick<PlannedTenant, 'isEdited' | 'adoptable' | 'conflicts' | 'fault'> => ({
+  isEdited: 'merge' in drift ? drift.merge.isEdited : null,
+  adoptable: drift.status === 'unknown-base' ? drift.adoptable : null,
+  conflicts: 'merge' in drift ? drift.merge.conflicts : [],
+  fault: drift.status === 'unreadable' ? drift.fault.message : null,
+});
+
+const loadTarget = async ({ versions }: PlanDeps, policy: Policy, input: PlanInput): Promise<TemplateVersion> => {
+  const { template, version } = input;
+  if (!policy.templates.has(template))
+    throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+  const target = await versions.record(policy.workspace, template);
+  if (version === undefined || version === target.version) return target;
+  throw new Refusal('NOT_SUPPORTED', `Template ${JSON.stringify(template)} changed while it was planned: plan again.`);
+};
+
+/** One page of the plan, in order of the tenants' references. */
+export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInput): Promise<PlanPage> => {
+  const { versions, ledger, upstream, width = 4 } = deps;
+  const target = await loadTarget(deps, policy, input);
+  const page = await ledger.listDashboards(input.template, input);
+  const known = await versions.list(input.template);
+  const judge = {
+    target,
+    known,
+    findVersion: rememberVersions(versions),
+    copies: createCopies(upstream, policy.workspace),
+  };
+  const planned = new Map<string, PlannedTenant>();
+  await eachOf(page, width, async (dashboard) => {
+    const { clientId, dashboardId, version: fromVersion } = dashboard;
+    const drift = await judgeDrift(judge, dashboard, false);
+    planned.set(dashboardId, { clientId, dashboardId, status: drift.status, fromVersion, ...describe(drift) });
+  });
+  return {
+    template: target.template,
+    version: target.version,
+    label: target.label,
+    tenants: page.flatMap(({ dashboardId }) => planned.get(dashboardId) ?? []),
+    next: page.length < input.limit ? null : (page.at(-1)?.tenantRef ?? null),
+  };
+};
+
+/** How a roll-out stands, cohort by cohort, with the tenants that somebody has to look at. */
+export const rolloutStatus = async (ledger: RolloutLedger, id: string) => {
+  const rollout = await loadRollout(ledger, id);
+  const counts = await ledger.count(id);
+  const cohorts = [...new Set(counts.map(({ cohort }) => cohort))].map((cohort) => {
+    const own = counts.filter((count) => count.cohort === cohort);
+    const states: Partial<Record<ItemState, number>> = Object.fromEntries(
+      own.map(({ state, count }) => [state, count]),
+    );
+    return { name: cohortName(cohort, rollout.options), states };
+  });
+  const notable = (await ledger.listNotable(id)).map(({ cohort, ...item }) => ({
+    ...item,
+    cohort: cohortName(cohort, rollout.options),
+  }));
+  const { template, version, state } = rollout;
+  return { id, template, version, state, isAtWork: await ledger.isLeased(id), cohorts, tenants: notable };
+};
+export type RolloutStatus = Awaited<ReturnType<typeof rolloutStatus>>;

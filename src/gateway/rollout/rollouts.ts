@@ -1,0 +1,222 @@
+/**
+ * Roll-outs of a changed template to the copies that tenants have of it: planned, applied cohort by cohort, rolled back. Each runs in one process at
+ * a time, and goes on in any other where that one died.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../../contract/client.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Audit } from '../audit.js';
+import type { Capabilities } from '../capabilities.js';
+import type { ItemState, RolloutState } from '../ledger/ledger.js';
+import type { Policy } from '../policy-file.js';
+import { applyItem } from './apply-item.js';
+import { cohortOf } from './cohorts.js';
+import { createCopies } from './copies.js';
+import { rememberVersions } from './drift.js';
+import { eachOf } from './pool.js';
+import { restoreItem } from './restore-item.js';
+import type { Rollout, RolloutItem, RolloutLedger, RolloutOptions, Settlement, TenantDashboard } from './rollout.js';
+import type { TemplateVersions } from './template-versions.js';
+
+export type RolloutDeps = {
+  readonly upstream: Call;
+  readonly ledger: RolloutLedger;
+  readonly versions: TemplateVersions;
+  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  /** How many copies are worked on at a time. */
+  readonly width?: number;
+};
+
+export type StartRollout = RolloutOptions & {
+  readonly template: string;
+  /** The version that was planned; undefined: whatever the template is now. */
+  readonly version?: string | undefined;
+  readonly label?: string | undefined;
+};
+
+/** Work that goes on: `done` rejects where it was interrupted. */
+export type UnderWay = { readonly id: string; readonly done: Promise<void> };
+
+export type Rollouts = {
+  /** Throws where the template is another one than planned. */
+  readonly start: (policy: Policy, wanted: StartRollout) => Promise<UnderWay>;
+  /** Goes on with one that was stopped or interrupted; what failed is tried again. */
+  readonly resume: (id: string) => Promise<UnderWay>;
+  /** Takes back what it wrote. Again: what could not be taken back is tried again. */
+  readonly rollback: (id: string) => Promise<UnderWay>;
+};
+
+const leaseMs = 60_000;
+const pageSize = 1000;
+
+const conflict = (message: string): Refusal => new Refusal('NOT_SUPPORTED', message, { reason: 'rollout-state' });
+
+export const loadRollout = async (ledger: Pick<RolloutLedger, 'find'>, id: string): Promise<Rollout> => {
+  const rollout = await ledger.find(id);
+  if (rollout === undefined) throw new Refusal('NOT_FOUND', `There is no roll-out ${JSON.stringify(id)}.`);
+  return rollout;
+};
+
+/** Every copy of the template, page by page. */
+const listAll = async (ledger: RolloutLedger, template: string): Promise<readonly TenantDashboard[]> => {
+  const all: TenantDashboard[] = [];
+  for (;;) {
+    const page = await ledger.listDashboards(template, { after: all.at(-1)?.tenantRef ?? '', limit: pageSize });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
+};
+
+type Run = RolloutDeps & { readonly rollout: Rollout; readonly keepLease: () => Promise<void> };
+
+const record = (
+  { audit, rollout: { id, template, version } }: Run,
+  code: string,
+  detail: Record<string, string | number>,
+  clientId?: string,
+) => audit.record({ kind: 'rollout', code, clientId, detail: { rollout: id, template, version, ...detail } });
+
+const codeOf = ({ state }: Settlement): string =>
+  ['applied', 'current', 'restored'].includes(state) ? 'OK' : state.toUpperCase().replaceAll('-', '_');
+
+type WorkOn = (item: RolloutItem) => Promise<Settlement>;
+
+/** One dashboard: its state as it is kept, the work on it, and the record of that. */
+const createStep =
+  (run: Run, step: string, workOn: WorkOn) =>
+  async (dashboardId: string): Promise<Settlement> => {
+    await run.keepLease();
+    const item = await run.ledger.loadItem({ rolloutId: run.rollout.id, dashboardId });
+    const settlement = await workOn(item);
+    await record(run, codeOf(settlement), { step, state: settlement.state }, item.clientId);
+    return settlement;
+  };
+
+const isFailure = (states: readonly ItemState[], { state }: Settlement): boolean => states.includes(state);
+
+/** Cohort after cohort; answers how it ended. */
+const applyAll = async (run: Run): Promise<RolloutState> => {
+  const { ledger, versions, rollout, upstream, width = 4 } = run;
+  const findVersion = rememberVersions(versions);
+  const target = await findVersion(rollout.template, rollout.version);
+  if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
+  const known = await versions.list(rollout.template);
+  const work = { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace) };
+  const step = createStep(run, 'apply', (item) => applyItem(work, item));
+  const { steps, maxFailures } = rollout.options;
+  for (let cohort = 0; cohort <= steps.length; cohort += 1) {
+    let failures = 0;
+    const ids = await ledger.listIds(rollout.id, ['waiting', 'prepared', 'failed'], cohort);
+    const one = async (id: string): Promise<void> => {
+      if (isFailure(['failed'], await step(id))) failures += 1;
+    };
+    await eachOf(ids, width, one, () => failures > maxFailures);
+    if (failures > maxFailures) return 'stopped';
+  }
+  return 'finished';
+};
+
+const written: readonly ItemState[] = [
+  'prepared',
+  'applied',
+  'current',
+  'failed',
+  'restore-conflict',
+  'restore-missing',
+  'restore-failed',
+];
+
+const restoreAll = async (run: Run): Promise<RolloutState> => {
+  const { ledger, versions, rollout, upstream, width = 4 } = run;
+  const copies = createCopies(upstream, rollout.workspace);
+  const work = { rollout, ledger, findVersion: rememberVersions(versions), copies };
+  const step = createStep(run, 'rollback', (item) => restoreItem(work, item));
+  let left = 0;
+  await eachOf(await ledger.listIds(rollout.id, written), width, async (id) => {
+    if (isFailure(['restore-conflict', 'restore-failed'], await step(id))) left += 1;
+  });
+  return left > 0 ? 'rollback-stopped' : 'rolled-back';
+};
+
+/** Keeps the lease while work goes on: whoever lost it must not go on. */
+const createLease = async ({ ledger, clock }: RolloutDeps, id: string) => {
+  const runner = randomUUID();
+  let renewedAtMs = 0;
+  const keep = async (): Promise<void> => {
+    const nowMs = clock.now().getTime();
+    if (nowMs - renewedAtMs < leaseMs / 6) return;
+    if (!(await ledger.lease(id, runner, leaseMs)))
+      throw conflict(`Another process is at work on roll-out ${id}: see its status.`);
+    renewedAtMs = nowMs;
+  };
+  await keep();
+  return { keep, release: () => ledger.release(id, runner) };
+};
+
+const createWork =
+  (deps: RolloutDeps) =>
+  async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<UnderWay> => {
+    const { id } = rollout;
+    const lease = await createLease(deps, id);
+    const run: Run = { ...deps, rollout, keepLease: lease.keep };
+    const work = async (): Promise<void> => {
+      try {
+        await deps.ledger.setState(id, state);
+        await record(run, 'OK', { step: state });
+        const end = await all(run);
+        await deps.ledger.setState(id, end);
+        await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
+      } finally {
+        await lease.release();
+      }
+    };
+    return { id, done: work() };
+  };
+
+const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<Rollout> => {
+  const { template, version, label, ...options } = wanted;
+  if (!policy.templates.has(template))
+    throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+  await deps.capabilities.requireCapability('replace-content');
+  const target = await deps.versions.record(policy.workspace, template, label);
+  if (version !== undefined && version !== target.version)
+    throw conflict(`Template ${JSON.stringify(template)} is another one by now (${target.version}): plan again.`);
+  const running = (await deps.ledger.list()).filter((one) => one.template === template);
+  for (const { id } of running)
+    if (await deps.ledger.isLeased(id)) throw conflict(`Roll-out ${id} of this template is under way.`);
+  const rollout: Rollout = {
+    id: randomUUID(),
+    template,
+    version: target.version,
+    workspace: policy.workspace,
+    options,
+    state: 'running',
+  };
+  const items = (await listAll(deps.ledger, template)).flatMap((dashboard) => {
+    const cohort = cohortOf(dashboard.tenantRef, options);
+    return cohort === undefined ? [] : [{ ...dashboard, cohort }];
+  });
+  await deps.ledger.insert(rollout, items);
+  return rollout;
+};
+
+export const createRollouts = (deps: RolloutDeps): Rollouts => {
+  const work = createWork(deps);
+  return {
+    start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
+    resume: async (id) => {
+      const rollout = await loadRollout(deps.ledger, id);
+      if (!['running', 'stopped'].includes(rollout.state))
+        throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was stopped or interrupted goes on.`);
+      return work(rollout, 'running', applyAll);
+    },
+    rollback: async (id) => {
+      const rollout = await loadRollout(deps.ledger, id);
+      if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
+      return work(rollout, 'rolling-back', restoreAll);
+    },
+  };
+};

@@ -1,0 +1,100 @@
+/** The versions of templates: what a tenant's copy was made from is known by the digest of the template's content, which is kept once. */
+import { type Call, UpstreamRefusal } from '../../contract/client.js';
+import { getDashboardContent } from '../../contract/dashboard-content.js';
+import { canonicalJson } from '../../domain/canonical-json.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Capabilities } from '../capabilities.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type TemplateContent, templateVersionOf } from '../template-version.js';
+
+export type TemplateVersion = {
+  readonly template: string;
+  /** `templateVersionOf` the content. */
+  readonly version: string;
+  readonly content: TemplateContent;
+  readonly label: string | null;
+};
+
+export type TemplateVersions = {
+  /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND, or NOT_SUPPORTED. */
+  readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
+  /** What a copy was made from: kept before the copy's row names it. */
+  readonly keep: (version: Omit<TemplateVersion, 'label'>) => Promise<void>;
+  readonly find: (template: string, version: string) => Promise<TemplateVersion | undefined>;
+  /** Newest first. */
+  readonly list: (template: string) => Promise<readonly TemplateVersion[]>;
+};
+
+export type TemplateVersionsOptions = {
+  readonly ledger: Ledger;
+  readonly upstream: Call;
+  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly clock: Clock;
+};
+
+const readTemplate = async (upstream: Call, workspaceName: string, template: string): Promise<TemplateContent> => {
+  try {
+    const { data } = await upstream(getDashboardContent, { dashboardId: template, workspaceName });
+    const { layout, filters, metrics, gridMargin } = data;
+    return { layout, filters, metrics, gridMargin };
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal) || error.code !== 'INVALID_DASHBOARD_ID') throw error;
+    throw new Refusal(
+      'NOT_FOUND',
+      `The service has no template dashboard ${JSON.stringify(template)} in workspace ${JSON.stringify(workspaceName)}.`,
+      { cause: error },
+    );
+  }
+};
+
+type Row = {
+  readonly template: string;
+  readonly version: string;
+  readonly content: string;
+  readonly label: string | null;
+};
+
+const decode = ({ content, ...row }: Row): TemplateVersion => ({ ...row, content: JSON.parse(content) });
+
+export const createTemplateVersions = ({
+  ledger,
+  upstream,
+  capabilities,
+  clock,
+}: TemplateVersionsOptions): TemplateVersions => {
+  const rows = ledger.db.selectFrom('template_versions').select(['template', 'version', 'content', 'label']);
+  const find: TemplateVersions['find'] = async (template, version) => {
+    const row = await rows.where('template', '=', template).where('version', '=', version).executeTakeFirst();
+    return row && decode(row);
+  };
+  const keep = async (
+    { template, version, content }: Omit<TemplateVersion, 'label'>,
+    label?: string,
+  ): Promise<void> => {
+    const named = label === undefined ? {} : { label };
+    await ledger.db
+      .insertInto('template_versions')
+      .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
+      // What is there is of the same content: only its label may be new.
+      .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
+      .execute();
+  };
+  return {
+    find,
+    keep: (version) => keep(version),
+    record: async (workspace, template, label) => {
+      await capabilities.requireCapability('read-content');
+      const content = await readTemplate(upstream, workspace, template);
+      const version = templateVersionOf(content);
+      await keep({ template, version, content }, label);
+      const kept = await find(template, version);
+      if (kept === undefined) throw new Error(`version ${version} of template ${template} was not kept`);
+      return kept;
+    },
+    list: async (template) =>
+      (await rows.where('template', '=', template).orderBy('recorded_at', 'desc').orderBy('version').execute()).map(
+        decode,
+      ),
+  };
+};

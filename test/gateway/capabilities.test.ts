@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { createOpenApi } from '../../src/contract/openapi.js';
+import { bound } from '../../src/contract/operations.js';
+import { capabilityNames } from '../../src/domain/capability.js';
+import { capabilityTable, documentedCapabilities, fixedCapabilities } from '../../src/gateway/capabilities.js';
+import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { listen } from './scripted-service.js';
+
+const document = createOpenApi(bound, { version: '1.0.0' });
+const own = { guestlist: { template: 'delays', clientId: 'LAX' } };
+const metrics = [{ name: 'Flights a day', metricId: 'm' }];
+
+describe("a service's own document", () => {
+  it('says of a Guestlist service that it can do everything here', () => {
+    expect([...documentedCapabilities(document)]).toEqual(capabilityNames);
+  });
+
+  it('is asked operation by operation: an older service may lack some', () => {
+    const { '/api/v2/guest-token/revoke': _, ...paths } = document.paths;
+    const embeds = document.paths['/api/v2/data-app/embeds'];
+    const older = {
+      ...document,
+      paths: { ...paths, '/api/v2/data-app/embeds': { ...embeds, get: { ...embeds?.get, parameters: [] } } },
+    };
+    expect([...documentedCapabilities(older)]).toEqual(
+      capabilityNames.filter((name) => name !== 'revoke-guest-tokens' && name !== 'find-embed'),
+    );
+  });
+
+  it.each([
+    ['of another maker, with the same paths', { ...document, info: { title: 'Other', version: '1' } }],
+    ['that is text', 'Guestlist'],
+    ['that is nothing', undefined],
+    ['without paths', { info: { title: 'Guestlist' } }],
+    ['whose paths are a list', { info: { title: 'Guestlist' }, paths: [] }],
+  ])('says nothing where it is one %s', (_, other) => {
+    expect([...documentedCapabilities(other)]).toEqual([]);
+  });
+});
+
+describe('what an upstream can do', () => {
+  const start = async (
+    answer: () => { status: number; body: unknown },
+    capabilities: 'auto' | 'none' | ['find-embed'],
+  ) => {
+    const asked: unknown[] = [];
+    const baseUrl = await listen(({ url, headers }, response) => {
+      asked.push([url, headers.authorization]);
+      const { status, body } = answer();
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    const clock = createMovableClock();
+    const settings = { ...usualUpstreamSettings, retries: 0, capabilities };
+    const { log } = captureLog();
+    const upstream = createHttpUpstream({ baseUrl: `${baseUrl}/base`, apiKey: 'key', settings, clock, log });
+    return { capabilities: upstream.capabilities, asked, clock };
+  };
+
+  it('is read from its document once, without the key, and again when that is old', async () => {
+    let body: unknown = document;
+    const { capabilities, asked, clock } = await start(() => ({ status: 200, body }), 'auto');
+    const answers = await Promise.all(capabilityNames.map((name) => capabilities?.supports(name)));
+    expect(new Set(answers)).toEqual(new Set([true]));
+    expect(asked).toEqual([['/base/openapi.json', undefined]]);
+    body = {};
+    expect(await capabilities?.supports('find-embed')).toBe(true);
+    clock.advance(600_000);
+    expect(await capabilities?.supports('find-embed')).toBe(false);
+  });
+
+  it('is "not supported here" for a service without a document, with what is missing and why', async () => {
+    const { capabilities } = await start(() => ({ status: 404, body: {} }), 'auto');
+    for (const name of capabilityNames) {
+      expect(await capabilities?.supports(name)).toBe(false);
+      await expect(capabilities?.requireCapability(name)).rejects.toMatchObject({
+        code: 'NOT_SUPPORTED',
+        message: expect.stringContaining(capabilityTable[name].reason),
+      });
+    }
+  });
+
+  it('is not known while the service fails, and that is another answer', async () => {
+    let status = 503;
+    const { capabilities } = await start(() => ({ status, body: document }), 'auto');
+    expect(await capabilities?.supports('delete-dashboard')).toBe(false);
+    await expect(capabilities?.requireCapability('delete-dashboard')).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+    status = 200;
+    await capabilities?.requireCapability('delete-dashboard');
+  });
+
+  it('is what the operator lists, or nothing, without a question', async () => {
+    const listed = await start(() => ({ status: 200, body: document }), ['find-embed']);
+    expect(await listed.capabilities?.supports('find-embed')).toBe(true);
+    expect(await listed.capabilities?.supports('delete-dashboard')).toBe(false);
+    const none = await start(() => ({ status: 200, body: document }), 'none');
+    expect(await none.capabilities?.supports('find-embed')).toBe(false);
+    expect([...listed.asked, ...none.asked]).toEqual([]);
+  });
+});
+
+describe('a dashboard that exists already', () => {
+  /** The embed is the last of many; the upstream answers `embedId` as given here. */
+  const start = async (
+    knowsParameter: 'yes' | 'ignores it' | 'refuses it' | 'answers another',
+    metadata: unknown = own,
+  ) => {
+    const base = await startGateway();
+    const { upstream } = base;
+    for (const id of ['a', 'b', 'c', 'delays--LAX']) {
+      upstream.dashboards.set(id, { embedId: id, metadata: id === 'a' ? own : metadata, name: id, metrics });
+    }
+    upstream.state.intercept = ({ path, query }) => {
+      if (path !== '/api/v2/data-app/embeds' || query.embedId === undefined || knowsParameter === 'ignores it') return;
+      if (knowsParameter === 'refuses it') return upstream.refusal(400, 'INVALID_REQUEST_BODY');
+      const id = knowsParameter === 'yes' ? query.embedId : 'a';
+      const externalDashboard = { externalDashboardId: id, metadata: upstream.dashboards.get(id)?.metadata, name: id };
+      const embed = { embedId: id, embedType: 'dashboard', name: id, externalMetric: null, embedMetadata: null };
+      return { status: 200, body: { data: [{ ...embed, externalDashboard }], error: null } };
+    };
+    const gateway = await startGateway({
+      upstream: {
+        transport: upstream.transport,
+        apiKey: 'the-api-key',
+        baseUrl: 'http://service.test',
+        capabilities: fixedCapabilities(['find-embed']),
+      },
+    });
+    return { gateway, upstream };
+  };
+
+  it('is looked up by its id, and nothing is listed', async () => {
+    const { gateway, upstream } = await start('yes');
+    await gateway.granted(analyst);
+    expect(upstream.listings().map(({ query }) => query.embedId)).toEqual(['delays--LAX']);
+  });
+
+  it.each(['ignores it', 'refuses it', 'answers another'] as const)(
+    'is found in the listing where the service %s after all',
+    async (knows) => {
+      const { gateway, upstream } = await start(knows);
+      await gateway.granted(analyst);
+      expect(upstream.listings().length).toBeGreaterThan(1);
+    },
+  );
+
+  it.each(['yes', 'ignores it', 'refuses it', 'answers another'] as const)(
+    "is refused where it is a stranger's, and the service: %s",
+    async (knows) => {
+      const { gateway, upstream } = await start(knows, { guestlist: { template: 'delays', clientId: 'ATL' } });
+      expect(await gateway.refused(analyst)).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
+      expect(upstream.mints()).toEqual([]);
+      expect(gateway.lines.some(({ reason }) => reason === 'dashboard-of-a-stranger')).toBe(true);
+    },
+  );
+});

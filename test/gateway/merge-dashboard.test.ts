@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DashboardContent } from '../../src/domain/dashboard.js';
+import { isSameBoard, mergeDashboard } from '../../src/gateway/merge-dashboard.js';
+import { board, contents, copyOf, definition, histories, leavesOf, metric } from './boards.js';
+
+const merge = (base: DashboardContent, template: DashboardContent, tenant: DashboardContent) =>
+  mergeDashboard({ base, template, tenant });
+
+const numRuns = 200;
+
+describe('three-way merge of a template into a copy', () => {
+  it('a template that did not change changes nothing: merge(base, base, x) = x', () => {
+    fc.assert(
+      fc.property(contents, contents, (base, x) => {
+        const tenant = copyOf(x);
+        const merged = merge(base, base, tenant);
+        expect(merged.content).toEqual(tenant);
+        expect(merged).toMatchObject({ conflicts: [], isChanged: false });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('an untouched copy becomes the new template: merge(base, x, base) = x', () => {
+    fc.assert(
+      fc.property(contents, contents, (base, x) => {
+        const merged = merge(base, x, copyOf(base));
+        expect(merged).toMatchObject({ conflicts: [], isEdited: false });
+        expect(isSameBoard(merged.content, x, base, x)).toBe(true);
+        expect(leavesOf(merged.content)).toEqual(leavesOf(x));
+        // In the template's order, and the metrics that there were keep their ids.
+        const ids = merged.content.metrics.map(({ metricId }) => metricId.replace('copy-', ''));
+        expect(ids).toEqual(x.metrics.map(({ metricId }) => metricId));
+        for (const { metricId } of base.metrics)
+          expect(merged.content.metrics.map((one) => one.metricId)).not.toContain(metricId);
+      }),
+      { numRuns },
+    );
+  });
+
+  it('what both did alike is no conflict: merge(base, x, x) = x', () => {
+    fc.assert(
+      fc.property(contents, contents, (base, x) => {
+        const tenant = copyOf(x);
+        const merged = merge(base, x, tenant);
+        expect(merged.content).toEqual(tenant);
+        expect(merged).toMatchObject({ conflicts: [], isChanged: false });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('no edit of a tenant is ever lost, conflict or not', () => {
+    fc.assert(
+      fc.property(contents, contents, contents, (base, template, x) => {
+        const [before, own] = [leavesOf(base), leavesOf(copyOf(x))];
+        const after = leavesOf(merge(base, template, copyOf(x)).content);
+        for (const path of new Set([...before.keys(), ...own.keys()])) {
+          if (before.get(path) === own.get(path)) continue;
+          expect(after.get(path), path).toBe(own.get(path));
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  it('without a conflict, every change of the template arrives', () => {
+    fc.assert(
+      fc.property(histories, ({ base, template, tenant }) => {
+        const { content, conflicts } = merge(base, template, tenant);
+        fc.pre(conflicts.length === 0);
+        const [before, there, own] = [leavesOf(base), leavesOf(template), leavesOf(tenant)];
+        const after = leavesOf(content);
+        for (const path of new Set([...before.keys(), ...there.keys()])) {
+          if (before.get(path) === there.get(path) || before.get(path) !== own.get(path)) continue;
+          // Cards may be moved below what the tenant arranged.
+          if (path.endsWith(' cards') && after.has(path)) continue;
+          expect(after.get(path), path).toBe(there.get(path));
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  it('gives the same for the same, and nothing new when it is done again', () => {
+    fc.assert(
+      fc.property(histories, ({ base, template, tenant }) => {
+        const once = merge(base, template, tenant);
+        expect(merge(base, template, tenant)).toEqual(once);
+        if (once.conflicts.length === 0) expect(merge(template, template, once.content).isChanged).toBe(false);
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('conflicts and neighbours', () => {
+  const base = board({
+    metrics: [metric('a'), metric('b')],
+    layout: [
+      { metricId: 'a', x: 0, y: 0, w: 6, h: 4 },
+      { metricId: 'b', x: 6, y: 0, w: 6, h: 4 },
+    ],
+  });
+  const named = (content: DashboardContent, id: string, parts: object): DashboardContent => ({
+    ...content,
+    metrics: content.metrics.map((one) => (one.metricId.endsWith(id) ? { ...one, ...parts } : one)),
+  });
+  const without = (content: DashboardContent, id: string): DashboardContent => ({
+    ...content,
+    metrics: content.metrics.filter(({ metricId }) => !metricId.endsWith(id)),
+    layout: content.layout.filter(({ metricId }) => !metricId.endsWith(id)),
+  });
+  const conflictsOf = (template: DashboardContent, tenant: DashboardContent) => merge(base, template, tenant).conflicts;
+
+  it('two fields of one metric are merged, one field that both changed is a conflict at its path', () => {
+    const tenant = named(copyOf(base), 'a', { name: 'Ours' });
+    const narrowed = named(base, 'a', { definition: definition({ limit: 5 }) });
+    const merged = merge(base, narrowed, tenant);
+    expect(merged.conflicts).toEqual([]);
+    expect(merged.content.metrics[0]).toMatchObject({ metricId: 'copy-a', name: 'Ours', definition: { limit: 5 } });
+    expect(conflictsOf(named(base, 'a', { name: 'Theirs' }), tenant)).toEqual([
+      { path: 'metrics["a"].name', kind: 'changed-by-both' },
+    ]);
+  });
+
+  it('a metric that one side took away and the other changed stays as the tenant has it', () => {
+    const edited = named(copyOf(base), 'b', { name: 'Ours' });
+    const removed = merge(base, without(base, 'b'), edited);
+    expect(removed.conflicts).toEqual([{ path: 'metrics["b"]', kind: 'removed-by-template' }]);
+    expect(removed.content).toEqual(edited);
+    const gone = without(copyOf(base), 'b');
+    expect(conflictsOf(named(base, 'b', { name: 'New' }), gone)).toEqual([
+      { path: 'metrics["b"]', kind: 'removed-by-tenant' },
+    ]);
+    expect(merge(base, without(base, 'b'), copyOf(base)).content).toEqual(gone);
+  });
+
+  it('a moved card keeps its metric: what its template takes away is a conflict', () => {
+    const moved = { ...copyOf(base), layout: copyOf(base).layout.map((card) => ({ ...card, y: card.y + 4 })) };
+    const merged = merge(base, without(base, 'b'), moved);
+    expect(merged.conflicts).toEqual([{ path: 'metrics["b"]', kind: 'removed-by-template' }]);
+    expect(merged.content.layout).toEqual(moved.layout);
+  });
+
+  it("a metric of the tenant's own stays, and a new card of the template's goes below what it would lie over", () => {
+    const own = metric('own', { lineage: [] });
+    const tenant = {
+      ...copyOf(base),
+      metrics: [...copyOf(base).metrics, own],
+      layout: [...copyOf(base).layout, { metricId: 'own', x: 0, y: 4, w: 12, h: 4 }],
+    };
+    const grown = {
+      ...base,
+      metrics: [...base.metrics, metric('c')],
+      layout: [...base.layout, { metricId: 'c', x: 0, y: 4, w: 6, h: 3 }],
+    };
+    const { content, conflicts } = merge(base, grown, tenant);
+    expect(conflicts).toEqual([]);
+    expect(content.metrics.map(({ metricId }) => metricId)).toEqual(['copy-a', 'copy-b', 'c', 'own']);
+    expect(content.layout.find(({ metricId }) => metricId === 'c')).toEqual({ metricId: 'c', x: 0, y: 8, w: 6, h: 3 });
+  });
+
+  it('parts that do not go together are a conflict of the whole definition', () => {
+    const renamed = named(base, 'a', {
+      definition: definition({ measures: [{ name: 'Number', aggregate: 'COUNT' }] }),
+    });
+    const sorted = named(copyOf(base), 'a', {
+      definition: definition({ sort: [{ name: 'Count', direction: 'ASC' }] }),
+    });
+    const merged = merge(base, renamed, sorted);
+    expect(merged.conflicts).toEqual([{ path: 'metrics["a"].definition', kind: 'changed-by-both' }]);
+    expect(merged.content).toEqual(sorted);
+  });
+
+  it('a filter whose type changed is one thing, and a second copy of a metric is one of its own', () => {
+    const on = (dataType: 'string' | 'number', parts: object = {}) => [
+      {
+        name: 'State',
+        dataType,
+        applyOnTables: [{ schemaName: 'main', tableName: 'sales', columnName: 'state', dataType }],
+        ...parts,
+      },
+    ];
+    const filtered = { ...base, filters: on('string') };
+    const merged = merge(
+      filtered,
+      { ...base, filters: on('number') },
+      { ...copyOf(filtered), filters: on('string', { defaultValue: 'CA' }) },
+    );
+    expect(merged.conflicts).toEqual([{ path: 'filters["state"]', kind: 'changed-by-both' }]);
+    const twice = { ...copyOf(base), metrics: [...copyOf(base).metrics, metric('second', { lineage: ['a'] })] };
+    expect(merge(base, named(base, 'a', { name: 'New' }), twice).content.metrics.map(({ name }) => name)).toEqual([
+      'New',
+      'b',
+      'second',
+    ]);
+  });
+
+  it('what a copy does not take from its template stays the copy’s', () => {
+    const tenant = {
+      ...copyOf(base),
+      metadata: { guestlist: { template: 'delays' } },
+      isAllowPrivateMetricsByDefault: true,
+    };
+    const { content } = merge(base, { ...base, gridMargin: [4], metadata: { author: 'us' } }, tenant);
+    expect(content).toEqual({ ...tenant, gridMargin: [4] });
+  });
+});

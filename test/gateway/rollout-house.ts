@@ -1,0 +1,241 @@
+/** The real service in this process with a template and its tenants' copies, and a gateway's ledger that knows them. */
+
+import type { Call, Transport } from '../../src/contract/client.js';
+import { bound } from '../../src/contract/operations.js';
+import type { ApiKeyCaller } from '../../src/domain/caller.js';
+import { capabilityNames } from '../../src/domain/capability.js';
+import type { DashboardContent } from '../../src/domain/dashboard.js';
+import type { AuditEvent } from '../../src/gateway/audit.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
+import { dashboardIdOf } from '../../src/gateway/dashboard-id.js';
+import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import type { Policy } from '../../src/gateway/policy-file.js';
+import { loadPolicy } from '../../src/gateway/policy-file.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
+import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
+import { createUpstream } from '../../src/gateway/upstream.js';
+import { createHandlers } from '../../src/handlers.js';
+import { createDispatch } from '../../src/http/bind.js';
+import { inProcessTransport } from '../../src/http/in-process.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { hashToken } from '../../src/platform/keys.js';
+import { createAuthenticate } from '../../src/usecases/authenticate.js';
+import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboard-content.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
+import { exportEmbed, importDashboard } from '../../src/usecases/dashboard-transfer.js';
+import { createLastUses } from '../../src/usecases/last-use.js';
+import { columnRef, metric as over } from '../engine/world.js';
+import { createWorld, settings, stateFilter } from '../usecases/world.js';
+import { captureLog, createMovableClock } from './harness.js';
+
+const workspaceName = 'space';
+const service = { kind: 'serviceToken', tokenId: 't' } as const;
+
+const policyOf = (template: string): Policy =>
+  loadPolicy(
+    `
+version: 1
+dataApp: app
+workspace: space
+datamart: sales
+session:
+  claims: { org_id: string }
+  tenant: claims.org_id
+  roles: '["member"]'
+templates:
+  ${template}: { name: Sales }
+rules:
+  - name: all
+    when: 'true'
+    grant: { templates: [${template}] }
+`,
+    'policy.yaml',
+  );
+
+const metric = (metricId: string, y: number) => ({
+  metricId,
+  name: `Metric ${metricId}`,
+  lineage: [],
+  placement: 'METRIC' as const,
+  definition: over('sales', {
+    dimensions: [{ name: 'Shop', column: columnRef('sales.shop') }],
+    measures: [{ name: `Count ${y}`, aggregate: 'COUNT' as const }],
+  }),
+});
+
+/** Three metrics one below the other, and one filter. */
+export const firstEdition: DashboardContent = {
+  metrics: [metric('count', 0), metric('by-shop', 4), metric('by-state', 8)],
+  layout: ['count', 'by-shop', 'by-state'].map((metricId, index) => ({ metricId, x: 0, y: index * 4, w: 12, h: 4 })),
+  filters: [stateFilter],
+  gridMargin: [8, 8],
+};
+
+type Metric = DashboardContent['metrics'][number];
+
+/** The content with one of its metrics changed; `name` is as the first edition has it. */
+export const withMetric = (content: DashboardContent, name: string, parts: Partial<Metric>): DashboardContent => ({
+  ...content,
+  metrics: content.metrics.map((one) => (one.name === `Metric ${name}` ? { ...one, ...parts } : one)),
+});
+
+/** Changes one metric, takes one away, adds one, and widens the margin. */
+export const secondEdition = (first: DashboardContent): DashboardContent => {
+  const changed = withMetric(first, 'by-shop', { name: 'Shops' });
+  const gone = first.metrics.find(({ name }) => name === 'Metric by-state')?.metricId;
+  return {
+    ...changed,
+    gridMargin: [16],
+    metrics: [...changed.metrics.filter(({ metricId }) => metricId !== gone), metric('by-client', 12)],
+    layout: [
+      ...first.layout.filter(({ metricId }) => metricId !== gone),
+      { metricId: 'by-client', x: 0, y: 8, w: 6, h: 4 },
+    ],
+  };
+};
+
+export type RolloutHouse = Awaited<ReturnType<typeof openRolloutHouse>>;
+export type Board = Awaited<ReturnType<typeof openBoard>>;
+
+/** `databaseUrl` null: embedded, one database for each half. */
+export const openRolloutHouse = async (databaseUrl: string | null = null) => {
+  const world = await createWorld(databaseUrl);
+  const { store, deps } = world;
+  const { log } = captureLog();
+  const apiKey = 'key-of-app';
+  await store.apiKeys.insert({
+    id: 'k',
+    name: 'k',
+    hash: hashToken(apiKey),
+    dataAppId: 'id-app',
+    createdAt: deps.clock.now(),
+    expiresAt: null,
+  });
+  const lastUses = createLastUses({ store, clock: deps.clock, log });
+  const authenticate = createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses });
+  const dispatch = createDispatch({ operations: bound, handlers: createHandlers(deps), authenticate, log });
+  const transport: Transport = inProcessTransport(dispatch);
+  const upstream: Call = createUpstream(transport, apiKey);
+  const database = await openDatabase({ databaseUrl, folder: null });
+  const ledger = await openLedger(database.connect<LedgerTables>());
+  const clock = createMovableClock();
+  const events: AuditEvent[] = [];
+  const caller: ApiKeyCaller = world.api();
+  const capabilities = fixedCapabilities(capabilityNames);
+  const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
+  const rolloutLedger = createRolloutLedger(ledger, clock);
+  return {
+    world,
+    ledger,
+    versions,
+    capabilities,
+    upstream,
+    clock,
+    events,
+    log,
+    caller,
+    rolloutLedger,
+    audit: { record: async (event: AuditEvent) => void events.push(event) },
+    close: async () => {
+      await database.close();
+      await world.close();
+    },
+  };
+};
+
+/** A template of its own, with what a test does to it and to its copies. */
+export const openBoard = async (house: RolloutHouse, template: string) => {
+  const { world, versions, ledger, clock, caller } = house;
+  const { deps, store } = world;
+  const readTemplate = async () => getDashboardContent(deps)(service, { dashboardId: template, workspaceName });
+  const publish = async (change: (content: DashboardContent) => DashboardContent): Promise<void> => {
+    const { content, digest } = await readTemplate();
+    const command = { dashboardId: template, workspaceName, content: change(content), expectedDigest: digest };
+    await replaceDashboardContent(deps)(service, command);
+  };
+  await importDashboard(deps)(service, { workspaceName, dashboardId: template, importDashboardData: firstEdition });
+
+  const idOf = (clientId: string): string => dashboardIdOf(template, clientId);
+
+  /** Copies of the template as it is, as provisioning makes and notes them. */
+  const provision = async (clientIds: readonly string[], isNoted = true): Promise<void> => {
+    const { version } = await versions.record(workspaceName, template);
+    const now = clock.now();
+    for (const clientId of clientIds) {
+      await createDashboardEmbed(deps)(caller, {
+        dashboardId: idOf(clientId),
+        clientId,
+        workspaceName,
+        accessSettings: settings,
+        templateDashboardId: template,
+        isImportMetrics: true,
+        isRenameDashboard: false,
+        metadata: { guestlist: { template, clientId } },
+      });
+    }
+    if (clientIds.length === 0) return;
+    const tenants = clientIds.map((clientId) => ({ clientId, tenantRef: ledger.refOf(clientId) }));
+    await ledger.db
+      .insertInto('tenants')
+      .values(
+        tenants.map(({ clientId, tenantRef }) => ({
+          tenant_ref: tenantRef,
+          client_id: clientId,
+          state: 'active' as const,
+          occurred_at: null,
+          created_at: now,
+          updated_at: now,
+        })),
+      )
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await ledger.db
+      .insertInto('dashboards')
+      .values(
+        tenants.map(({ clientId, tenantRef }) => ({
+          tenant_ref: tenantRef,
+          template,
+          dashboard_id: idOf(clientId),
+          upstream: 'u',
+          key_ref: 'k',
+          template_version: isNoted ? version : null,
+          attempt: 'a',
+          started_at: now,
+          created_at: now,
+          verified_at: now,
+          doubted_at: null,
+          failed_at: null,
+          failed_step: null,
+          failure: null,
+        })),
+      )
+      .execute();
+  };
+
+  const read = (clientId: string) => getDashboardContent(deps)(caller, { dashboardId: idOf(clientId), workspaceName });
+  return {
+    template,
+    policy: policyOf(template),
+    idOf,
+    provision,
+    publish,
+    readTemplate,
+    read,
+    /** The bytes of the interface's own export. */
+    exported: async (clientId: string): Promise<string> =>
+      JSON.stringify(bound.exportEmbed.encode(await exportEmbed(deps)(caller, { embedId: idOf(clientId) }))),
+    /** What a guest of the tenant does: a metric's new name. */
+    renames: async (clientId: string, from: string, name: string): Promise<void> => {
+      const found = (await read(clientId)).content.metrics.find((one) => one.name === from);
+      const owner = { dataAppId: caller.dataAppId, clientId };
+      if (found === undefined || !(await store.metrics.change(found.metricId, owner, { name })))
+        throw new Error(`${clientId} has no metric ${from}`);
+    },
+    /** Any edit, by the host's backend. */
+    edits: async (clientId: string, change: (content: DashboardContent) => DashboardContent): Promise<void> => {
+      const { content, digest } = await read(clientId);
+      const command = { dashboardId: idOf(clientId), workspaceName, content: change(content), expectedDigest: digest };
+      await replaceDashboardContent(deps)(caller, command);
+    },
+  };
+};

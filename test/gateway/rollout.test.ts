@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Call } from '../../src/contract/client.js';
+import { replaceDashboardContent } from '../../src/contract/dashboard-content.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
+import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollouts.js';
+import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-house.js';
+
+let house: RolloutHouse;
+beforeAll(async () => {
+  house = await openRolloutHouse();
+});
+afterAll(() => house.close());
+
+let made = 0;
+/** A template of its own with copies of these tenants. */
+const openWith = async (...clientIds: readonly string[]): Promise<Board> => {
+  made += 1;
+  const board = await openBoard(house, `board-${made}`);
+  await board.provision(clientIds);
+  return board;
+};
+
+const rolloutsOf = (parts: Partial<RolloutDeps> = {}) =>
+  createRollouts({ ...house, ledger: house.rolloutLedger, width: 2, ...parts });
+const wanted = { canary: [], steps: [100], maxFailures: 0, onConflict: 'leave', isAdopting: false } as const;
+type Wanted = Partial<Omit<StartRollout, 'template'>>;
+
+const apply = async ({ template, policy }: Board, parts: Wanted = {}, deps: Partial<RolloutDeps> = {}) => {
+  const { id, done } = await rolloutsOf(deps).start(policy, { ...wanted, template, ...parts });
+  await done;
+  return rolloutStatus(house.rolloutLedger, id);
+};
+const finish = async (begun: ReturnType<ReturnType<typeof rolloutsOf>['resume']>) => {
+  const { id, done } = await begun;
+  await done;
+  return rolloutStatus(house.rolloutLedger, id);
+};
+const rollback = (id: string) => finish(rolloutsOf().rollback(id));
+
+const plan = async ({ template, policy }: Board) => {
+  const deps = { ...house, ledger: house.rolloutLedger };
+  const page = await planRollout(deps, policy, { template, after: '', limit: 500 });
+  return Object.fromEntries(page.tenants.map(({ clientId, ...rest }) => [clientId, rest]));
+};
+const namesOf = async (board: Board, clientId: string) =>
+  (await board.read(clientId)).content.metrics.map(({ name }) => name);
+
+const allExports = async (board: Board, clientIds: readonly string[]) =>
+  Promise.all(clientIds.map((clientId) => board.exported(clientId)));
+
+/** The upstream where this call fails, before or after the service did it. */
+const failing =
+  (isMeant: (dashboardId: string, operation: string) => boolean, error: () => Error, isAfter = false): Call =>
+  async (operation, input) => {
+    const isHit = isMeant(String((input as { dashboardId?: string }).dashboardId), operation.name);
+    if (isHit && !isAfter) throw error();
+    const answer = await house.upstream(operation, input);
+    if (isHit) throw error();
+    return answer;
+  };
+const unavailable = () => new Refusal('UPSTREAM_UNAVAILABLE', 'it does not answer');
+
+describe('plan: drift, tenant by tenant', () => {
+  it('tells behind, edited, conflict, up to date, missing, unreadable and unknown apart, and writes nothing', async () => {
+    const board = await openWith('plain', 'edited', 'clash', 'gone', 'stolen');
+    await board.provision(['old', 'odd'], false);
+    await board.renames('edited', 'Metric count', 'Ours');
+    await board.renames('clash', 'Metric by-shop', 'Ours');
+    await board.renames('odd', 'Metric count', 'Odd');
+    await board.edits('stolen', (content) => ({ ...content, metadata: { guestlist: { clientId: 'other' } } }));
+    const gone = await house.world.store.dashboards.findByExternalId('id-app', board.idOf('gone'));
+    if (gone !== undefined) await house.world.store.dashboards.delete(gone);
+    expect((await plan(board)).edited).toMatchObject({ status: 'up-to-date', isEdited: true });
+    const { version } = await house.versions.record('space', board.template);
+    await board.publish(secondEdition);
+    await board.provision(['new']);
+    expect(await plan(board)).toMatchObject({
+      plain: { status: 'behind', isEdited: false, fromVersion: version },
+      edited: { status: 'edited', isEdited: true, conflicts: [] },
+      clash: { status: 'conflict', conflicts: [{ kind: 'changed-by-both', path: expect.stringMatching(/\.name$/) }] },
+      gone: { status: 'missing' },
+      stolen: { status: 'unreadable', fault: expect.stringContaining('mark') },
+      old: { status: 'unknown-base', adoptable: version },
+      odd: { status: 'unknown-base', adoptable: null },
+      new: { status: 'up-to-date', isEdited: false },
+    });
+    expect(await namesOf(board, 'plain')).toContain('Metric by-state');
+  });
+
+  it('comes in pages, all of one version of the template', async () => {
+    const board = await openWith('a', 'b', 'c');
+    const deps = { ...house, ledger: house.rolloutLedger };
+    const { template, policy } = board;
+    const first = await planRollout(deps, policy, { template, after: '', limit: 2 });
+    const { version, next } = first;
+    const second = await planRollout(deps, policy, { template, after: next ?? '', limit: 2, version });
+    expect([...first.tenants, ...second.tenants].map(({ clientId }) => clientId).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(second.next).toBeNull();
+    await board.publish(secondEdition);
+    await expect(planRollout(deps, policy, { template, after: '', limit: 2, version })).rejects.toThrow(/plan again/);
+  });
+});
+
+describe('apply', () => {
+  it('brings the new template, keeps what tenants edited, and leaves a conflict alone', async () => {
+    const board = await openWith('plain', 'edited', 'clash');
+    await board.renames('edited', 'Metric count', 'Ours');
+    await board.renames('clash', 'Metric by-shop', 'Mine');
+    const clash = await board.exported('clash');
+    const ids = new Map((await board.read('edited')).content.metrics.map(({ name, metricId }) => [name, metricId]));
+    await board.publish(secondEdition);
+    const status = await apply(board);
+    expect(status).toMatchObject({ state: 'finished', isAtWork: false });
+    expect(status.cohorts).toEqual([{ name: '100 %', states: { applied: 2, conflict: 1 } }]);
+    expect(status.tenants).toMatchObject([{ clientId: 'clash', state: 'conflict' }]);
+    expect(await namesOf(board, 'plain')).toEqual(['Metric count', 'Shops', 'Metric by-client']);
+    expect(await namesOf(board, 'edited')).toEqual(['Ours', 'Shops', 'Metric by-client']);
+    expect(await board.exported('clash')).toBe(clash);
+    // Grants, embeds and guests' views name metrics by their ids.
+    const after = (await board.read('edited')).content.metrics;
+    expect(after.slice(0, 2).map(({ metricId }) => metricId)).toEqual([ids.get('Ours'), ids.get('Metric by-shop')]);
+    expect(await plan(board)).toMatchObject({
+      plain: { status: 'up-to-date', isEdited: false },
+      edited: { status: 'up-to-date', isEdited: true },
+      clash: { status: 'conflict' },
+    });
+    // Persons who account for it learn who, what and how it ended; the dashboard's id would name the tenant.
+    const own = house.events.filter(({ detail }) => detail?.rollout === status.id);
+    expect(own.map(({ code }) => code).toSorted()).toEqual(['CONFLICT', 'OK', 'OK', 'OK', 'OK']);
+    expect(JSON.stringify(own.map(({ detail }) => detail))).not.toMatch(/plain|edited|clash/);
+  });
+
+  it('on-conflict keep-tenant: takes what is not in conflict', async () => {
+    const board = await openWith('clash');
+    await board.renames('clash', 'Metric by-shop', 'Mine');
+    await board.publish(secondEdition);
+    const status = await apply(board, { onConflict: 'keep-tenant' });
+    expect(status.cohorts[0]?.states).toEqual({ applied: 1 });
+    expect(status.tenants).toMatchObject([{ clientId: 'clash', state: 'applied', conflicts: [{}] }]);
+    expect(await namesOf(board, 'clash')).toEqual(['Metric count', 'Mine', 'Metric by-client']);
+  });
+
+  it('goes by cohorts: the canary first, and stops where more fail than may', async () => {
+    const clients = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const board = await openWith(...clients);
+    await board.publish(secondEdition);
+    const upstream = failing(
+      (dashboardId, name) => dashboardId === board.idOf('c') && name === 'replaceDashboardContent',
+      unavailable,
+    );
+    const canary = ['c', 'd'].map(house.ledger.refOf);
+    const status = await apply(board, { canary, steps: [50, 100] }, { upstream });
+    expect(status.state).toBe('stopped');
+    expect(status.cohorts[0]).toEqual({ name: 'canary', states: { applied: 1, failed: 1 } });
+    expect(status.cohorts.slice(1).flatMap(({ states }) => Object.keys(states))).toEqual(
+      status.cohorts.slice(1).map(() => 'waiting'),
+    );
+    const resumed = await finish(rolloutsOf().resume(status.id));
+    expect(resumed.state).toBe('finished');
+    expect(resumed.cohorts.every(({ states }) => Object.keys(states).join() === 'applied')).toBe(true);
+    await expect(rolloutsOf().resume(status.id)).rejects.toThrow(/finished/);
+  });
+
+  it('max-failures: goes on with fewer', async () => {
+    const board = await openWith('a', 'b', 'c');
+    await board.publish(secondEdition);
+    const isA = (dashboardId: string, name: string) =>
+      dashboardId === board.idOf('a') && name === 'replaceDashboardContent';
+    const status = await apply(board, { maxFailures: 1 }, { upstream: failing(isA, unavailable) });
+    expect(status).toMatchObject({ state: 'finished', cohorts: [{ states: { applied: 2, failed: 1 } }] });
+    expect(status.tenants).toMatchObject([{ clientId: 'a', state: 'failed', fault: 'it does not answer' }]);
+  });
+
+  it('an edit between the reading and the writing is merged too, and never overwritten', async () => {
+    const board = await openWith('busy');
+    await board.publish(secondEdition);
+    let edits = 0;
+    const upstream: Call = async (operation, input) => {
+      if (operation === (replaceDashboardContent as unknown) && edits++ === 0)
+        await board.renames('busy', 'Metric count', 'Just now');
+      return house.upstream(operation, input);
+    };
+    expect((await apply(board, {}, { upstream })).cohorts[0]?.states).toEqual({ applied: 1 });
+    expect(await namesOf(board, 'busy')).toEqual(['Just now', 'Shops', 'Metric by-client']);
+  });
+
+  it('a copy of unknown origin is adopted only where it equals a known version, and only if asked', async () => {
+    const board = await openWith();
+    await board.provision(['old', 'odd'], false);
+    await board.renames('odd', 'Metric count', 'Odd');
+    await board.publish(secondEdition);
+    const left = await apply(board);
+    expect(left.cohorts[0]?.states).toEqual({ 'unknown-base': 2 });
+    const adopted = await apply(board, { isAdopting: true });
+    expect(adopted.cohorts[0]?.states).toEqual({ applied: 1, 'unknown-base': 1 });
+    expect(await namesOf(board, 'old')).toEqual(['Metric count', 'Shops', 'Metric by-client']);
+    expect(await namesOf(board, 'odd')).toContain('Odd');
+  });
+
+  it('is refused for another template than planned, an unknown one, and while another roll-out of it is under way', async () => {
+    const board = await openWith('a');
+    const { template, policy } = board;
+    const { version } = await house.versions.record('space', template);
+    await board.publish(secondEdition);
+    await expect(rolloutsOf().start(policy, { ...wanted, template, version })).rejects.toThrow(/plan again/);
+    await expect(rolloutsOf().start(policy, { ...wanted, template: 'none' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    const { id, done } = await rolloutsOf().start(policy, { ...wanted, template });
+    await expect(rolloutsOf().start(policy, { ...wanted, template })).rejects.toThrow(/under way/);
+    await expect(rolloutsOf().resume(id)).rejects.toThrow(/Another process/);
+    await done;
+    await expect(rollback('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('rollback', () => {
+  it('gives byte-identical exports, with the removed metric under its id', async () => {
+    const clients = ['a', 'b', 'c'];
+    const board = await openWith(...clients);
+    await board.renames('b', 'Metric count', 'Ours');
+    await board.edits('c', (content) => ({
+      ...content,
+      metadata: { ...content.metadata, z: { b: [1, 2.5], a: null } },
+    }));
+    const before = await allExports(board, clients);
+    const { version } = await house.versions.record('space', board.template);
+    await board.publish(secondEdition);
+    const { id } = await apply(board);
+    const after = await allExports(board, clients);
+    expect(after.filter((text, index) => text === before[index])).toEqual([]);
+    expect(await rollback(id)).toMatchObject({ state: 'rolled-back', cohorts: [{ states: { restored: 3 } }] });
+    expect(await allExports(board, clients)).toEqual(before);
+    expect(await plan(board)).toMatchObject({ a: { status: 'behind', fromVersion: version } });
+    await expect(rollback(id)).rejects.toThrow(/already/);
+    // And forth again: the same copies of the new metric are taken up.
+    await apply(board);
+    expect(await allExports(board, clients)).toEqual(after);
+  });
+
+  it('an edit after the roll-out is reported, and stands', async () => {
+    const board = await openWith('a', 'b');
+    await board.publish(secondEdition);
+    const { id } = await apply(board);
+    await board.renames('a', 'Shops', 'Our shops');
+    const edited = await board.exported('a');
+    const status = await rollback(id);
+    expect(status).toMatchObject({
+      state: 'rollback-stopped',
+      cohorts: [{ states: { restored: 1, 'restore-conflict': 1 } }],
+    });
+    expect(status.tenants).toMatchObject([{ clientId: 'a', state: 'restore-conflict' }]);
+    expect(await board.exported('a')).toBe(edited);
+    await board.renames('a', 'Our shops', 'Shops');
+    expect((await rollback(id)).state).toBe('rolled-back');
+  });
+
+  it('takes back what was stopped, and leaves alone what it did not write', async () => {
+    const board = await openWith('a', 'b', 'clash');
+    await board.renames('clash', 'Metric by-shop', 'Mine');
+    const before = await allExports(board, ['a', 'b', 'clash']);
+    await board.publish(secondEdition);
+    const isB = (dashboardId: string, name: string) =>
+      dashboardId === board.idOf('b') && name === 'replaceDashboardContent';
+    // The service did it, and its answer never came.
+    const { id, state } = await apply(board, {}, { upstream: failing(isB, unavailable, true) });
+    expect(state).toBe('stopped');
+    expect(await rollback(id)).toMatchObject({ state: 'rolled-back' });
+    expect(await allExports(board, ['a', 'b', 'clash'])).toEqual(before);
+  });
+});
+
+describe('interrupted anywhere, it goes on', () => {
+  class Killed extends Error {}
+
+  /** After so many calls the process is gone: the last one was done and not heard of, and nothing is done any more. */
+  const mortal = (calls: number) => {
+    let left = calls;
+    const wrap = <T extends object>(part: T): T =>
+      new Proxy(part, {
+        get: (target, name) => {
+          const value = Reflect.get(target, name);
+          return typeof value === 'function' ? guard(value.bind(target)) : value;
+        },
+      });
+    const guard =
+      (call: (...args: unknown[]) => unknown) =>
+      async (...args: unknown[]) => {
+        left -= 1;
+        if (left < 0) throw new Killed();
+        const answer = await call(...args);
+        if (left === 0) throw new Killed();
+        return answer;
+      };
+    return {
+      ledger: wrap(house.rolloutLedger),
+      versions: house.versions,
+      upstream: guard(house.upstream as never) as unknown as Call,
+      audit: wrap(house.audit),
+      width: 1,
+      isDead: () => left <= 0,
+    };
+  };
+
+  /** Kills one after each of its calls in turn, until one lives; what a kill leaves is looked at, and made good, by `mend`. */
+  const killEach = async (
+    begin: (deps: ReturnType<typeof mortal>) => Promise<unknown>,
+    mend: () => Promise<void>,
+  ): Promise<number> => {
+    for (let kills = 0; ; kills += 1) {
+      const deps = mortal(kills + 1);
+      const outcome = await begin(deps).then(
+        () => 'done',
+        (error: unknown) => error,
+      );
+      if (outcome !== 'done' && !(outcome instanceof Killed)) throw outcome;
+      // Whoever died holds its lease no longer than a minute.
+      house.clock.advance(61_000);
+      await mend();
+      if (!deps.isDead()) return kills;
+    }
+  };
+  const lastOf = async ({ template }: Board) =>
+    (await house.rolloutLedger.list()).find((rollout) => rollout.template === template);
+
+  it('killed after each of its steps in turn, a roll-out ends as one that was not, and can be taken back', async () => {
+    const board = await openWith('a');
+    await board.renames('a', 'Metric count', 'Ours');
+    const before = await board.exported('a');
+    await board.publish(secondEdition);
+    const begin = async (deps: ReturnType<typeof mortal>) =>
+      (await rolloutsOf(deps).start(board.policy, { ...wanted, template: board.template })).done;
+    let round = 0;
+    const kills = await killEach(begin, async () => {
+      const last = await lastOf(board);
+      if (last === undefined || last.state === 'rolled-back') return;
+      round += 1;
+      // Every other one is taken back as the kill left it.
+      if (last.state === 'running' && round % 2 === 0) {
+        expect((await finish(rolloutsOf().resume(last.id))).state).toBe('finished');
+        expect(await namesOf(board, 'a')).toEqual(['Ours', 'Shops', 'Metric by-client']);
+      }
+      expect((await rollback(last.id)).state).toBe('rolled-back');
+      expect(await board.exported('a')).toBe(before);
+    });
+    expect(kills).toBeGreaterThan(12);
+  }, 240_000);
+
+  it('killed after each of its steps in turn, a rollback ends as one that was not', async () => {
+    const board = await openWith('a');
+    const before = await board.exported('a');
+    await board.publish(secondEdition);
+    let id = (await apply(board)).id;
+    const begin = async (deps: ReturnType<typeof mortal>) => (await rolloutsOf(deps).rollback(id)).done;
+    const kills = await killEach(begin, async () => {
+      const { state } = await rolloutStatus(house.rolloutLedger, id);
+      if (state !== 'rolled-back') expect((await rollback(id)).state).toBe('rolled-back');
+      expect(await board.exported('a')).toBe(before);
+      id = (await apply(board)).id;
+    });
+    expect(kills).toBeGreaterThan(8);
+  }, 240_000);
+
+  it('an edit while it was interrupted is kept, and said', async () => {
+    const board = await openWith('a');
+    await board.publish(secondEdition);
+    const isWrite = (_: string, name: string) => name === 'replaceDashboardContent';
+    const { id } = await apply(board, {}, { upstream: failing(isWrite, unavailable) });
+    await board.renames('a', 'Metric by-shop', 'Ours');
+    const edited = await board.exported('a');
+    const status = await finish(rolloutsOf().resume(id));
+    expect(status.tenants).toMatchObject([{ state: 'conflict', fault: expect.stringContaining('interrupted') }]);
+    expect(await board.exported('a')).toBe(edited);
+  });
+});
+
+it('forgets a tenant that is erased, with its before-images', async () => {
+  const board = await openWith('leaver', 'stayer');
+  await board.renames('leaver', 'Metric count', 'A secret of theirs');
+  await board.publish(secondEdition);
+  await apply(board);
+  const rows = async () => JSON.stringify(await house.ledger.db.selectFrom('rollout_items').selectAll().execute());
+  expect(await rows()).toContain('A secret of theirs');
+  expect(await house.rolloutLedger.forgetTenant(house.ledger.refOf('leaver'))).toBe(1);
+  expect(await rows()).not.toContain('A secret of theirs');
+});

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { gatewayToken, manager, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
+import { policyOf } from './policies.js';
+
+type Dashboard = { template: string; step: string; failure: { reason: string } | null };
+type Listed = { clientId: string | null; state: string; outcome: string; dashboards: Dashboard[] };
+type Provisioned = {
+  clientId: string;
+  outcome: string;
+  reason?: string;
+  dashboards: { template: string; outcome: string; reason?: string }[];
+};
+type Answer<T> = { tenants: T[]; next: string | null };
+
+const start = async (policyChange: object = { onSignUp: ['delays', 'routes'] }) => {
+  const ledger = await openTestLedger();
+  const started = await startGateway({ ledger, policy: policyOf(policyChange) });
+  const command = async (name: string, input: object) => {
+    const response = await fetch(`${started.url}/gateway/admin/${name}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      body: JSON.stringify(input),
+    });
+    return (await response.json()) as { data: unknown; error: { code: string; message: string } | null };
+  };
+  const list = async (input: object = {}) => (await command('tenants-list', input)).data as Answer<Listed>;
+  const provision = async (input: object) => (await command('tenants-provision', input)).data as Answer<Provisioned>;
+  const setState = (clientId: string, state: 'suspended' | 'deleted') =>
+    ledger.db
+      .updateTable('tenants')
+      .set({ state, ...(state === 'deleted' ? { client_id: null } : {}) })
+      .where('tenant_ref', '=', ledger.refOf(clientId))
+      .execute();
+  return { ...started, ledger, command, list, provision, setState };
+};
+
+describe('tenants-list', () => {
+  it('shows each tenant once, page by page, with its dashboards; a deleted one without its name', async () => {
+    const { granted, list, setState } = await start();
+    const clients = ['A', 'B', 'C', 'D', 'E'];
+    for (const org_id of clients) await granted({ ...manager, org_id });
+    await setState('C', 'deleted');
+    const seen: (string | null)[] = [];
+    let after: string | null = null;
+    do {
+      const page: Answer<Listed> = await list({ limit: 2, ...(after === null ? {} : { after }) });
+      seen.push(...page.tenants.map(({ clientId }) => clientId));
+      after = page.next;
+    } while (after !== null);
+    expect(seen).toEqual([null, 'A', 'B', 'D', 'E']);
+    const one = await list({ clientId: 'A' });
+    expect(one).toMatchObject({
+      tenants: [
+        {
+          clientId: 'A',
+          state: 'active',
+          outcome: 'complete',
+          dashboards: [
+            { template: 'delays', dashboardId: 'delays--A', step: 'ready', failure: null },
+            { template: 'routes', dashboardId: 'routes--A', step: 'ready', failure: null },
+          ],
+        },
+      ],
+      next: null,
+    });
+    expect((await list({ state: 'deleted' })).tenants.map(({ clientId }) => clientId)).toEqual([null]);
+  });
+
+  it('finds those whose provisioning failed, at which step and why', async () => {
+    const { refused, granted, list, upstream, clock, ledger } = await start();
+    await granted({ ...manager, org_id: 'GOOD' });
+    upstream.state.intercept = ({ body }) =>
+      JSON.stringify(body ?? {}).includes('routes--BAD')
+        ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR')
+        : undefined;
+    await refused({ ...manager, org_id: 'BAD' });
+    const { tenants } = await list({ outcome: 'failed' });
+    expect(tenants).toMatchObject([
+      {
+        clientId: 'BAD',
+        outcome: 'failed',
+        dashboards: [
+          { template: 'delays', step: 'ready' },
+          {
+            template: 'routes',
+            step: 'failed',
+            failure: { step: 'create', reason: 'provisioning-refused', failures: 1 },
+          },
+        ],
+      },
+    ]);
+    await ledger.db
+      .insertInto('tenants')
+      .values({
+        tenant_ref: 'x',
+        client_id: 'NONE',
+        state: 'active',
+        created_at: clock.now(),
+        updated_at: clock.now(),
+      })
+      .execute();
+    const names = async (outcome: string) => (await list({ outcome })).tenants.map(({ clientId }) => clientId);
+    expect(await names('complete')).toEqual(['GOOD']);
+    expect(await names('none')).toEqual(['NONE']);
+    expect(await names('unfinished')).toEqual([]);
+  });
+
+  it('says what is wrong with a filter or a cursor', async () => {
+    const { command } = await start();
+    for (const input of [{ after: 'x' }, { after: 'W10' }, { state: 'gone' }, { limit: 0 }, { outcome: "'" }]) {
+      expect((await command('tenants-list', input)).error?.code).toBe('INVALID_REQUEST_BODY');
+    }
+  });
+});
+
+describe('tenants-provision', () => {
+  it('makes what onSignUp lists for all active tenants of the ledger, page by page, and each once', async () => {
+    const { granted, provision, list, upstream, setState } = await start();
+    for (const org_id of ['A', 'B', 'C', 'D', 'E']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
+    await setState('B', 'suspended');
+    await setState('C', 'deleted');
+    const before = upstream.created().length;
+    const first = await provision({ limit: 2 });
+    expect(first.tenants.map(({ clientId, outcome }) => [clientId, outcome])).toEqual([
+      ['A', 'complete'],
+      ['D', 'complete'],
+    ]);
+    const second = await provision({ limit: 2, after: first.next });
+    expect(second.tenants.map(({ clientId }) => clientId)).toEqual(['E']);
+    expect(second.next).toBeNull();
+    expect(upstream.created().length - before).toBe(3);
+    await provision({});
+    expect(upstream.created().length - before).toBe(3);
+    expect((await list({ template: 'routes' })).tenants.map(({ clientId }) => clientId)).toEqual(['A', 'D', 'E']);
+  });
+
+  it('reports tenant by tenant, and goes on where one fails', async () => {
+    const { granted, provision, upstream, setState } = await start();
+    for (const org_id of ['A', 'B', 'S']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
+    await setState('S', 'suspended');
+    upstream.state.intercept = ({ body }) =>
+      JSON.stringify(body ?? {}).includes('routes--A') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
+    const { tenants } = await provision({ clientIds: ['A', 'B', 'S', 'NEW'] });
+    expect(tenants).toMatchObject([
+      {
+        clientId: 'A',
+        outcome: 'partial',
+        dashboards: [
+          { template: 'delays', outcome: 'ready' },
+          { template: 'routes', outcome: 'failed', reason: 'provisioning-refused' },
+        ],
+      },
+      { clientId: 'B', outcome: 'complete' },
+      { clientId: 'S', outcome: 'skipped', reason: 'suspended' },
+      { clientId: 'NEW', outcome: 'skipped', reason: 'not-in-the-ledger' },
+    ]);
+    upstream.state.intercept = () => undefined;
+    expect((await provision({ clientIds: ['A'] })).tenants).toMatchObject([{ outcome: 'complete' }]);
+    expect((await provision({ clientIds: ['NEW'], isNew: true })).tenants).toMatchObject([{ outcome: 'complete' }]);
+    expect(upstream.dashboards.has('routes--NEW')).toBe(true);
+  });
+
+  it('tries at once what failed a moment ago, and takes the templates that are named', async () => {
+    const templates = { delays: { name: 'Delays' }, routes: { name: 'Routes', provisioning: 'best-effort' } };
+    const rules = [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }];
+    const { granted, provision, upstream } = await start({ templates, rules });
+    upstream.state.intercept = ({ body }) =>
+      JSON.stringify(body ?? {}).includes('routes--A') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
+    expect((await granted({ ...manager, org_id: 'A' })).embeds).toHaveLength(1);
+    upstream.state.intercept = () => undefined;
+    expect((await provision({ clientIds: ['A'], templates: ['routes'] })).tenants).toMatchObject([
+      { outcome: 'complete', dashboards: [{ template: 'routes', outcome: 'ready' }] },
+    ]);
+    expect((await granted({ ...manager, org_id: 'A' })).embeds).toHaveLength(2);
+  });
+
+  it('refuses names that nobody knows, and to make nothing', async () => {
+    const { command } = await start({});
+    const messageOf = async (input: object) => (await command('tenants-provision', input)).error?.message;
+    expect(await messageOf({ templates: ['nothing'] })).toContain('delays, routes');
+    expect(await messageOf({})).toContain('onSignUp');
+    expect(await messageOf({ clientIds: ['a\u0000b'], templates: ['delays'] })).toContain('control characters');
+  });
+});

@@ -1,0 +1,251 @@
+/** A dashboard's content read and replaced where it stands: what names its metrics goes on naming them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { columnRef } from '../engine/world.js';
+import { guest, openBoard, openSettings, revenueOf } from './guests.js';
+import { call, cloneBoard, type House, type Input, metricOf, mint, ok, openHouse, refused } from './house.js';
+import { definition } from './organization.js';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.close());
+
+const workspaceName = 'shop';
+const read = (dashboardId: string, sent = {}) => ok(house, 'getDashboardContent', { dashboardId, workspaceName }, sent);
+const exported = async (embedId: string) => (await call(house, 'exportEmbed', { embedId })).text;
+
+type Data = Awaited<ReturnType<typeof read>>['data'];
+
+/** Reads, changes and writes; answers the new digest. */
+const replace = async (dashboardId: string, change: (data: Data) => object, sent = {}) => {
+  const { data, digest } = await read(dashboardId, sent);
+  const input = { dashboardId, workspaceName, content: change(data), expectedDigest: digest };
+  return (await ok(house, 'replaceDashboardContent', input, sent)).digest;
+};
+const rename =
+  (from: string, to: string) =>
+  (data: Data): object => ({
+    ...data,
+    metrics: data.metrics.map((one) => (one.name === from ? { ...one, name: to } : one)),
+  });
+const without =
+  (name: string) =>
+  (data: Data): object => {
+    const metrics = data.metrics.filter((metric) => metric.name !== name);
+    const layout = data.layout.filter(({ metricId }) => metrics.some((metric) => metric.metricId === metricId));
+    return { ...data, metrics, layout };
+  };
+const added = (metricId: string, parts: Input = {}) => ({
+  metricId,
+  name: `Metric ${metricId}`,
+  lineage: [],
+  placement: 'METRIC',
+  definition: definition(parts),
+});
+
+describe('GET /data-app/dashboards/content: the export with its digest', () => {
+  test('the digest is that of the content: it changes with it, and comes back with it', async () => {
+    await cloneBoard(house, 'read', 'acme');
+    const { digest, ...envelope } = await read('read');
+    expect(envelope).toEqual(JSON.parse(await exported('read')));
+    const changed = await replace('read', rename('Metric revenue', 'Revenue'));
+    expect(changed).not.toBe(digest);
+    expect((await read('read')).digest).toBe(changed);
+    expect(await replace('read', rename('Revenue', 'Metric revenue'))).toBe(digest);
+  });
+
+  test("an API key reads its own clients' and the organization's, a service token both; another data app's are not there", async () => {
+    await cloneBoard(house, 'seen', 'acme');
+    await read('board');
+    await read('board', { bearer: house.serviceToken });
+    expect(await read('seen', { bearer: house.serviceToken })).toEqual(await read('seen'));
+    const input = { dashboardId: 'seen', workspaceName };
+    await refused('getDashboardContent INVALID_DASHBOARD_ID', house, input, { bearer: house.otherKey });
+    await refused('getDashboardContent INVALID_DASHBOARD_ID', house, { ...input, dashboardId: 'nowhere' });
+    await refused('getDashboardContent WORKSPACE_ID_ERROR', house, { ...input, workspaceName: 'nowhere' });
+    await refused('getDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: null });
+    await refused('getDashboardContent INVALID_REQUEST_BODY', house, { dashboardId: 'seen' });
+  });
+});
+
+describe('PUT /data-app/dashboards/content', () => {
+  test('ids stay: embeds, live tokens and settings that name a metric go on', async () => {
+    await openBoard(house, 'kept', 'acme');
+    const metricId = await metricOf(house, 'kept', 'acme', 'revenue');
+    const token = await guest(house, 'acme', { appFilters: [{ metricId, values: {} }], allowedEmbeds: ['kept'] });
+    const before = await revenueOf(house, token, { metricId, dashboardId: 'kept' });
+    await replace('kept', (data) => ({
+      ...data,
+      metrics: data.metrics.map((one) =>
+        one.metricId === metricId
+          ? {
+              ...one,
+              name: 'North',
+              definition: definition({
+                filters: [
+                  {
+                    name: 'only',
+                    label: 'Only',
+                    column: columnRef('sales.region'),
+                    dataType: 'string',
+                    predicate: { kind: 'oneOf', values: ['north'] },
+                  },
+                ],
+              }),
+            }
+          : one,
+      ),
+    }));
+    expect(before).toBe(200);
+    expect(await revenueOf(house, token, { metricId, dashboardId: 'kept' })).toBe(130);
+  });
+
+  test('what is taken away is taken up again under its id, and the export is the same to the byte', async () => {
+    await openBoard(house, 'back', 'acme', { metadata: { b: 1, a: [{ z: null }] } });
+    const before = await exported('back');
+    const { data } = await read('back');
+    await replace('back', without('Metric by-region'));
+    await replace('back', (now) => ({
+      ...now,
+      gridMargin: [1],
+      metrics: [...now.metrics, added('fresh')],
+      layout: [...now.layout, { metricId: 'fresh', x: 0, y: 50, w: 3, h: 3 }],
+    }));
+    const grown = JSON.parse(await exported('back'));
+    const fresh = grown.data.metrics.at(-1);
+    expect(fresh).toMatchObject({ name: 'Metric fresh', lineage: ['fresh'], placement: 'METRIC' });
+    expect(grown.data.layout.at(-1)).toMatchObject({ metricId: fresh.metricId });
+    await replace('back', () => data);
+    expect(await exported('back')).toBe(before);
+    // The copy that was made for the first replacement, and no other one.
+    await replace('back', (now) => ({ ...now, metrics: [...now.metrics, added('fresh')] }));
+    expect(JSON.parse(await exported('back')).data.metrics.at(-1).metricId).toBe(fresh.metricId);
+  });
+
+  test('metadata and isAllowPrivateMetricsByDefault: left out they stay, null clears', async () => {
+    await openBoard(house, 'meta', 'acme', { metadata: { plan: 'pro' } });
+    await replace('meta', ({ metadata: _, isAllowPrivateMetricsByDefault: __, ...data }) => data);
+    expect((await read('meta')).data).toMatchObject({
+      metadata: { plan: 'pro' },
+      isAllowPrivateMetricsByDefault: true,
+    });
+    await replace('meta', (data) => ({ ...data, metadata: null }));
+    expect((await read('meta')).data.metadata).toBeNull();
+  });
+
+  test('what a guest archived stays archived, and what guests made stays', async () => {
+    await openBoard(house, 'guests', 'acme');
+    const metricId = await metricOf(house, 'guests', 'acme', 'revenue');
+    const token = await guest(house, 'acme');
+    const made = { dashboardId: 'guests', name: 'Mine', definition: { from: definition().from } };
+    const { data: own } = await ok(
+      house,
+      'createGuestMetric',
+      {
+        ...made,
+        definition: {
+          ...made.definition,
+          chart: { type: 'singleValue' },
+          dimensions: [],
+          measures: definition().measures,
+        },
+      },
+      { bearer: token },
+    );
+    await ok(house, 'archiveGuestMetric', { metricId, isArchived: true }, { bearer: token });
+    await replace('guests', rename('Metric revenue', 'Renamed'));
+    const { data: board } = await ok(house, 'getGuestDashboard', { dashboardId: 'guests' }, { bearer: token });
+    const ids = board.metrics.map((one) => one.metricId);
+    expect(ids).toContain(own.metricId);
+    expect(ids).not.toContain(metricId);
+  });
+
+  test('only while the content is the expected one: an edit in between is DASHBOARD_CHANGED, and stands', async () => {
+    await openBoard(house, 'edited', 'acme');
+    const metricId = await metricOf(house, 'edited', 'acme', 'revenue');
+    const { data, digest } = await read('edited');
+    const token = await guest(house, 'acme');
+    await ok(house, 'updateGuestMetric', { metricId, name: 'Ours' }, { bearer: token });
+    const input = { dashboardId: 'edited', workspaceName, content: data, expectedDigest: digest };
+    await refused('replaceDashboardContent DASHBOARD_CHANGED', house, input);
+    expect((await read('edited')).data.metrics.map(({ name }) => name)).toContain('Ours');
+  });
+
+  test('templates need a service token; there a metric keeps its id by the id of the file it came from', async () => {
+    const content = { layout: [], filters: [], gridMargin: [], metrics: [added('from-file')] };
+    await ok(house, 'importDashboard', { workspaceName, dashboardId: 'tpl', importDashboardData: content });
+    const bearer = house.serviceToken;
+    const { digest, data } = await read('tpl');
+    const input = { dashboardId: 'tpl', workspaceName, content: data, expectedDigest: digest };
+    expect(await refused('replaceDashboardContent INVALID_DASHBOARD_ID', house, input)).toMatch(/service token/);
+    const changed = { ...content, metrics: [{ ...added('from-file'), name: 'Second edition' }] };
+    await replace('tpl', () => changed, { bearer });
+    expect((await read('tpl')).data.metrics).toEqual([{ ...data.metrics[0], name: 'Second edition' }]);
+  });
+
+  test('INVALID_DASHBOARD_DATA: a column that is not there, a lineage that is changed, two for one; nothing of it is kept', async () => {
+    await openBoard(house, 'whole', 'acme');
+    const before = await exported('whole');
+    const { data, digest } = await read('whole');
+    const [first, ...rest] = data.metrics;
+    const send = (metrics: readonly unknown[]) =>
+      refused('replaceDashboardContent INVALID_DASHBOARD_DATA', house, {
+        dashboardId: 'whole',
+        workspaceName,
+        content: { ...data, metrics },
+        expectedDigest: digest,
+      });
+    const nowhere = { underlying: [columnRef('sales.nowhere')] };
+    expect(await send([{ ...first, name: 'Other' }, ...rest, added('odd', nowhere)])).toMatch(/sales.nowhere/);
+    expect(await send([{ ...first, lineage: ['elsewhere'] }, ...rest])).toMatch(/lineage/);
+    expect(await exported('whole')).toBe(before);
+  });
+
+  test("nobody's but its own: another data app's key, another workspace, no credential, a digest that is none", async () => {
+    await cloneBoard(house, 'theirs', 'acme');
+    const { data, digest } = await read('theirs');
+    const input = { dashboardId: 'theirs', workspaceName, content: data, expectedDigest: digest };
+    const bearer = house.otherKey;
+    await refused('replaceDashboardContent INVALID_DASHBOARD_ID', house, input, { bearer });
+    await refused('replaceDashboardContent WORKSPACE_ID_ERROR', house, { ...input, workspaceName: 'nowhere' });
+    await refused('replaceDashboardContent AUTHENTICATION_ERROR', house, input, { bearer: await mint(house, 'acme') });
+    await refused('replaceDashboardContent INVALID_REQUEST_BODY', house, { ...input, expectedDigest: 'x' });
+  });
+
+  test("another client's metric, named by its id, is not taken: it is copied as an unknown one, with nothing of it", async () => {
+    await cloneBoard(house, 'victim', 'globex');
+    await replace('victim', without('Metric revenue'));
+    await cloneBoard(house, 'thief', 'acme');
+    const before = await exported('victim');
+    const all = (await call(house, 'listMetrics', { workspaceName })).text;
+    const left = JSON.parse(all).data.find(
+      (one: { name: string; metricId: string }) => one.name === 'Metric revenue' && !before.includes(one.metricId),
+    ) as { metricId: string };
+    expect(left).toBeDefined();
+    await replace('thief', (data) => ({ ...data, metrics: [...data.metrics, added(left.metricId)] }));
+    const last = (await read('thief')).data.metrics.at(-1);
+    expect(last?.metricId).not.toBe(left.metricId);
+    expect(last?.lineage).toEqual([left.metricId]);
+  });
+});
+
+test('a token whose rlsSettings name a template is not served by a copy that has no such variable yet', async () => {
+  await cloneBoard(house, 'older', 'acme', { accessSettings: openSettings });
+  const metricId = await metricOf(house, 'older', 'acme', 'by-region');
+  const rlsVariables = [{ name: 'region', column: columnRef('sales.region'), isOptional: false }];
+  const guard = (data: Data): object => ({
+    ...data,
+    metrics: data.metrics.map((one) =>
+      one.name === 'Metric by-region' ? { ...one, definition: { ...one.definition, rlsVariables } } : one,
+    ),
+  });
+  await replace('board', guard, { bearer: house.serviceToken });
+  const rlsSettings = [{ metricId: 'by-region', values: { region: 'north' } }];
+  const token = await guest(house, 'acme', { rlsSettings, allowedEmbeds: ['older'] });
+  const question = { metricId, dashboardId: 'older' };
+  const message = await refused('queryGuestMetric RLS_SETTINGS_PARAM_ERROR', house, question, { bearer: token });
+  expect(message).toMatch(/declares no variable/);
+  await replace('older', guard);
+  expect(await revenueOf(house, token, question)).toBe(130);
+});
