@@ -26,7 +26,7 @@ export type LibraryOptions = {
   readonly identify: Identify<Request>;
   /** How long it may take; ten seconds where left out. */
   readonly identifyTimeoutMs?: number;
-  /** Path of the policy file; read once. */
+  /** Path of the policy file, which is followed while the gateway runs. */
   readonly policies: string;
   /** The service that mints the tokens, the API key of the policy's data app there, and how it is spared: see `gateway.upstream`. */
   readonly service: { readonly url: string; readonly apiKey: string } & Partial<UpstreamSettings>;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type Handle } from './compose.js';
+import { PolicyFaults } from './gateway/policy-source.js';
 import { answerStarting } from './http/starting.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { bufferedOutput, createLog } from './platform/log.js';
@@ -102,8 +103,10 @@ export const serve = async (halves: Halves): Promise<void> => {
     announce(running.url, config);
     closeOn(['SIGTERM', 'SIGINT'], running);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    console.error(`The configuration has ${error.faults.length} fault(s):\n${error.message}`);
+    if (!(error instanceof ConfigError || error instanceof PolicyFaults)) throw error;
+    console.error(
+      `The ${error instanceof ConfigError ? 'configuration' : 'policy'} has ${error.faults.length} fault(s):\n${error.message}`,
+    );
     process.exitCode = 2;
   }
 };

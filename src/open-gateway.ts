@@ -4,8 +4,8 @@ import { forgetExplanations } from './gateway/audit-append.js';
 import { keepPolicyText } from './gateway/audit-commands.js';
 import { type AuditLog, createAudit } from './gateway/audit-ledger.js';
 import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import { fixedPolicies } from './gateway/policies.js';
-import { loadPolicyFile } from './gateway/policy-file.js';
+import type { Policy } from './gateway/policy-file.js';
+import { watchPolicies } from './gateway/policy-watch.js';
 import { createGateway, type Gateway } from './gateway/router.js';
 import type { GatewayParts, HostSessions, SignedSessions } from './gateway/steps.js';
 import type { Database } from './platform/database.js';
@@ -48,10 +48,13 @@ const startForgetting = (ledger: Ledger, { clock, log, explanationDays }: OpenOp
 /** Rejects where the policy, the options or the database could not work. */
 export const openGateway = async (options: OpenOptions): Promise<OpenedGateway> => {
   const { database, clock, log } = options;
-  const policies = fixedPolicies(loadPolicyFile(options.policyPath));
   const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
   const audit: AuditLog = createAudit({ ledger, clock, log });
-  await keepPolicyText(ledger, policies.current(), clock.now());
+  const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
+  const policies = await watchPolicies(options.policyPath, { audit, log, keep }).catch(async (error: unknown) => {
+    await audit.close();
+    throw error;
+  });
   const endForgetting = startForgetting(ledger, options);
   const router = createGateway({ ...options, ledger, audit, policies });
   const closeRouter = router.close;

@@ -3,17 +3,18 @@
  *
  * | field | two rules, or two restrictions |
  * |---|---|
- * | `templates` | union |
+ * | `templates`, `embeds` | union |
  * | `permissions` | union: what one grants is granted; all ten are sent, false where no rule grants |
  * | `accessPermissions` switches | union |
  * | `accessPermissions` columns | union, table by table |
- * | `expiryMinutes` | the shortest (a rule without one has the file's) |
- * | `timezone` | the first rule in the file that names one |
+ * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
+ * | `timezone` | the first rule that names one, the tenant's own before the file's |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
  * | `hideDashboardFilters`, `hideMetrics` | union: what one hides is hidden |
  * | `isDisableMetricCreation` | true where one says so |
  *
- * A restriction holds on every granted dashboard, whichever rule granted it.
+ * A restriction holds on every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
+ * restrictions like the others; they may switch rules off, and no restriction. docs/policies.md has the table for readers.
  */
 import type { FilterColumns } from '../domain/embed.js';
 import type { AccessPermissions, GuestPermission } from '../domain/guest.js';

@@ -29,6 +29,8 @@ export type PolicyVariables = {
 export type Expression<Variables> = {
   readonly source: string;
   readonly at: string;
+  /** Whether its value may change with time alone. */
+  readonly readsNow: boolean;
   readonly evaluate: (variables: Variables) => unknown;
 };
 
@@ -121,6 +123,9 @@ const findRefused = (node: ASTNode, depth: number, isPresenceRefused: boolean): 
   return null;
 };
 
+const namesNow = (node: ASTNode): boolean =>
+  (node.op === 'id' && node.args === 'now') || children(node.args).some(namesNow);
+
 const fitsType = (type: string, expected: readonly string[]): boolean =>
   type === 'dyn' || expected.includes(type) || (expected.includes('list<string>') && /^list<(T|dyn)>$/.test(type));
 
@@ -164,7 +169,7 @@ const compileIn =
           throw new ExpressionFault(at, source, codeOf(cause));
         }
       };
-      return { source, at, evaluate };
+      return { source, at, readsNow: namesNow(program.ast), evaluate };
     } catch (error) {
       return describe(error);
     }

@@ -37,7 +37,7 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
   dataApp: policy.dataApp,
   tenant: clientId,
   templates: grant.templates.map(({ template }) => template),
-  embeds: dashboards.map(({ id }) => id),
+  embeds: [...dashboards.map(({ id }) => id), ...grant.embeds],
   permissions: Object.entries(grant.permissions)
     .filter(([name, isOn]) => isOn && name !== 'isDisableMetricCreation')
     .map(([name]) => name),

@@ -3,11 +3,15 @@
  * to every metric of them that is not hidden. What the service does not know there, it refuses at mint.
  */
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
+import { Refusal } from '../domain/refusal.js';
 import type { Bound, BoundValues } from './combine.js';
+import type { FoundEmbed } from './granted-embeds.js';
 import type { Session } from './identity.js';
 import type { ListedMetric, ListMetrics } from './metric-lists.js';
-import type { Grant } from './policy.js';
+import { type Grant, undecided } from './policy.js';
 import type { ProvisionedDashboard } from './provision.js';
+import { type ShownEmbed, shownEmbeds } from './shown-embeds.js';
+import { isRefusedByUpstream } from './unavailable.js';
 
 export type GuestRequestOf = {
   readonly dataApp: string;
@@ -15,10 +19,12 @@ export type GuestRequestOf = {
   readonly session: Session;
   readonly grant: Grant;
   readonly dashboards: readonly ProvisionedDashboard[];
+  /** Those that the grant names, in its order. */
+  readonly embeds: readonly FoundEmbed[];
 };
 
 type Params = NonNullable<GuestTokenRequest['params']>;
-type Listed = { readonly dashboard: ProvisionedDashboard; readonly metrics: readonly ListedMetric[] };
+type Listed = { readonly embed: ShownEmbed; readonly metrics: readonly ListedMetric[] };
 type WireValues = Record<string, string | number | boolean | string[]>;
 
 const wireValue = (value: Bound): string | number | boolean | string[] =>
@@ -32,17 +38,23 @@ export const needsMetrics = ({ restriction }: Grant): boolean =>
   restriction.rls.size + restriction.appFilters.size + restriction.hideMetrics.size > 0;
 
 /** The ids to hide; a name that no metric bears is taken for the id of the template's metric, and checked at mint. */
-const hiddenOf = ({ dashboard, metrics }: Listed, { restriction }: Grant): readonly string[] => {
-  const hidden = (restriction.hideMetrics.get(dashboard.template) ?? []).flatMap((name) => {
+const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly string[] => {
+  const hidden = (restriction.hideMetrics.get(embed.source) ?? []).flatMap((name) => {
     const found = metrics.filter((metric) => metric.name === name || metric.metricId === name);
     return found.length === 0 ? [name] : found.map(({ metricId }) => metricId);
   });
   return [...new Set(hidden)].toSorted();
 };
 
+/** Values for every metric that is shown. Without any there would be no restriction in the token, and something to see in it later. */
+const bind = (values: BoundValues, metricIds: readonly string[]) => {
+  if (metricIds.length > 0) return metricIds.map((metricId) => ({ metricId, values: wireValues(values) }));
+  throw undecided('restriction-binds-nothing', new Error('nothing that is granted shows a metric to restrict'));
+};
+
 const metricParams = (listed: readonly Listed[], grant: Grant): Params => {
   const { rls, appFilters } = grant.restriction;
-  const hidden = listed.map((item) => ({ dashboardId: item.dashboard.id, metricIds: [...hiddenOf(item, grant)] }));
+  const hidden = listed.map((item) => ({ dashboardId: item.embed.dashboardId, metricIds: [...hiddenOf(item, grant)] }));
   const shown = new Set(
     listed.flatMap(({ metrics }, index) =>
       metrics.map(({ metricId }) => metricId).filter((metricId) => !hidden[index]?.metricIds.includes(metricId)),
@@ -51,22 +63,21 @@ const metricParams = (listed: readonly Listed[], grant: Grant): Params => {
   const metricIds = [...shown].toSorted();
   const hideDashboardMetrics = hidden.filter((item) => item.metricIds.length > 0);
   return {
-    ...(rls.size === 0 ? {} : { rlsSettings: metricIds.map((metricId) => ({ metricId, values: wireValues(rls) })) }),
-    ...(appFilters.size === 0
-      ? {}
-      : { appFilters: metricIds.map((metricId) => ({ metricId, values: wireValues(appFilters) })) }),
+    ...(rls.size === 0 ? {} : { rlsSettings: bind(rls, metricIds) }),
+    ...(appFilters.size === 0 ? {} : { appFilters: bind(appFilters, metricIds) }),
     ...(hideDashboardMetrics.length === 0 ? {} : { hideDashboardMetrics }),
   };
 };
 
-const dashboardParams = (dashboards: readonly ProvisionedDashboard[], { restriction }: Grant): Params => {
+const dashboardParams = (shown: readonly ShownEmbed[], { restriction }: Grant): Params => {
   const { dashboardFilters, hideDashboardFilters } = restriction;
+  const dashboardIds = [...new Set(shown.map(({ dashboardId }) => dashboardId))];
   return {
     ...(dashboardFilters.size === 0
       ? {}
       : {
-          dashboardAppFilters: dashboards.map(({ id }) => ({
-            dashboardId: id,
+          dashboardAppFilters: dashboardIds.map((dashboardId) => ({
+            dashboardId,
             values: wireValues(dashboardFilters),
             isShowOnUrl: false,
           })),
@@ -89,26 +100,29 @@ const accessParams = ({ accessPermissions }: Grant): Params => {
   };
 };
 
-const listAll = (
-  { dashboards, clientId, grant }: GuestRequestOf,
-  listMetrics: ListMetrics,
-): readonly Listed[] | Promise<readonly Listed[]> =>
-  needsMetrics(grant)
-    ? Promise.all(
-        dashboards.map(async (dashboard) => ({ dashboard, metrics: await listMetrics(dashboard.id, clientId) })),
-      )
-    : [];
+const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetrics): Promise<Listed> => {
+  try {
+    return { embed, metrics: await listMetrics(embed.id, clientId) };
+  } catch (error) {
+    if (embed.source !== embed.id || !isRefusedByUpstream(error)) throw error;
+    throw undecided('granted-embed-not-readable', error instanceof Refusal ? error.cause : error);
+  }
+};
 
 /** Deterministic: equal grants give equal requests. */
 export const guestRequestOf = async (of: GuestRequestOf, listMetrics: ListMetrics): Promise<GuestTokenRequest> => {
-  const { dataApp, clientId, session, grant, dashboards } = of;
+  const { dataApp, clientId, session, grant } = of;
+  const shown = shownEmbeds(of);
+  const listed = needsMetrics(grant)
+    ? await Promise.all(shown.map((embed) => listOf(embed, clientId, listMetrics)))
+    : [];
   return {
     clientId,
     dataAppName: dataApp,
     params: {
-      allowedEmbeds: dashboards.map(({ id }) => id).toSorted(),
-      ...dashboardParams(dashboards, grant),
-      ...metricParams(await listAll(of, listMetrics), grant),
+      allowedEmbeds: shown.map(({ id }) => id).toSorted(),
+      ...dashboardParams(shown, grant),
+      ...metricParams(listed, grant),
       userIdentifier: session.userIdentifier,
       ...(grant.timezone === null ? {} : { timezone: grant.timezone }),
       ...accessParams(grant),

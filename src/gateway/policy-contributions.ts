@@ -106,6 +106,7 @@ const grantContributions = ({ policy, grant }: Granted): readonly Contribution[]
     .map(([name]) => name);
   return [
     ...union('templates', templates, all, ({ rule }) => rule.grant.templates),
+    ...union('embeds', grant.embeds, all, ({ rule }) => rule.grant.embeds),
     ...union('permissions', permissions, all, ({ rule }) => rule.grant.permissions),
     ...union('accessPermissions', accessItems(grant.accessPermissions), all, ({ rule }) =>
       accessItems(rule.grant.accessPermissions ?? null),

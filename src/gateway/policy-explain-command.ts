@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { type AdminCommand, adminCommand } from './admin.js';
+import type { FindEmbeds } from './granted-embeds.js';
 import type { ListMetrics } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { type Explanation, explainGrant } from './policy-explain.js';
@@ -14,6 +15,7 @@ export type PolicyExplainOptions = {
   readonly policies: Policies;
   readonly tenantOf: TenantOf;
   readonly listMetrics: ListMetrics;
+  readonly findEmbeds: FindEmbeds;
   readonly clock: Clock;
   /** What was kept of an earlier request, by its id. Rejects with NOT_FOUND. */
   readonly loadRequest: (requestId: string) => Promise<LoggedRequest>;
@@ -35,12 +37,12 @@ const input = z
 
 /** Answers `{explanation, text}`: for programs and for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
-  const { policies, tenantOf, listMetrics, clock, loadRequest } = options;
+  const { policies, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
   const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
-    if (request !== undefined) return explainLogged(await loadRequest(request), { tenantOf, listMetrics });
+    if (request !== undefined) return explainLogged(await loadRequest(request), { tenantOf, listMetrics, findEmbeds });
     const at = now === undefined ? clock.now() : new Date(now);
     const of = { claims: claims ?? {}, body, now: at };
-    return explainGrant({ policy: policies.current(), of, tenantOf, listMetrics });
+    return explainGrant({ policy: policies.current(), of, tenantOf, listMetrics, findEmbeds });
   };
   return adminCommand('policy-explain', input, async (given) => {
     const explanation = await explain(given);

@@ -28,9 +28,9 @@ export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Prom
   };
 };
 
-const loadFiles = ([own]: LoggedRequest['files']): Policy => {
+const loadFiles = ([own, ...beside]: LoggedRequest['files']): Policy => {
   try {
-    if (own !== undefined) return loadPolicy(own.text, own.file);
+    if (own !== undefined) return loadPolicy(own.text, own.file, beside);
   } catch (cause) {
     if (!(cause instanceof PolicyFaults)) throw cause;
     throw new Refusal('NOT_SUPPORTED', `This release does not read the policy of that time: ${cause.message}`, {
@@ -43,12 +43,13 @@ const loadFiles = ([own]: LoggedRequest['files']): Policy => {
 /** By the policy and for the tenant of that time. Rejects with NOT_SUPPORTED for a policy that cannot be read any more. */
 export const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
-  { tenantOf, listMetrics }: Omit<ExplainOptions, 'policy' | 'of'> = {},
+  { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},
 ): Promise<Explanation> => {
   const explanation = await explainGrant({
     policy: loadFiles(files),
     of,
     listMetrics,
+    findEmbeds,
     tenantOf: clientId === null ? tenantOf : () => clientId,
   });
   // What denies beside the policy, such as a suspended tenant, is not in it.

@@ -6,6 +6,7 @@ import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { Refusal } from '../domain/refusal.js';
 import { celClaims, ExpressionFault } from './expression.js';
+import type { FindEmbeds } from './granted-embeds.js';
 import { guestRequestOf, needsMetrics } from './guest-request.js';
 import type { ListMetrics } from './metric-lists.js';
 import { boundContributions, type Contribution, contributionsOf } from './policy-contributions.js';
@@ -47,8 +48,12 @@ export type ExplainOptions = {
   readonly of: PolicyCase;
   /** The upstream's; left out, and where it has no such dashboard yet: placeholders. */
   readonly listMetrics?: ListMetrics | undefined;
+  /** Left out: each stands for a dashboard of its own id. */
+  readonly findEmbeds?: FindEmbeds | undefined;
   readonly tenantOf?: TenantOf | undefined;
 };
+
+const standIns: FindEmbeds = async (ids) => ids.map((id) => ({ id, name: id, shows: { dashboardId: id } }));
 
 /** Stands for what only the upstream knows. */
 const placeholderOf = (dashboardId: string) => [
@@ -96,7 +101,10 @@ const isAnswered = (error: unknown): boolean => {
 };
 
 /** The token request, or why there is none: a grant that cannot be put into one is denied as well. */
-const outcomeOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined): Promise<Outcome> => {
+const outcomeOf = async (
+  verdict: Verdict,
+  { listMetrics, findEmbeds = standIns }: Pick<ExplainOptions, 'listMetrics' | 'findEmbeds'>,
+): Promise<Outcome> => {
   if (!verdict.isGranted) return denied(verdict.refusal);
   let hasPlaceholders = false;
   const list: ListMetrics = async (dashboardId, clientId) => {
@@ -110,7 +118,8 @@ const outcomeOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined)
     return placeholderOf(dashboardId);
   };
   try {
-    const request = await guestRequestOf({ ...verdict, dataApp: verdict.policy.dataApp }, list);
+    const embeds = await findEmbeds(verdict.grant.embeds);
+    const request = await guestRequestOf({ ...verdict, embeds, dataApp: verdict.policy.dataApp }, list);
     if (!needsMetrics(verdict.grant)) return { denial: null, request, metrics: 'not needed' };
     return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed' };
   } catch (error) {
@@ -120,7 +129,8 @@ const outcomeOf = async (verdict: Verdict, listMetrics: ListMetrics | undefined)
 };
 
 /** Rejects with UPSTREAM_UNAVAILABLE where the upstream's metrics cannot be listed. */
-export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: ExplainOptions): Promise<Explanation> => {
+export const explainGrant = async (options: ExplainOptions): Promise<Explanation> => {
+  const { policy, of, tenantOf } = options;
   const verdict = await judge(policy, of, tenantOf);
   const { session, clientId } = verdict;
   const examined = examinePolicy(verdict, of.now);
@@ -137,6 +147,6 @@ export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: Explai
     fields: verdict.isGranted
       ? contributionsOf(verdict)
       : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
-    ...(await outcomeOf(verdict, listMetrics)),
+    ...(await outcomeOf(verdict, options)),
   };
 };

@@ -1,32 +1,23 @@
-/** Loads a policy: YAML with CEL in it. Every fault of the file is found at once, with its place and a mend. */
+/** Loads a policy: YAML with CEL in it. Every fault of all its files is found at once, with its place and a mend. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import {
-  type ClaimSchema,
-  type Compile,
-  createCompilers,
-  type Expression,
-  type PolicyVariables,
-  type SessionVariables,
-} from './expression.js';
-import { checkPolicy } from './policy-checks.js';
-import {
-  type GrantDocument,
-  type PolicyDocument,
-  policySchema,
-  type RestrictDocument,
-  type TemplateSettings,
-} from './policy-schema.js';
+import { type ClaimSchema, createCompilers, type Expression, type SessionVariables } from './expression.js';
+import { checkPolicy, type Part, type Parts, type PlacedOverride } from './policy-checks.js';
+import { compileOverrides } from './policy-overrides.js';
+import { compileRestrictions, compileRules, createCompile, type RestrictionRule, type Rule } from './policy-rules.js';
+import { type PolicyDocument, policySchema, type TemplateSettings, tenantFileSchema } from './policy-schema.js';
 import {
   createFaults,
   createSource,
-  type Faults,
-  type Path,
+  type PolicyFault,
   PolicyFaults,
   type Source,
   schemaFaults,
 } from './policy-source.js';
+import { type PolicyFile, type PolicyTexts, readPolicyTexts } from './policy-texts.js';
 import { compileTenantRule, type TenantRule } from './tenant-rule.js';
+
+export type { RestrictionRule, Rule } from './policy-rules.js';
+export type { PolicyFile } from './policy-texts.js';
 
 export type Template = {
   readonly template: string;
@@ -35,33 +26,14 @@ export type Template = {
   readonly provisioning: 'required' | 'best-effort';
 };
 
-type PolicyExpression = Expression<PolicyVariables>;
-type Values = ReadonlyMap<string, PolicyExpression>;
-
-export type Rule = {
-  readonly name: string;
-  readonly when: PolicyExpression;
-  readonly grant: Omit<GrantDocument, 'timezone'> & { readonly timezone: PolicyExpression | 'request' | null };
-};
-
-export type RestrictionRule = {
-  readonly name: string;
-  readonly when: PolicyExpression;
-  readonly restrict: Omit<RestrictDocument, 'dashboardFilters' | 'rls' | 'appFilters'> & {
-    readonly dashboardFilters: Values;
-    readonly rls: Values;
-    readonly appFilters: Values;
-  };
-};
-
-/** A file of a policy, as it was read. */
-export type PolicyFile = { readonly file: string; readonly text: string };
-
-/** A checked policy. `digest` is the SHA-256 of the file. */
+/** A checked policy, as it is for tenants without overrides; `policyFor` is how it is for one tenant. */
 export type Policy = {
   readonly file: string;
+  /** SHA-256 of the file; where there are files beside it, of all of them. */
   readonly digest: string;
-  /** What it was read from. */
+  /** SHA-256 of what they say: comments and layout change it not. */
+  readonly meaning: string;
+  /** What it was read from, its own file first. */
   readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
@@ -76,108 +48,40 @@ export type Policy = {
   readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
+  /** The policy of each tenant that has another one, by its clientId; those have none of their own. */
+  readonly overrides: ReadonlyMap<string, Policy>;
 };
 
-/** Compiles the expression at a path; a fault is noted, and stands for the expression until all faults are thrown. */
-const createCompile =
-  (source: Source, faults: Faults) =>
-  <Variables>(
-    compile: Compile<Variables>,
-    path: Path,
-    text: string,
-    expected: readonly string[],
-    isPresenceRefused = false,
-  ): Expression<Variables> => {
-    const at = source.at(source.offsetOf(path));
-    const result = compile({ source: text, at, expected, isPresenceRefused });
-    if ('evaluate' in result) return result;
-    faults.add(source.offsetIn(path, text, result.offset), `${path.join('.')}: ${result.message}`);
-    return { source: text, at, evaluate: () => undefined };
-  };
-type CompileAt = ReturnType<typeof createCompile>;
-
-const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];
-
-const compileRules = (
-  document: PolicyDocument,
-  compileAt: CompileAt,
-  compile: Compile<PolicyVariables>,
-): readonly Rule[] =>
-  document.rules.map(({ name, when, grant }, index) => {
-    const { timezone, ...rest } = grant;
-    const path = ['rules', index];
-    return {
-      name,
-      when: compileAt(compile, [...path, 'when'], when, ['bool']),
-      grant: {
-        ...rest,
-        timezone:
-          timezone === undefined || timezone === 'request'
-            ? (timezone ?? null)
-            : compileAt(compile, [...path, 'grant', 'timezone'], timezone, ['string']),
-      },
-    };
-  });
-
-const compileRestrictions = (
-  document: PolicyDocument,
-  compileAt: CompileAt,
-  compile: Compile<PolicyVariables>,
-): readonly RestrictionRule[] =>
-  document.restrictions.map(({ name, when, restrict }, index) => {
-    const path = ['restrictions', index];
-    const compileValues = (field: 'dashboardFilters' | 'rls' | 'appFilters'): Values =>
-      new Map(
-        Object.entries(restrict[field]).map(([key, text]) => [
-          key,
-          compileAt(compile, [...path, 'restrict', field, key], text, filterTypes),
-        ]),
-      );
-    return {
-      name,
-      when: compileAt(compile, [...path, 'when'], when, ['bool'], true),
-      restrict: {
-        ...restrict,
-        dashboardFilters: compileValues('dashboardFilters'),
-        rls: compileValues('rls'),
-        appFilters: compileValues('appFilters'),
-      },
-    };
-  });
+/** The policy of one tenant. */
+export const policyFor = (policy: Policy, clientId: string): Policy => policy.overrides.get(clientId) ?? policy;
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(
     Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
       template,
-      {
-        template,
-        name,
-        provisioning,
-        accessSettings: { ...accessSettings, datamartName: document.datamart },
-      },
+      { template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
     ]),
   );
 
 const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
   [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
 
-const compilePolicy = (document: PolicyDocument, source: Source, { file, text }: PolicyFile): Policy => {
-  const faults = createFaults(source);
-  const compileAt = createCompile(source, faults);
-  const compilers = createCompilers(document.session.claims);
-  checkPolicy(document, source, faults);
+type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
+
+const compilePolicy = ({ document, own, overrides }: Parts, file: string, digests: Digests): Policy => {
   const { session } = document;
+  const compileAt = createCompile(own.source, own.faults);
+  const compilers = createCompilers(session.claims);
   const policy: Policy = {
     file,
-    digest: createHash('sha256').update(text).digest('hex'),
-    files: [{ file, text }],
+    ...digests,
     dataApp: document.dataApp,
     workspace: document.workspace,
     datamart: document.datamart,
     claims: session.claims,
     tenant: compileTenantRule(session.tenant, {
-      source,
-      faults,
+      source: own.source,
+      faults: own.faults,
       file,
       compile: (path, text) => compileAt(compilers.session, path, text, ['string', 'list<string>']),
     }),
@@ -185,38 +89,83 @@ const compilePolicy = (document: PolicyDocument, source: Source, { file, text }:
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),
     onSignUp: onSignUpOf(document),
-    rules: compileRules(document, compileAt, compilers.policy),
-    restrictions: compileRestrictions(document, compileAt, compilers.policy),
+    rules: compileRules(own, compilers.policy),
+    restrictions: compileRestrictions(own, compilers.policy),
+    overrides: new Map(),
   };
-  const found = faults.list();
+  return { ...policy, overrides: compileOverrides(policy, overrides, compilers.policy) };
+};
+
+type Read<Document> = {
+  readonly source: Source;
+  readonly document: Document | null;
+  readonly faults: readonly PolicyFault[];
+};
+
+const readDocument = <Document>(
+  { file, text }: PolicyFile,
+  decode: (content: unknown) => { data?: Document; error?: Parameters<typeof schemaFaults>[1] },
+): Read<Document> => {
+  const source = createSource(text, file);
+  if (source.problems.length > 0) return { source, document: null, faults: source.problems };
+  const { data, error } = decode(source.content);
+  return { source, document: data ?? null, faults: error === undefined ? [] : schemaFaults(source, error) };
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const digestsOf = (own: PolicyFile, beside: readonly PolicyFile[], documents: readonly unknown[]): Digests => ({
+  digest: sha256(beside.length === 0 ? own.text : JSON.stringify([own.text, ...beside.map(({ text }) => text)])),
+  meaning: sha256(JSON.stringify(documents)),
+  files: [own, ...beside],
+});
+
+const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonly PlacedOverride[] =>
+  tenants.map((override, index) => ({
+    ...part,
+    path: ['tenants', index],
+    rules: override.rules,
+    restrictions: override.restrictions,
+    override,
+  }));
+
+/** Reads a policy from texts; `beside` holds those of its `tenantFiles`. Throws PolicyFaults. */
+const loadTexts = (own: PolicyFile, { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>): Policy => {
+  const read = readDocument(own, (content) => policySchema.safeParse(content));
+  const files = beside.map((text) => readDocument(text, (content) => tenantFileSchema.safeParse(content)));
+  const shape = [...read.faults, ...unread, ...files.flatMap(({ faults }) => faults)];
+  if (read.document === null || shape.length > 0) throw new PolicyFaults(shape);
+  const { document, source } = read;
+  const ownPart = { source, faults: createFaults(source), path: [], ...document };
+  const parts = files.map((file) => ({
+    part: { source: file.source, faults: createFaults(file.source), path: [], rules: [], restrictions: [] },
+    tenants: file.document?.tenants ?? [],
+  }));
+  const placed = [
+    ...placeOverrides(ownPart, document.tenants),
+    ...parts.flatMap(({ part, tenants }) => placeOverrides(part, tenants)),
+  ];
+  const all: Parts = { document, own: ownPart, overrides: placed };
+  checkPolicy(all);
+  const documents = [document, ...files.map((file) => file.document)];
+  const policy = compilePolicy(all, own.file, digestsOf(own, beside, documents));
+  const found = [ownPart, ...parts.map(({ part }) => part)].flatMap(({ faults }) => faults.list());
   if (found.length > 0) throw new PolicyFaults(found);
   return policy;
 };
 
-/** Reads a policy from its text; `file` is the name that faults and logs use. Throws PolicyFaults. */
-export const loadPolicy = (text: string, file: string): Policy => {
-  const source = createSource(text, file);
-  if (source.document.errors.length > 0) {
-    throw new PolicyFaults(
-      source.document.errors.map(({ pos, message }) => ({
-        at: source.at(pos[0]),
-        message: `not valid YAML: ${message}`,
-      })),
-    );
-  }
-  const result = policySchema.safeParse(source.document.toJS());
-  if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error));
-  return compilePolicy(result.data, source, { file, text });
+/**
+ * Reads a policy from its text; `file` is the name that faults and logs use. `beside`: the texts of its `tenantFiles`, which are
+ * not read here. Throws PolicyFaults.
+ */
+export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
+  loadTexts({ file, text }, { beside, faults: [] });
+
+/** Reads a policy from what was read of its files. Throws PolicyFaults, also where one of them cannot be read. */
+export const loadPolicyTexts = (texts: PolicyTexts): Policy => {
+  if (texts.own === null) throw new PolicyFaults(texts.faults);
+  return loadTexts(texts.own, texts);
 };
 
-/** Reads a policy file. Throws PolicyFaults, also where the file cannot be read. */
-export const loadPolicyFile = (path: string): Policy => {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
-    throw new PolicyFaults([{ at: `${path}:1:1`, message: `the policy file cannot be read (${reason})` }]);
-  }
-  return loadPolicy(text, path);
-};
+/** Reads a policy file, and those that it names. Throws PolicyFaults, also where one of them cannot be read. */
+export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path));

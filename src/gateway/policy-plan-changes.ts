@@ -52,15 +52,19 @@ const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
 /** The service finds these filters without regard to case: a name spelt anew is the same filter. */
 const keyOf = (field: string): string => (/^(dashboardFilters|appFilters)\./.test(field) ? field.toLowerCase() : field);
 
-const templatesOf = (facts: Facts): readonly string[] => itemsOf(facts.get('templates'));
+/** Templates and embeds: what metrics are hidden on. */
+const shownOf = (facts: Facts): readonly string[] => [
+  ...itemsOf(facts.get('templates')),
+  ...itemsOf(facts.get('embeds')),
+];
 
 /**
  * The facts that count beside the other side's: `embeds` says what `templates` says, and what is hidden of a template counts
  * only where both sides grant it; elsewhere the whole template is gained or lost.
  */
 const comparable = (facts: Facts, other: Facts): ReadonlyMap<string, readonly [string, Fact]> => {
-  const shared = templatesOf(facts).filter((template) => templatesOf(other).includes(template));
-  const hidden = shared.map((template) => `hideMetrics.${template}`);
+  const shared = shownOf(facts).filter((source) => shownOf(other).includes(source));
+  const hidden = shared.map((source) => `hideMetrics.${source}`);
   const counting = [...facts].filter(
     ([field]) => field !== 'templates' && (!field.startsWith('hideMetrics.') || hidden.includes(field)),
   );

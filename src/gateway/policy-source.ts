@@ -1,5 +1,5 @@
 /** The places of a policy file: which character of the text a fault belongs to. */
-import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 
 /** One fault: `at` is `file:line:column`. */
@@ -15,10 +15,28 @@ export class PolicyFaults extends Error {
 
 export type Path = readonly (string | number)[];
 
+type Problem = { readonly offset: number; readonly message: string };
+
+/** What the document holds. One whose aliases cannot be followed, or would blow it up, is no document. */
+const readContent = (document: Document): { readonly content: unknown; readonly problems: readonly Problem[] } => {
+  const problems = document.errors.map(({ pos, message }) => ({
+    offset: pos[0],
+    message: `not valid YAML: ${message}`,
+  }));
+  if (problems.length > 0) return { content: null, problems };
+  try {
+    return { content: document.toJS(), problems };
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    return { content: null, problems: [{ offset: 0, message: `not valid YAML: ${error.message}` }] };
+  }
+};
+
 /** The file's text with its places. */
 export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const { content, problems } = readContent(document);
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
@@ -31,8 +49,10 @@ export const createSource = (text: string, file: string) => {
     return null;
   };
   return {
-    document,
+    content,
     at,
+    /** What keeps it from being YAML at all. */
+    problems: problems.map(({ offset, message }): PolicyFault => ({ at: at(offset), message })),
     offsetOf: (path: Path): number => nodeAt(path)?.range?.[0] ?? 0,
     /** Where the key itself stands, for a key that should not be there. */
     offsetOfKey: (path: Path, key: string): number => {

@@ -118,15 +118,8 @@ const policyBeside = (file: string): string => basename(file).replace(/\.test\.(
 /** Reads tests from their text. Throws PolicyFaults. */
 export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   const source = createSource(text, file);
-  if (source.document.errors.length > 0) {
-    throw new PolicyFaults(
-      source.document.errors.map(({ pos, message }) => ({
-        at: source.at(pos[0]),
-        message: `not valid YAML: ${message}`,
-      })),
-    );
-  }
-  const result = testFile.safeParse(source.document.toJS());
+  if (source.problems.length > 0) throw new PolicyFaults(source.problems);
+  const result = testFile.safeParse(source.content);
   if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error, 'a file of policy tests'));
   const { policy, now, tests } = result.data;
   assertUnique(tests, source);

@@ -6,7 +6,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { JwtClaims } from '../platform/jwt.js';
 import { type Session, sessionOf } from './identity.js';
 import { createPolicyStep, type Grant } from './policy.js';
-import type { Policy } from './policy-file.js';
+import { type Policy, policyFor } from './policy-file.js';
 import { idOf, type ProvisionedDashboard } from './provision.js';
 import { createTenantStep, type TenantOf } from './tenant.js';
 import type { EmbedTokenBody } from './wire.js';
@@ -43,15 +43,17 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
 
 /** Throws only what is no refusal. */
 export const judge = async (
-  policy: Policy,
+  base: Policy,
   { claims, body, now }: PolicyCase,
   tenantOf: TenantOf = createTenantStep(),
 ): Promise<Verdict> => {
   let session: Session | null = null;
   let clientId: string | null = null;
+  let policy = base;
   try {
     session = sessionOf(claims);
-    clientId = await tenantOf(policy, session, body.tenant);
+    clientId = await tenantOf(base, session, body.tenant);
+    policy = policyFor(base, clientId);
     const grant = createPolicyStep({ now: () => now })(policy, session, clientId, body);
     return { isGranted: true, policy, session, clientId, grant, dashboards: dashboardsOf(grant, clientId) };
   } catch (refusal) {

@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import type { AccessPermissions, GuestPermission } from '../domain/guest.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { celMoment } from './cel-moment.js';
 import {
   type Bound,
   type BoundValues,
@@ -18,15 +19,19 @@ import {
 import { dashboardIdOf } from './dashboard-id.js';
 import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
 import type { Session } from './identity.js';
-import type { Policy, RestrictionRule, Rule, Template } from './policy-file.js';
+import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy-file.js';
+import { createLifetimes } from './policy-time.js';
 import { isTimezone } from './timezone.js';
 import type { EmbedTokenBody } from './wire.js';
 
 /** What the policy grants this user in this tenant. */
 export type Grant = {
   readonly templates: readonly Template[];
+  /** Ids of embeds that exist anyway. */
+  readonly embeds: readonly string[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: AccessPermissions | null;
+  /** Never past the moment at which time alone would change the decision, to the second. */
   readonly expiryMs: number;
   /** IANA name; null: none. */
   readonly timezone: string | null;
@@ -104,7 +109,11 @@ export const variablesOf = (policy: Policy, session: Session, clientId: string, 
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
     throw new ExpressionFault(policy.roles.at, policy.roles.source, 'not_a_list_of_strings');
   }
-  return { user: { id: session.subject, issuer: session.issuer ?? '', roles, claims }, tenant: { id: clientId }, now };
+  return {
+    user: { id: session.subject, issuer: session.issuer ?? '', roles, claims },
+    tenant: { id: clientId },
+    now: celMoment(now.getTime()),
+  };
 };
 
 const quote = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
@@ -136,28 +145,41 @@ const timezoneOf = (rules: readonly Rule[], variables: PolicyVariables, asked: s
   return isTimezone(value) ? value : fault(timezone, 'not_a_timezone');
 };
 
-const narrow = (templates: readonly Template[], clientId: string, asked: readonly string[]): readonly Template[] => {
+type Granted = Pick<Grant, 'templates' | 'embeds'>;
+
+const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonly string[]): Granted => {
   const isNamed = (name: string) => (template: Template) =>
     template.template === name || dashboardIdOf(template.template, clientId) === name;
-  if (asked.every((name) => templates.some(isNamed(name)))) {
-    return templates.filter((template) => asked.some((name) => isNamed(name)(template)));
+  if (asked.every((name) => embeds.includes(name) || templates.some(isNamed(name)))) {
+    return {
+      templates: templates.filter((template) => asked.some((name) => isNamed(name)(template))),
+      embeds: embeds.filter((id) => asked.includes(id)),
+    };
   }
+  const ids = [...templates.map(({ template }) => dashboardIdOf(template, clientId)), ...embeds];
   throw new Refusal(
     'EMBED_NOT_GRANTED',
-    `The body asks for an embed that this user is not granted. Granted are: ${quote(templates.map(({ template }) => dashboardIdOf(template, clientId)))}.`,
+    `The body asks for an embed that this user is not granted. Granted are: ${quote(ids)}.`,
   );
+};
+
+const grantedBy = (policy: Policy, rules: readonly Rule[]): Granted => {
+  const names = new Set(rules.flatMap(({ grant }) => grant.templates));
+  return {
+    templates: [...policy.templates.values()].filter(({ template }) => names.has(template)),
+    embeds: [...new Set(rules.flatMap(({ grant }) => grant.embeds))],
+  };
 };
 
 const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariables, asked: EmbedTokenBody): Grant => {
   const grants = rules.map(({ grant }) => grant);
-  const names = new Set(grants.flatMap(({ templates }) => templates));
-  const granted = [...policy.templates.values()].filter(({ template }) => names.has(template));
+  const granted = grantedBy(policy, rules);
   const restrictions = policy.restrictions
     .filter(({ when }) => evaluateBoolean(when, variables))
     .map((rule) => ({ rule, restriction: evaluateRestriction(rule, variables) }));
   const restriction = combineRestrictions(restrictions.map((applied) => applied.restriction));
   return {
-    templates: asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds),
+    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
     permissions: combinePermissions(
       grants.flatMap(({ permissions }) => permissions),
       restriction.isDisableMetricCreation,
@@ -171,11 +193,15 @@ const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariab
 };
 
 /** Makes the step. */
-export const createPolicyStep =
-  (clock: Clock): Decide =>
-  (policy, session, clientId, asked) =>
+export const createPolicyStep = (clock: Clock): Decide => {
+  const lifetimeOf = createLifetimes();
+  return (base, session, clientId, asked) =>
     guarded(() => {
+      const policy = policyFor(base, clientId);
       const variables = variablesOf(policy, session, clientId, clock.now());
       const rules = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));
-      return rules.length === 0 ? refuseUngranted(policy, variables) : grantOf(policy, rules, variables, asked);
+      if (rules.length === 0) return refuseUngranted(policy, variables);
+      const grant = grantOf(policy, rules, variables, asked);
+      return { ...grant, expiryMs: lifetimeOf(policy, session, variables, grant.expiryMs) };
     });
+};

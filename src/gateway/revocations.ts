@@ -39,7 +39,7 @@ export type RevocationTarget = z.output<typeof revocationTarget>;
 export type RevokeOptions = {
   /** In an operator's words: for the audit. */
   readonly reason: string;
-  /** Refuses the sessions that were issued until now. Of a user they always are; otherwise false where left out. */
+  /** Refuses the sessions that were issued until now; left out: those of a user are, others not. */
   readonly endsSessions?: boolean | undefined;
   readonly requestId?: string | undefined;
 };
@@ -160,7 +160,7 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
   return {
     revoke: async (target, chosen) => {
       const now = clock.now();
-      const endsSessions = target.by === 'user' || chosen.endsSessions === true;
+      const endsSessions = chosen.endsSessions ?? target.by === 'user';
       const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
       const pending = await insertPending(ledger, raise, JSON.stringify(target), now);
       await spread();

@@ -4,13 +4,16 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Accounting, Considered, Trace } from './accounting.js';
+import type { FindEmbeds } from './granted-embeds.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
 import type { Limits } from './limits.js';
+import type { LiveToken } from './live-tokens.js';
 import type { Policies } from './policies.js';
 import type { Decide } from './policy.js';
 import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
+import { grantedEmbeds } from './shown-embeds.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
 import { type Account, type GuestToken, Outdated } from './token.js';
@@ -25,7 +28,10 @@ export type SessionSteps = {
   readonly standing: Standing;
   readonly policy: Decide;
   readonly provision: Provision;
+  readonly embeds: FindEmbeds;
   readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: Account) => Promise<GuestToken>;
+  /** Throws Outdated where the policy is not in force any more: nothing may come between this and the answer. */
+  readonly remember: (token: GuestToken, live: Omit<LiveToken, 'expiresAtMs'>, policy: Policy) => void;
   readonly serviceUrl: string;
 };
 
@@ -59,13 +65,15 @@ const createSequence =
     const grant = steps.policy(policy, session, clientId, asked);
     considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
+    const embeds = await steps.embeds(grant.embeds);
     const account: Account = (minted) => accounting.minted(trace, considered, minted);
-    const token = await steps.token({ clientId, session, grant, dashboards }, policy, account);
+    const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
+    steps.remember(token, { clientId, session, asked, grant }, policy);
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),
       refreshAfter: new Date(token.refreshAfterMs).toISOString(),
-      embeds: dashboards.map(({ id, name }) => ({ id, name, type: 'dashboard' })),
+      embeds: grantedEmbeds({ grant, dashboards, embeds }),
       serviceUrl: steps.serviceUrl,
     };
   };

@@ -1,47 +1,39 @@
 /** Builds the steps of session.ts, straight down, each once. */
 import { hash } from 'node:crypto';
-import type { Call, Transport } from '../contract/client.js';
+import type { Transport } from '../contract/client.js';
 import type { Clock } from '../domain/ports.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
-import { repeat } from '../platform/repeat.js';
-import { createLocalSharing } from '../platform/sharing.js';
-import { systemTiming } from '../platform/timing.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
-import { createConfirmedToken } from './confirmed-token.js';
 import type { Origins } from './credential.js';
-import { createScopes } from './epoch-scopes.js';
-import { createEpochs } from './epochs.js';
+import { createFindEmbeds } from './granted-embeds.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
-import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
-import type { Policies } from './policies.js';
+import { createMetricLists, currentLists } from './metric-lists.js';
+import { type Policies, policyReload } from './policies.js';
 import { createPolicyStep } from './policy.js';
 import { createPolicyExplainCommand } from './policy-explain-command.js';
 import { loadLoggedRequest } from './policy-explain-logged.js';
-import { createProvision, type Provision } from './provision.js';
+import { createProvision } from './provision.js';
 import type { Resilience } from './resilience.js';
 import { revocationCommands } from './revocation-commands.js';
-import { createRevocations } from './revocations.js';
+import { createRevocationParts } from './revocation-parts.js';
 import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
-import { createServiceTokens } from './service-tokens.js';
 import type { SessionSteps } from './session.js';
 import { allStandings, createSessionStanding } from './standing.js';
-import { createTenants, type ReadVariable, type Tenants } from './tenant.js';
+import { assertTenantSecret, createTenants, type ReadVariable, type Tenants } from './tenant.js';
 import { tenantsListCommand } from './tenant-listing.js';
 import { tenantsProvisionCommand } from './tenant-provisioning.js';
-import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
-import { createTokenStep } from './token.js';
-import { createTokenCache } from './token-cache.js';
-import { isRefusedByUpstream } from './unavailable.js';
+import { createTenantParts, type HookSettings } from './tenants/parts.js';
+import { createTokens } from './token-parts.js';
 import { createUpstream } from './upstream.js';
 
 /** Sessions are signed tokens. */
@@ -107,71 +99,16 @@ export type Parts = {
 
 type Keyed = { readonly keyId: string };
 
-const retryEveryMs = 2_000;
-
-/** What was revoked, and what revokes. */
-const createRevocationParts = (options: GatewayOptions, upstream: Call, capabilities: Capabilities) => {
-  const { ledger, log, cache } = options;
-  const sharing = cache.sharing ?? createLocalSharing(cache);
-  const scopes = createScopes(ledger);
-  const epochs = createEpochs({ ledger, sharing, log });
-  const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
-  const revocations = createRevocations({ ...options, epochs, scopes, tokens });
-  const stopRetrying = repeat(systemTiming, retryEveryMs, () =>
-    revocations.retry().catch((err: unknown) => log.warn({ err }, 'pending revocations could not be tried again')),
-  );
-  const close = async (): Promise<void> => {
-    stopRetrying();
-    epochs.close();
-  };
-  return { sharing, scopes, epochs, discard: tokens.discard, revocations, close };
-};
-type RevocationParts = ReturnType<typeof createRevocationParts>;
-
-type TokenParts = Keyed &
-  Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
-    readonly revocation: RevocationParts;
-    readonly provision: Pick<Provision, 'forget'>;
-    readonly metricLists: MetricLists;
-  };
-
-const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
-  const { upstream, standing, works, provision, metricLists, keyId } = parts;
-  const { sharing } = parts.revocation;
-  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
-  const findToken = createConfirmedToken({
-    listMetrics: metricLists,
-    upstream,
-    tokenStep: (mintWith) =>
-      createTokenStep({
-        upstream: mintWith,
-        baseUrl: options.upstream.baseUrl,
-        keyId,
-        ...parts.revocation,
-        generationOf: standing.generationOf,
-        during: works.during,
-        cache,
-        clock: options.clock,
-        minimumLifeMs: options.minimumLifeMs,
-      }),
-  });
-  return async (of, policy, account) => {
-    try {
-      return await findToken({ ...of, dataApp: policy.dataApp }, policy, account);
-    } catch (error) {
-      // The service may have lost a dashboard that was verified here: look again at the next request.
-      if (isRefusedByUpstream(error)) await provision.forget(of.dashboards, of.clientId);
-      throw error;
-    }
-  };
-};
-
 const limitsOf = ({ limits, clock }: GatewayOptions, scope: string): Limits =>
   limits === undefined ? noLimits : createLimits({ ...limits, scope, clock });
 
 const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Tenants => {
   const tenants = createTenants({ clock, log, readVariable });
   tenants.open(policies.current());
+  policies.subscribe({
+    prepare: (next) => assertTenantSecret(next, readVariable),
+    changed: async (next) => tenants.open(next),
+  });
   return tenants;
 };
 
@@ -188,14 +125,8 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const { upstream } = tenancy;
   const revocation = createRevocationParts(options, upstream, capabilities);
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
-  const provision = createProvision({
-    ...options,
-    upstream,
-    baseUrl,
-    keyId,
-    capabilities,
-    keepVersion: versions.keep,
-  });
+  const keepVersion = versions.keep;
+  const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
   const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
@@ -218,26 +149,29 @@ export const createParts = (options: GatewayOptions): Parts => {
   const tenants = openTenants(options);
   const limits = limitsOf(options, keyId);
   const metricLists = createMetricLists({ upstream, clock });
+  const findEmbeds = createFindEmbeds({ upstream, clock });
+  const decide = createPolicyStep(clock);
   const steps: SessionSteps = {
     identity: identityOf(options, limits),
     limits,
     policies,
     tenant: tenants.inForce,
     standing: allStandings([createSessionStanding(making.revocation), making.standing.assert]),
-    policy: createPolicyStep(clock),
+    policy: decide,
     provision,
-    token: createTokens(options, { ...making, metricLists, keyId }),
+    embeds: findEmbeds,
+    ...createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide }),
     serviceUrl: options.serviceUrl,
   };
   const explain = createPolicyExplainCommand({
-    ...{ policies, tenantOf: tenants.of, clock },
+    ...{ policies, tenantOf: tenants.of, findEmbeds, clock },
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
   return {
     steps,
     answerHook,
-    commands: [...auditCommands(ledger), explain, ...making.commands],
+    commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands],
     close: making.revocation.close,
   };
 };

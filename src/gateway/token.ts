@@ -123,7 +123,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     const assertSame = (now: string): void => {
       if (now !== mark) throw new Outdated('revoked while the request was under way');
     };
-    const marks = [policy.digest, options.generationOf(request.clientId), mark];
+    const marks = [options.generationOf(request.clientId), mark];
     const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.

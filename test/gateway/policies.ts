@@ -1,5 +1,6 @@
 /** Policies for tests: YAML is a superset of JSON, so an object is a policy file. */
-import { loadPolicy } from '../../src/gateway/policy-file.js';
+import type { Policies, PolicyListener } from '../../src/gateway/policies.js';
+import { loadPolicy, type Policy } from '../../src/gateway/policy-file.js';
 
 export const basePolicy = {
   version: 1,
@@ -26,3 +27,20 @@ export const basePolicy = {
 /** Loads the base policy with some of its fields replaced. */
 export const policyOf = (overrides: object = {}) =>
   loadPolicy(JSON.stringify({ ...basePolicy, ...overrides }, null, 2), 'test.yaml');
+
+/** Policies that a test changes by hand. `change` resolves once every listener is done. */
+export const changeablePolicies = (first: Policy): Policies & { readonly change: (next: Policy) => Promise<void> } => {
+  const listeners: PolicyListener[] = [];
+  let current = first;
+  return {
+    current: () => current,
+    reload: async () => ({ outcome: 'unchanged', digest: current.digest }),
+    subscribe: (listener) => void listeners.push(listener),
+    close: () => {},
+    change: async (next) => {
+      const previous = current;
+      current = next;
+      for (const { changed } of listeners) await changed?.(next, previous);
+    },
+  };
+};

@@ -316,6 +316,7 @@ describe('a request that was answered earlier', () => {
       policies: fixedPolicies(policyOf()),
       tenantOf: createTenantStep(),
       listMetrics: async () => [],
+      findEmbeds: async () => [],
       clock: createMovableClock(),
       loadRequest: async (id) => {
         asked.push(id);
@@ -346,7 +347,7 @@ describe('a request that was answered earlier', () => {
     const clock = createMovableClock();
     const audit = createAudit({ ledger, clock, log });
     let policy = policyOf(restricted);
-    const policies = { current: () => policy, close: () => {} };
+    const policies = { ...fixedPolicies(policy), current: () => policy };
     await keepPolicyText(ledger, policy, clock.now());
     const gateway = await startGateway({ ledger, audit, policies, clock });
     const issued = { iss: 'guestlist-demo', ...ann };

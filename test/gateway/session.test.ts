@@ -190,7 +190,7 @@ describe('tokens are shared only by identical requests', () => {
     expect((await granted(manager)).token).toBe(tokens[0]);
   });
 
-  it('shares none between two upstreams, keys or policies that share a cache', async () => {
+  it('shares none between two upstreams or keys that share a cache, and between policies those that ask for the same', async () => {
     const clock = createMovableClock();
     const cache = createMemoryCache({ clock });
     const first = await startGateway({ cache, clock });
@@ -204,7 +204,9 @@ describe('tokens are shared only by identical requests', () => {
     expect((await rotated.granted(analyst)).token).not.toBe(token);
     const edited = { ...demoPolicy, digest: 'of an edited file' };
     const later = await startGateway({ cache, clock, upstream: other, policy: edited });
-    expect((await later.granted(analyst)).token).not.toBe(token);
+    expect((await later.granted(analyst)).token).toBe(token);
+    const shorter = await startGateway({ cache, clock, upstream: other, policy: { ...demoPolicy, expiryMinutes: 30 } });
+    expect((await shorter.granted(analyst)).token).not.toBe(token);
   });
 });
 

@@ -12,6 +12,7 @@ import { dashboards } from './migrations/0003-dashboards.js';
 import { audit } from './migrations/0005-audit.js';
 import { hooks } from './migrations/0006-hooks.js';
 import { rollouts } from './migrations/0007-rollouts.js';
+import { policyTokens } from './migrations/0008-policy-tokens.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
 export type { ItemState, RolloutState } from './rollout-tables.js';
@@ -24,6 +25,7 @@ export const ledgerMigrations: Migrations = {
   '0005-audit': audit,
   '0006-hooks': hooks,
   '0007-rollouts': rollouts,
+  '0008-policy-tokens': policyTokens,
 };
 
 export type Ledger = {

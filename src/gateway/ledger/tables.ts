@@ -104,6 +104,8 @@ export type LedgerTables = RolloutTables & {
     /** In a row. */
     failures: Generated<number>;
   };
+  /** Until when tokens may live that a process minted under a policy of this meaning: what is left of one whose process has ended. */
+  readonly policy_tokens: { replica: string; meaning: string; until: Date };
   /** Append-only. `content` and `hash` as audit-chain.ts makes them; the other columns are for finding them. */
   readonly audit_events: {
     seq: Seq;

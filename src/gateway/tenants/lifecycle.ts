@@ -8,6 +8,7 @@ import type { Erasure, ErasureReport } from '../erasure/erasure.js';
 import type { RevokeTenant } from '../erasure/upstream.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
+import { policyFor } from '../policy-file.js';
 import type { Provision } from '../provision.js';
 import { unavailable } from '../upstream.js';
 import { newestOf, type TenantEventKind } from './state.js';
@@ -58,7 +59,7 @@ const provisionOf = async (
   { provision, policies }: LifecycleOptions,
   clientId: string,
 ): Promise<{ readonly provisioned: number } | undefined> => {
-  const policy = policies.current();
+  const policy = policyFor(policies.current(), clientId);
   try {
     return { provisioned: (await provision.ensure(policy, policy.onSignUp, clientId)).length };
   } catch (error) {
