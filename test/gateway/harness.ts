@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import type { Capability } from '../../src/domain/capability.js';
 import { createAudit } from '../../src/gateway/audit-ledger.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { loadPolicyFile, type Policy } from '../../src/gateway/policy-file.js';
 import { createGateway, type GatewayOptions } from '../../src/gateway/router.js';
@@ -64,7 +66,11 @@ export const captureLog = () => {
 };
 
 /** Options that take the place of the usual ones. `identify` takes the place of the issuers. */
-export type Overrides = Partial<GatewayOptions> & { readonly policy?: Policy };
+export type Overrides = Partial<GatewayOptions> & {
+  readonly policy?: Policy;
+  /** What the scripted upstream can do beyond the interface; nothing where left out. */
+  readonly capabilities?: readonly Capability[];
+};
 
 export const startGateway = async (overrides: Overrides = {}) => {
   const clock = createMovableClock();
@@ -88,7 +94,12 @@ export const startGateway = async (overrides: Overrides = {}) => {
     ledger,
     audit: createAudit({ ledger, clock, log }),
     gatewayToken,
-    upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'http://service.test' },
+    upstream: {
+      transport: upstream.transport,
+      apiKey: 'the-api-key',
+      baseUrl: 'http://service.test',
+      capabilities: fixedCapabilities(overrides.capabilities ?? []),
+    },
     serviceUrl: 'http://service.test',
     cache: createMemoryCache({ clock }),
     clock,

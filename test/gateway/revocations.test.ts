@@ -1,13 +1,27 @@
 /** Revocation with a real ledger and a scripted service: each race is played out, event by event. */
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
+import type { AuditEvent } from '../../src/gateway/audit.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLatch } from '../suites/sharing.js';
-import { analyst, createMovableClock, gatewayToken, sign, startGateway, startSeconds } from './harness.js';
+import {
+  analyst,
+  createMovableClock,
+  gatewayToken,
+  type Overrides,
+  sign,
+  startGateway as startForeign,
+  startSeconds,
+} from './harness.js';
 import { openTestLedger } from './ledgers.js';
 
 const issuer = 'guestlist-demo';
 const ann = { by: 'user', subject: 'ann', issuer, reason: 'left the company' };
+
+/** In front of a service that can list and revoke tokens. */
+const startGateway = (overrides: Overrides = {}) =>
+  startForeign({ capabilities: ['list-guest-tokens', 'revoke-guest-tokens'], ...overrides });
 
 type Started = Awaited<ReturnType<typeof startGateway>>;
 
@@ -218,7 +232,13 @@ describe('revoking a tenant, a policy or all', () => {
 
 describe('the half at the service', () => {
   it('is tried again until it is done, and says so', async () => {
-    const gateway = await startGateway();
+    const events: AuditEvent[] = [];
+    const audit = {
+      record: async (event: AuditEvent) => {
+        if (event.kind === 'revocation') events.push(event);
+      },
+    };
+    const gateway = await startGateway({ audit });
     const { token } = await gateway.granted(analyst);
     gateway.upstream.state.intercept = ({ path }) =>
       path === '/api/v2/guest-token' ? { status: 502, body: 'down' } : undefined;
@@ -228,16 +248,20 @@ describe('the half at the service', () => {
     gateway.upstream.state.intercept = () => undefined;
     gateway.clock.advance(5_000);
     await expect.poll(() => gateway.upstream.isLive(token), { timeout: 20_000 }).toBe(false);
-    await expect
-      .poll(() => gateway.lines.filter(({ audit }) => audit === 'revocation').length, { timeout: 5_000 })
-      .toBe(2);
+    await expect.poll(() => events.length, { timeout: 5_000 }).toBe(2);
+    expect(events).toMatchObject([
+      {
+        kind: 'revocation',
+        user: 'guestlist-demo|ann',
+        detail: { by: 'user', service: 'pending', endsSessions: true },
+      },
+      { kind: 'revocation', user: 'guestlist-demo|ann', detail: { by: 'user', service: 'done' } },
+    ]);
   });
 
   it('is not there with a foreign service: the answer says so, and the gateway still answers no such token', async () => {
-    const gateway = await startGateway();
+    const gateway = await startForeign();
     const { token } = await gateway.granted(analyst);
-    gateway.upstream.state.intercept = ({ path }) =>
-      /^\/api\/v2\/guest-token(\/revoke)?$/.test(path) ? gateway.upstream.refusal(404, 'NOT_FOUND') : undefined;
     const answer = await revoke(gateway, ann);
     expect(answer).toMatchObject({
       service: 'not-supported',
@@ -253,4 +277,5 @@ const upstreamOf = ({ upstream }: Started) => ({
   transport: upstream.transport,
   apiKey: 'the-api-key',
   baseUrl: 'http://service.test',
+  capabilities: fixedCapabilities(['list-guest-tokens', 'revoke-guest-tokens']),
 });

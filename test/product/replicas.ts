@@ -16,9 +16,9 @@ export type Call = { readonly path: string; readonly body: string; status: numbe
 
 const send = (to: URL, request: IncomingMessage, body: string): Promise<{ status: number; answer: string }> =>
   new Promise((resolve, reject) => {
-    const { authorization, 'content-type': type } = request.headers;
+    const { authorization, 'content-type': type = '' } = request.headers;
     const headers = {
-      authorization,
+      ...(authorization === undefined ? {} : { authorization }),
       ...(body === '' ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
     };
     const onward = forward(
