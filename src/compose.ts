@@ -32,6 +32,7 @@ import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
 import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
@@ -148,6 +149,7 @@ type GatewayParts = {
   readonly credentials: Credentials;
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
+  readonly limiters: Limiters;
   readonly database: Database;
   readonly place: Place;
 };
@@ -163,8 +165,8 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
-  const { config, credentials, cache, database, place } = parts;
-  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks } =
+  const { config, credentials, cache, limiters, database, place } = parts;
+  const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
     issuers: createIssuers(config, credentials, { clock, log: place.log }),
@@ -179,6 +181,8 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
     hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
+    limits: { settings: limits, limiters },
+    readVariable: config.readVariable,
     clock,
     log: place.log,
   });
@@ -199,6 +203,9 @@ const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
   return createRedisCache({ url: settings.redisUrl, log });
 };
 
+const openLimiters = ({ settings: { redisUrl } }: Config, log: Logger): Promise<Limiters> | Limiters =>
+  redisUrl === null ? createMemoryLimiters() : createRedisLimiters({ url: redisUrl, log });
+
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
   loadCredentials(settings.dataDir, secrets);
@@ -212,18 +219,13 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const cache = halves.gateway ? await openCache(config, log) : null;
+  const limiters = halves.gateway ? await openLimiters(config, log) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
+  const dispatch = served?.dispatch ?? null;
   const gateway =
-    cache === null
+    cache === null || limiters === null
       ? null
-      : await composeGateway({
-          config,
-          credentials,
-          dispatch: served?.dispatch ?? null,
-          cache,
-          database,
-          place,
-        });
+      : await composeGateway({ config, credentials, dispatch, cache, limiters, database, place });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
@@ -243,6 +245,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
       await gateway?.close();
       await served?.close();
       await cache?.close();
+      limiters?.close();
       await database.close();
     },
   };

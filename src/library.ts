@@ -6,17 +6,20 @@ import { join } from 'node:path';
 import type { Request } from 'express';
 import type { Identify } from './gateway/host-identity.js';
 import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/http-upstream.js';
+import { defaultLimits } from './gateway/limits.js';
 import type { Gateway } from './gateway/router.js';
 import { openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
 import { openDatabase } from './platform/database.js';
 import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createLog, type Log } from './platform/log.js';
 
 export type { HostClaims, Identify } from './gateway/host-identity.js';
 export type { Gateway } from './gateway/router.js';
 export type { Cache } from './platform/cache.js';
+export type { Limiters } from './platform/limiter.js';
 
 export type LibraryOptions = {
   /** Who is logged in: claims as the policy declares them, `sub` at least; null: nobody. Asked at every request. */
@@ -47,6 +50,12 @@ export type LibraryOptions = {
   readonly hookToleranceSeconds?: number;
   /** Memory of this process where left out; `openRedisCache` for several. */
   readonly cache?: Cache;
+  /** Requests in a minute, of one user and of one tenant; 300 and 12,000 where left out, none where null. */
+  readonly limits?: { readonly userPerMinute?: number | null; readonly tenantPerMinute?: number | null };
+  /** Where they are counted: in this process where left out; `openRedisLimiters` for several. */
+  readonly limiters?: Limiters;
+  /** Environment variables, for the secrets that the policy names. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Receives one line for each request; JSON on standard output where left out. */
   readonly log?: Log;
 };
@@ -57,6 +66,10 @@ export const openRedisCache = async (url: string, log: Log = createLog()): Promi
   const { createRedisCache } = await import('./platform/cache-redis.js');
   return createRedisCache({ url, log });
 };
+
+/** Limits that several replicas share. While Redis is down, each counts for itself. */
+export const openRedisLimiters = (url: string, log: Log = createLog()): Promise<Limiters> =>
+  createRedisLimiters({ url, log });
 
 /** A router to mount, and its end: what it remembers is in a database that has to be closed. */
 export type MountedGateway = Gateway & { readonly close: () => Promise<void> };
@@ -97,6 +110,11 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       serviceUrl: options.publicServiceUrl ?? service.url,
       hooks: { secrets, toleranceSeconds: options.hookToleranceSeconds ?? 300 },
       cache: options.cache ?? createMemoryCache({ clock }),
+      limits: {
+        settings: { ...defaultLimits, ...options.limits },
+        limiters: options.limiters ?? createMemoryLimiters(),
+      },
+      readVariable: (name) => options.variables?.[name],
       clock,
       log,
     });

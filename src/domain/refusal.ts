@@ -64,15 +64,22 @@ export type Code =
 /**
  * A request that is refused. `message` is public: it says what is wrong, where, and how to mend it, and holds nothing
  * that the caller may not see. `reason` is a private slug for the log; `cause` never leaves the process either.
+ * `retryAfterSeconds`: when the same request may be answered.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: Code;
   readonly reason: string;
+  readonly retryAfterSeconds: number | null;
 
-  constructor(code: Code, message: string, options: { reason?: string; cause?: unknown } = {}) {
+  constructor(
+    code: Code,
+    message: string,
+    options: { reason?: string; cause?: unknown; retryAfterSeconds?: number | undefined } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.reason = options.reason ?? code.toLowerCase().replaceAll('_', '-');
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }

@@ -217,7 +217,7 @@ export type GuestTokenStore = {
   readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
   /**
    * `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it
-   * names is gone, and where a client was erased since.
+   * names is gone, and where its client was erased since.
    */
   readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
   /** Whether it is there still, neither revoked nor erased. */

@@ -12,13 +12,18 @@ export type Answer = { readonly status: number; readonly body: string; readonly 
 
 export const noHeaders: FlatHeaders = [];
 
+const retryAfter = (error: unknown, status: number): FlatHeaders => {
+  const seconds = error instanceof Refusal ? error.retryAfterSeconds : null;
+  if (seconds === null && status !== 503) return noHeaders;
+  const retryAfterMs = error instanceof Unavailable ? error.retryAfterMs : undefined;
+  return ['Retry-After', String(seconds ?? retryAfterSeconds(retryAfterMs))];
+};
+
 /** The answer to what was thrown. */
 export const answerError = (error: unknown): Answer & { readonly code: string } => {
   const { code, status, body } = encodeError(error);
-  const retryAfterMs = error instanceof Unavailable ? error.retryAfterMs : undefined;
-  const retry = status === 503 ? ['Retry-After', String(retryAfterSeconds(retryAfterMs))] : noHeaders;
   const isUnread = error instanceof Refusal && error.reason === bodyTooLarge;
-  return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retry };
+  return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retryAfter(error, status) };
 };
 
 /** Why, for the log. No claim's value is in it: an expression is named by its place, a refusal by its slug. */

@@ -1,11 +1,24 @@
 /** Where a session may be carried, and from which pages. Knows headers only. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isOrigin, originMend } from '../platform/origin.js';
 
 /** The Bearer credential, possibly empty; null where the header is absent or of another scheme. */
 export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null => {
   const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? '');
   return match === null ? null : (match[1] ?? '');
+};
+
+/**
+ * Whether more than one Authorization header was sent. Node keeps the first of them, a proxy in front may have gone by another: no
+ * guess which one is meant.
+ */
+export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 13 && name.toLowerCase() === 'authorization') count += 1;
+  }
+  return count > 1;
 };
 
 /** The cookie's value. Several cookies of that name that differ give the empty string: no guess which one is meant. */

@@ -1,6 +1,6 @@
 /** Who a request comes from, by a signed session of one of the issuers. host-identity.ts is the other way: the host says it. */
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -13,7 +13,8 @@ import {
   type VerifiedJwt,
   verifyJwt,
 } from '../platform/jwt.js';
-import { bearerOf, cookieOf, isTrustedOrigin, type Origins } from './credential.js';
+import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
+import type { FailedSessions } from './limits.js';
 
 export type IdentityOptions = Origins & {
   readonly issuers: readonly JwtIssuer[];
@@ -22,6 +23,8 @@ export type IdentityOptions = Origins & {
   readonly clock: Clock;
   /** How many verified sessions are remembered. */
   readonly maxSessions?: number;
+  /** Left out: any number may fail. */
+  readonly failedSessions?: FailedSessions | undefined;
 };
 
 /** A user whose host session was verified in this request. */
@@ -82,7 +85,9 @@ const refuseFault = (error: unknown): never => {
  * the cookie, and since no page of another origin can send it unasked, it counts from every page. The cookie, which browsers
  * send by themselves, counts only for pages of a trusted origin.
  */
-const credentialOf = (headers: IncomingHttpHeaders, options: IdentityOptions): string => {
+const credentialOf = (request: IncomingMessage, options: IdentityOptions): string => {
+  const { headers } = request;
+  if (isAuthorizedTwice(request)) return refuseSession(`The request carries two sessions. ${mend}`, 'two-sessions');
   const bearer = bearerOf(headers);
   if (bearer !== null) return bearer;
   const cookie = options.cookieName === null ? null : cookieOf(headers, options.cookieName);
@@ -90,7 +95,13 @@ const credentialOf = (headers: IncomingHttpHeaders, options: IdentityOptions): s
   return isTrustedOrigin(headers, options) ? cookie : refuseOrigin();
 };
 
+/** What can be guessed at: a session whose issuer cannot be asked, or whose time is not now, is no guess. */
+const isGuess = (error: unknown): boolean =>
+  error instanceof JwtFault && !['expired', 'not-yet-valid', 'keys-unavailable'].includes(error.reason);
+
 type Remembered = { readonly token: VerifiedJwt; readonly session: Session };
+
+const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
 /**
  * Remembers verified sessions by the hash of their token, whatever they are signed with. Their times are checked again at every
@@ -100,24 +111,26 @@ export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock } = options;
   assertIssuers(issuers);
   const remembered = new LRUCache<string, Remembered>({ max: options.maxSessions ?? 10_000 });
-  const verify = async (credential: string, key: string, nowSeconds: number): Promise<Session> => {
+  const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
+    options.failedSessions?.assertFew(request);
+    const nowSeconds = secondsOf(clock);
     try {
       const token = await verifyJwt(credential, issuers, nowSeconds);
       const session = sessionOf(token.claims);
       remembered.set(key, { token, session });
       return session;
     } catch (error) {
+      if (isGuess(error)) await options.failedSessions?.count(request);
       return refuseFault(error);
     }
   };
-  return ({ headers }) => {
-    const credential = credentialOf(headers, options);
-    const nowSeconds = Math.floor(clock.now().getTime() / 1000);
+  return (request) => {
+    const credential = credentialOf(request, options);
     const key = hash('sha256', credential, 'base64url');
     const known = remembered.get(key);
-    if (known === undefined || !known.token.isKeyHeld()) return verify(credential, key, nowSeconds);
+    if (known === undefined || !known.token.isKeyHeld()) return verify(request, credential, key);
     try {
-      assertStillValid(known.token, nowSeconds);
+      assertStillValid(known.token, secondsOf(clock));
       return known.session;
     } catch (error) {
       return refuseFault(error);

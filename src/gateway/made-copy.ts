@@ -24,6 +24,8 @@ export type CopyOptions = {
   readonly capabilities: Capabilities;
   readonly index: EmbedIndex;
   readonly keepVersion: (version: TemplateVersion) => Promise<void>;
+  /** Whether the template was ever seen with this version. */
+  readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   readonly log: Log;
 };
 
@@ -114,17 +116,14 @@ export const isFoundComplete = async (
   return expected === undefined ? imported > 0 : imported >= expected;
 };
 
-/** One export tells both, where there are exports: what arrived, and which version of the template that is. */
-const readExport = async (
-  { upstream, capabilities, keepVersion, log }: CopyOptions,
-  { dashboardId, template }: Copy,
-): Promise<{ readonly count: number; readonly version: string } | undefined> => {
+/** The template's content as the copy tells it; undefined where the upstream gives no export. */
+const readOrigin = async (
+  { upstream, capabilities, log }: CopyOptions,
+  { dashboardId }: Copy,
+): Promise<TemplateContent | undefined> => {
   if (!(await capabilities.supports('export-embed'))) return undefined;
   try {
-    const content = templateContentOf((await upstream(exportEmbed, { embedId: dashboardId })).data);
-    const version = templateVersionOf(content);
-    await keepVersion({ template, version, content });
-    return { count: content.metrics.length, version };
+    return templateContentOf((await upstream(exportEmbed, { embedId: dashboardId })).data);
   } catch (error) {
     if (!isRefused(error)) throw error;
     log.warn({ err: error, dashboardId }, 'the version of a template is not known: the service gave no export');
@@ -132,12 +131,27 @@ const readExport = async (
   }
 };
 
-/** One that was just made. The version is null where the upstream cannot tell it. */
+/**
+ * One that was just made: an export tells both what arrived, and which version of the template that is. The version is null where
+ * the upstream cannot tell it.
+ */
 export const readMade = async (
   options: CopyOptions,
   copy: Copy,
 ): Promise<{ readonly isComplete: boolean; readonly version: string | null }> => {
-  const exported = await readExport(options, copy);
-  const count = exported?.count ?? (await listMetrics(options, copy)).length;
-  return { isComplete: await isSomethingThere(options, copy, count), version: exported?.version ?? null };
+  const content = await readOrigin(options, copy);
+  const count = content?.metrics.length ?? (await listMetrics(options, copy)).length;
+  const isComplete = await isSomethingThere(options, copy, count);
+  if (content === undefined) return { isComplete, version: null };
+  const version = templateVersionOf(content);
+  await options.keepVersion({ template: copy.template, version, content });
+  return { isComplete, version };
+};
+
+/** One that was there already may have been edited since: it is of a version only where it is exactly a known one. */
+export const findVersion = async (options: CopyOptions, copy: Copy): Promise<string | null> => {
+  const content = await readOrigin(options, copy);
+  if (content === undefined) return null;
+  const version = templateVersionOf(content);
+  return (await options.isKnownVersion(copy.template, version)) ? version : null;
 };

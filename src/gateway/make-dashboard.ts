@@ -10,7 +10,7 @@ import { deleteDashboard } from '../contract/dashboards.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Audit } from './audit.js';
-import { alarm, assertOwn, type Copy, type CopyOptions, isFoundComplete, readMade } from './made-copy.js';
+import { alarm, assertOwn, type Copy, type CopyOptions, findVersion, isFoundComplete, readMade } from './made-copy.js';
 import type { Policy, Template } from './policy-file.js';
 import type { Intent, Made, Provisioned, Target } from './provisioned.js';
 import type { Place } from './provisioned-rows.js';
@@ -36,8 +36,7 @@ export type Making = {
 export type MakeDashboard = (making: Making) => Promise<void>;
 
 type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
-/** `version` only of what was made here and now. */
-type Outcome = { readonly how: 'created' | 'found' | 'finished'; readonly made: Made | null };
+type Outcome = Made & { readonly how: 'created' | 'found' | 'finished' };
 type Run = Making & { readonly copy: Copy; readonly target: Target; step: Step };
 
 /** A deleted tenant has nothing, and gets nothing. */
@@ -99,7 +98,9 @@ const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
     throw unavailable('provisioning-under-way', new Error('another made it while it was made anew'));
   }
   const { isComplete, version } = await readMade(options, run.copy);
-  return isComplete ? { how: 'finished', made: { version } } : alarm(options.log, 'import-brings-nothing', run.copy);
+  return isComplete
+    ? { how: 'finished', isCreated: true, version }
+    : alarm(options.log, 'import-brings-nothing', run.copy);
 };
 
 const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Promise<Outcome> => {
@@ -107,13 +108,15 @@ const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Pro
   if ((await create(options, run)) === 'created') {
     run.step = 'verify-import';
     const { isComplete, version } = await readMade(options, run.copy);
-    return isComplete ? { how: 'created', made: { version } } : finish(options, run);
+    return isComplete ? { how: 'created', isCreated: true, version } : finish(options, run);
   }
   run.step = 'verify-owner';
   await assertOwn(options, run.copy);
   run.step = 'verify-import';
-  const isComplete = await isFoundComplete(options, run.copy, before);
-  return isComplete ? { how: 'found', made: null } : finish(options, run);
+  if (!(await isFoundComplete(options, run.copy, before))) return finish(options, run);
+  // What was verified before has its version in its row, if one is known.
+  const version = before.wasVerified ? null : await findVersion(options, run.copy);
+  return { how: 'found', isCreated: false, version };
 };
 
 type Detail = Readonly<Record<string, string | number | boolean | null>>;
@@ -148,10 +151,10 @@ const undo = async (options: MakeOptions, run: Run): Promise<never> => {
   throw tenantDeleted();
 };
 
-const complete = async (options: MakeOptions, run: Run, { how, made }: Outcome): Promise<void> => {
+const complete = async (options: MakeOptions, run: Run, { how, ...made }: Outcome): Promise<void> => {
   const { provisioned, clock } = options;
   run.step = 'complete';
-  await account(options, run, 'OK', { step: 'verified', how, version: made?.version ?? null });
+  await account(options, run, 'OK', { step: 'verified', how, version: made.version });
   if (await provisioned.complete(run.target, clock.now(), made)) return;
   const { state } = await provisioned.read(run.tenantRef);
   if (state === 'deleted') await undo(options, run);

@@ -1,5 +1,6 @@
 /** The policy in force. It may change while the gateway runs: a request takes it once, and goes by that to its end. */
 import type { Policy } from './policy-file.js';
+import { closeTenantRule } from './tenant-rule.js';
 
 export type Policies = {
   readonly current: () => Policy;
@@ -7,4 +8,7 @@ export type Policies = {
 };
 
 /** One policy that never changes. */
-export const fixedPolicies = (policy: Policy): Policies => ({ current: () => policy, close: () => {} });
+export const fixedPolicies = (policy: Policy): Policies => ({
+  current: () => policy,
+  close: () => closeTenantRule(policy.tenant),
+});

@@ -124,7 +124,7 @@ export const explainGrant = async ({ policy, of, listMetrics, tenantOf }: Explai
   const verdict = await judge(policy, of, tenantOf);
   const { session, clientId } = verdict;
   const examined = examinePolicy(verdict, of.now);
-  const { at, source } = policy.tenant;
+  const { at, source } = policy.tenant.key;
   return {
     policy: { file: policy.file, digest: policy.digest },
     now: of.now.toISOString(),

@@ -26,6 +26,7 @@ import {
   type Source,
   schemaFaults,
 } from './policy-source.js';
+import { compileTenantRule, type TenantRule } from './tenant-rule.js';
 
 export type Template = {
   readonly template: string;
@@ -66,7 +67,7 @@ export type Policy = {
   readonly workspace: string;
   readonly datamart: string;
   readonly claims: ClaimSchema;
-  readonly tenant: Expression<SessionVariables>;
+  readonly tenant: TenantRule;
   readonly roles: Expression<SessionVariables>;
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
@@ -174,7 +175,12 @@ const compilePolicy = (document: PolicyDocument, source: Source, { file, text }:
     workspace: document.workspace,
     datamart: document.datamart,
     claims: session.claims,
-    tenant: compileAt(compilers.session, ['session', 'tenant'], session.tenant, ['string', 'list<string>']),
+    tenant: compileTenantRule(session.tenant, {
+      source,
+      faults,
+      file,
+      compile: (path, text) => compileAt(compilers.session, path, text, ['string', 'list<string>']),
+    }),
     roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
     expiryMinutes: document.expiryMinutes,
     templates: templatesOf(document),

@@ -88,6 +88,34 @@ const restrict = z
     message: 'restricts nothing',
   });
 
+const seconds = (most: number, usual: number) => z.number().int().min(0).max(most).default(usual);
+
+/** Where the host is asked. The address stands here and nowhere else; the secret never does. */
+const tenantHttp = z.strictObject({
+  url: z.string().min(1).max(2000),
+  /** The variable that holds the secret which requests are signed with. */
+  secretVariable: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'),
+  /** Lets the address be plain http beyond this machine: then who listens there reads the keys, and can answer for the host. */
+  allowHttp: off,
+  timeoutMs: z.number().int().min(50).max(30_000).default(2_000),
+  /** How long an answer counts. */
+  cacheSeconds: seconds(86_400, 60),
+  /** How long an answer without any tenant counts. */
+  missingSeconds: seconds(3_600, 5),
+  /** For how long after that an answer still serves while the host cannot be asked. */
+  staleSeconds: seconds(86_400, 0),
+  maxEntries: z.number().int().min(1).max(1_000_000).default(10_000),
+});
+export type TenantHttpDocument = z.output<typeof tenantHttp>;
+
+/** The tenants are looked up by what `key` gives: in a table beside the policy, or at the host. */
+const tenantLookup = z
+  .strictObject({ key: expression, table: z.string().min(1).max(1000).optional(), http: tenantHttp.optional() })
+  .refine(({ table, http }) => (table === undefined) !== (http === undefined), {
+    message: 'takes exactly one of table (a CSV file) and http (a lookup at the host) beside its key',
+  });
+export type TenantDocument = string | z.output<typeof tenantLookup>;
+
 /** What a policy file holds. */
 export const policySchema = z.strictObject({
   version: z.literal(1),
@@ -96,7 +124,7 @@ export const policySchema = z.strictObject({
   datamart: identifier,
   session: z.strictObject({
     claims: z.record(identifier, z.enum(claimTypes)),
-    tenant: expression,
+    tenant: z.union([expression, tenantLookup]),
     roles: expression,
   }),
   expiryMinutes: minutes.default(60),

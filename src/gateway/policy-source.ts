@@ -50,9 +50,21 @@ export const createSource = (text: string, file: string) => {
 };
 export type Source = ReturnType<typeof createSource>;
 
+type Issue = z.core.$ZodIssue;
+
+const isOfAnotherType = ({ code, path }: Issue): boolean => code === 'invalid_type' && path.length === 0;
+
+/** What is wrong with a value that may have several forms: the faults of the form that it was written in. */
+const issuesOf = (issue: Issue): readonly Issue[] => {
+  if (issue.code !== 'invalid_union') return [issue];
+  const meant = issue.errors.find((issues) => !issues.some(isOfAnotherType)) ?? [];
+  if (meant.length === 0) return [issue];
+  return meant.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] }));
+};
+
 /** The faults of the file's shape; `what` the file is. */
 export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] =>
-  error.issues.flatMap((issue) => {
+  error.issues.flatMap(issuesOf).flatMap((issue) => {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
@@ -66,16 +78,16 @@ export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy
 /** Collects faults; `list` gives them in the file's order. */
 export type Faults = {
   readonly add: (offset: number, message: string) => void;
+  /** Faults of a file that the policy names at `offset`. */
+  readonly addElsewhere: (offset: number, faults: readonly PolicyFault[]) => void;
   readonly list: () => readonly PolicyFault[];
 };
 
 export const createFaults = (source: Source): Faults => {
-  const found: { offset: number; message: string }[] = [];
+  const found: { offset: number; faults: readonly PolicyFault[] }[] = [];
   return {
-    add: (offset, message) => found.push({ offset, message }),
-    list: () =>
-      found
-        .toSorted((left, right) => left.offset - right.offset)
-        .map(({ offset, message }) => ({ at: source.at(offset), message })),
+    add: (offset, message) => found.push({ offset, faults: [{ at: source.at(offset), message }] }),
+    addElsewhere: (offset, faults) => found.push({ offset, faults }),
+    list: () => found.toSorted((left, right) => left.offset - right.offset).flatMap(({ faults }) => faults),
   };
 };

@@ -132,7 +132,8 @@ const createSettle = (
   { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
 ) => {
   const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
-  const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion });
+  const { isKnownVersion } = provisioned;
+  const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion, isKnownVersion });
   const settleTemplate = createSettleTemplate({ make, memory, clock, log });
   const reading = createSingleFlight<TenantDashboards>();
   return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {

@@ -92,17 +92,20 @@ const claimTarget = async (db: Db, target: Target, now: Date): Promise<boolean> 
   return numUpdatedRows > 0n;
 };
 
-/** What was made here and now; its version is null where it is not known. */
-export type Made = { readonly version: string | null };
+/** `isCreated`: here and now; otherwise it was found. The version is null where it is not known. */
+export type Made = { readonly isCreated: boolean; readonly version: string | null };
 
-const completeTarget = async (db: Db, target: Target, now: Date, made: Made | null): Promise<boolean> => {
+const completeTarget = async (db: Db, target: Target, now: Date, made: Made): Promise<boolean> => {
   const { tenantRef, template, place } = target;
-  const created = made === null ? sql`` : sql`created_at = ${now}, template_version = ${made.version},`;
+  const { isCreated, version } = made;
+  const versioned = isCreated
+    ? sql`created_at = ${now}, template_version = ${version}`
+    : sql`template_version = coalesce(d.template_version, ${version})`;
   const statement = sql`
     with tenant as (
       select tenant_ref from ${tenants} where tenant_ref = ${tenantRef} and state <> 'deleted' for share
     )
-    update ${dashboards} as d set ${created}
+    update ${dashboards} as d set ${versioned},
       verified_at = ${now}, key_ref = ${place.keyRef}, doubted_at = null,
       failed_at = null, failed_step = null, failure = null, failures = 0
     from tenant
@@ -159,6 +162,15 @@ const doubtTemplates = async (db: Db, tenantRef: string, templates: readonly str
   );
 };
 
+const isVersionOf = async (db: Db, template: string, version: string): Promise<boolean> => {
+  const known = db
+    .selectFrom('dashboards')
+    .select('template')
+    .where('template', '=', template)
+    .where('template_version', '=', version);
+  return (await asked(known.limit(1).execute())).length > 0;
+};
+
 const eraseTenant = async (db: Db, tenantRef: string): Promise<number> => {
   const { numDeletedRows } = await asked(
     db.deleteFrom('dashboards').where('tenant_ref', '=', tenantRef).executeTakeFirstOrThrow(),
@@ -172,14 +184,16 @@ export type Provisioned = {
   readonly begin: (target: Target, now: Date) => Promise<Intent | 'deleted' | 'verified'>;
   /** Before what was never verified is taken away: false where another is at work on it. */
   readonly claim: (target: Target, now: Date) => Promise<boolean>;
-  /** False where the tenant was deleted meanwhile, or its rows are others now. `made` is null for what was found. */
-  readonly complete: (target: Target, now: Date, made: Made | null) => Promise<boolean>;
+  /** False where the tenant was deleted meanwhile, or its rows are others now. */
+  readonly complete: (target: Target, now: Date, made: Made) => Promise<boolean>;
   /** Answers how often it failed in a row. */
   readonly fail: (target: Target, now: Date, step: string, failure: string) => Promise<number>;
   /** To be looked at anew: the service said something about them that does not fit. */
   readonly doubt: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
   /** What could not be taken back of a deleted tenant: it stays known until it is. */
   readonly leave: (target: Target, now: Date, failure: string) => Promise<void>;
+  /** Whether a copy was ever made of this version of the template. */
+  readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   /** Forgets all of a tenant's rows; answers how many there were. */
   readonly erase: (tenantRef: string) => Promise<number>;
 };
@@ -192,5 +206,6 @@ export const createProvisioned = ({ db }: Pick<Ledger, 'db'>): Provisioned => ({
   fail: (target, now, step, failure) => failTarget(db, target, now, step, failure),
   doubt: (tenantRef, templates, now) => doubtTemplates(db, tenantRef, templates, now),
   leave: (target, now, failure) => leaveTarget(db, target, now, failure),
+  isKnownVersion: (template, version) => isVersionOf(db, template, version),
   erase: (tenantRef) => eraseTenant(db, tenantRef),
 });

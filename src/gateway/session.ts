@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Considered, Trace } from './accounting.js';
 import type { GuestRequestOf } from './guest-request.js';
 import type { Identity } from './identity.js';
+import type { Limits } from './limits.js';
 import type { Policies } from './policies.js';
 import type { Decide } from './policy.js';
 import type { Policy } from './policy-file.js';
@@ -17,6 +18,7 @@ import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {
   readonly identity: Identity;
+  readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
   readonly policies: Policies;
   readonly tenant: TenantOf;
   readonly standing: Standing;
@@ -40,11 +42,13 @@ export const createSessions =
     const session = await steps.identity(request.from);
     trace.user = session.subject;
     considered.session = session;
+    await steps.limits.assertUser(session);
     const asked = await request.body();
     const policy = steps.policies.current();
     Object.assign(considered, { asked, policy });
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
+    await steps.limits.assertTenant(clientId);
     await steps.standing(session, clientId);
     const grant = steps.policy(policy, session, clientId, asked);
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);

@@ -15,6 +15,7 @@ import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
 import { createIdentity, type Identity } from './identity.js';
 import type { Ledger } from './ledger/ledger.js';
+import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
 import { createMetricLists, currentLists, type MetricLists } from './metric-lists.js';
 import type { Policies } from './policies.js';
 import { createPolicyStep } from './policy.js';
@@ -25,7 +26,7 @@ import type { Resilience } from './resilience.js';
 import { createRolloutCommands } from './rollout/commands.js';
 import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
-import { createTenantStep } from './tenant.js';
+import { createTenants, type ReadVariable, type Tenants } from './tenant.js';
 import { tenantsListCommand } from './tenant-listing.js';
 import { tenantsProvisionCommand } from './tenant-provisioning.js';
 import { createTenantParts, type HookSettings, type TenantParts } from './tenants/parts.js';
@@ -74,12 +75,16 @@ export type GatewayParts = Origins & {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Log;
+  /** For the secrets that the policy names. */
+  readonly readVariable?: ReadVariable | undefined;
+  /** Left out: none. */
+  readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
 };
 
-const identityOf = (options: GatewayOptions): Identity =>
-  options.identify === undefined ? createIdentity(options) : createHostIdentity(options);
+const identityOf = (options: GatewayOptions, { failedSessions }: Limits): Identity =>
+  options.identify === undefined ? createIdentity({ ...options, failedSessions }) : createHostIdentity(options);
 
 /** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
 export type Parts = {
@@ -88,11 +93,13 @@ export type Parts = {
   readonly commands: readonly AdminCommand[];
 };
 
-type TokenParts = Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
-  readonly provision: Pick<Provision, 'forget'>;
-  readonly metricLists: MetricLists;
-  readonly keyId: string;
-};
+type Keyed = { readonly keyId: string };
+
+type TokenParts = Keyed &
+  Pick<TenantParts, 'upstream' | 'standing' | 'works'> & {
+    readonly provision: Pick<Provision, 'forget'>;
+    readonly metricLists: MetricLists;
+  };
 
 const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps['token'] => {
   const { upstream, standing, works, provision, metricLists, keyId } = parts;
@@ -122,47 +129,70 @@ const createTokens = (options: GatewayOptions, parts: TokenParts): SessionSteps[
   };
 };
 
-/** The parts of one gateway. */
-export const createParts = (options: GatewayOptions): Parts => {
-  const { policies, clock, log, ledger, audit } = options;
+const limitsOf = ({ limits, clock }: GatewayOptions, scope: string): Limits =>
+  limits === undefined ? noLimits : createLimits({ ...limits, scope, clock });
+
+const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Tenants => {
+  const tenants = createTenants({ clock, log, readVariable });
+  tenants.open(policies.current());
+  return tenants;
+};
+
+/** What is made for tenants, and taken from them. */
+const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
+  const { ledger, clock } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
-  const keyId = hash('sha256', apiKey, 'hex');
   const tenancy = createTenantParts({
     ...options,
     upstream: createUpstream(transport, apiKey, resilience),
     requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
-  const { upstream, standing } = tenancy;
+  const { upstream } = tenancy;
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
-  const keepVersion = versions.keep;
-  const provision = createProvision({ upstream, baseUrl, keyId, capabilities, ledger, audit, clock, log, keepVersion });
+  const provision = createProvision({
+    ...options,
+    upstream,
+    baseUrl,
+    keyId,
+    capabilities,
+    keepVersion: versions.keep,
+  });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
+  const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
+  return {
+    ...tenancy,
+    provision,
+    answerHook: life.answerHook,
+    commands: [...life.commands, ...listing, ...rollout.commands],
+  };
+};
+
+/** The parts of one gateway. */
+export const createParts = (options: GatewayOptions): Parts => {
+  const { policies, clock, ledger } = options;
+  const keyId = hash('sha256', options.upstream.apiKey, 'hex');
+  const making = createMaking(options, { keyId });
+  const { upstream, provision, answerHook } = making;
+  const tenants = openTenants(options);
+  const limits = limitsOf(options, keyId);
   const metricLists = createMetricLists({ upstream, clock });
-  const tenantOf = createTenantStep();
   const steps: SessionSteps = {
-    identity: identityOf(options),
+    identity: identityOf(options, limits),
+    limits,
     policies,
-    tenant: tenantOf,
-    standing: standing.assert,
+    tenant: tenants.inForce,
+    standing: making.standing.assert,
     policy: createPolicyStep(clock),
     provision,
-    token: createTokens(options, { ...tenancy, provision, metricLists, keyId }),
+    token: createTokens(options, { ...making, metricLists, keyId }),
     serviceUrl: options.serviceUrl,
   };
-  const loadRequest = (requestId: string) => loadLoggedRequest(options.ledger, requestId);
   const explain = createPolicyExplainCommand({
-    policies,
-    tenantOf,
+    ...{ policies, tenantOf: tenants.of, clock },
     listMetrics: currentLists(metricLists),
-    clock,
-    loadRequest,
+    loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
-  const { answerHook, commands } = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
-  const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ provision, policies, ledger, audit })];
-  return {
-    steps,
-    answerHook,
-    commands: [...auditCommands(ledger), explain, ...commands, ...listing, ...rollout.commands],
-  };
+  return { steps, answerHook, commands: [...auditCommands(ledger), explain, ...making.commands] };
 };

@@ -1,55 +1,72 @@
+/** Which tenant a request is for: what the policy's `session.tenant` finds for the session's claims, and the body's choice among it. */
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
+import type { Log } from '../platform/log.js';
 import { celClaims } from './expression.js';
 import type { Session } from './identity.js';
 import type { Policy } from './policy-file.js';
+import { PolicyFaults } from './policy-source.js';
+import type { TenantTable } from './tenant-csv.js';
+import { isTenantId, tenantIdShape } from './tenant-id.js';
+import { createTenantLookup, type TenantLookup } from './tenant-lookup.js';
+import { closeTenantRule, type TenantHttp } from './tenant-rule.js';
 
 /**
- * The clientId of a session: what the policy's tenant expression gives for its claims. Where it gives several, `asked`
- * must choose one of them, and nothing but one of them. Throws NO_TENANT.
+ * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of
+ * them, and nothing but one of them. Answers at once unless the host has to be asked. Throws, or rejects with, NO_TENANT and
+ * UPSTREAM_UNAVAILABLE.
  */
 export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
+
+export type Tenants = {
+  /** By any policy, such as one that a question is about. */
+  readonly of: TenantOf;
+  /** By the policy in force: its table is followed from then on, and that of the one before no longer. */
+  readonly inForce: TenantOf;
+  /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
+  readonly open: (policy: Policy) => void;
+};
+
+/** An environment variable; undefined: not set. */
+export type ReadVariable = (name: string) => string | undefined;
+
+export type TenantsOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly readVariable?: ReadVariable | undefined;
+};
 
 const refuse = (message: string, reason: string, cause?: unknown): never => {
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 
-/** 1 to 255 characters without control characters and halves of characters: two ids are never written alike. */
-const tenantPattern = /^[^\p{Cc}\p{Cs}]+$/u;
-const maxTenantLength = 255;
-
-const isTenant = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= maxTenantLength && tenantPattern.test(value);
-
-const evaluate = (policy: Policy, session: Session): unknown => {
+const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
   try {
-    return policy.tenant.evaluate({ claims: celClaims(session.claims, policy.claims) });
+    return tenant.key.evaluate({ claims: celClaims(session.claims, claims) });
   } catch (cause) {
     return refuse(
-      `The session names no organisation: the policy's tenant expression "${policy.tenant.source}" gives nothing for its claims. Issue sessions with that claim.`,
+      `The session names no organisation: the policy's tenant expression "${tenant.key.source}" gives nothing for its claims. Issue sessions with that claim.`,
       'tenant-undecided',
       cause,
     );
   }
 };
 
-const tenantsOf = (policy: Policy, session: Session): readonly string[] => {
-  const result = evaluate(policy, session);
-  const tenants = Array.isArray(result) ? result : [result];
-  if (tenants.length === 0) {
-    refuse('The session belongs to no organisation. Issue sessions that name at least one.', 'no-tenants');
+/** Ids without repetition, as claims or the host gave them. */
+const idsOf = (value: unknown): readonly string[] => {
+  const ids = Array.isArray(value) ? value : [value];
+  if (ids.length === 0) {
+    return refuse('The session belongs to no organisation. Issue sessions that name at least one.', 'no-tenants');
   }
-  if (!tenants.every(isTenant)) {
-    return refuse(
-      "The session's organisation is not a usable id: it must be text of 1 to 255 characters without control characters.",
-      'tenant-malformed',
-    );
+  if (!ids.every(isTenantId)) {
+    return refuse(`The session's organisation is not a usable id: it must be ${tenantIdShape}.`, 'tenant-malformed');
   }
-  return [...new Set(tenants)];
+  return ids.length === 1 ? ids : [...new Set(ids)];
 };
 
-/** Makes the step. */
-export const createTenantStep = (): TenantOf => (policy, session, asked) => {
-  const tenants = tenantsOf(policy, session);
+const chooseOf = (found: unknown, asked: string | undefined): string => {
+  const tenants = idsOf(found);
   if (asked !== undefined) {
     if (tenants.includes(asked)) return asked;
     return refuse(
@@ -63,4 +80,93 @@ export const createTenantStep = (): TenantOf => (policy, session, asked) => {
     `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
     'tenant-not-chosen',
   );
+};
+
+/** What is looked up may be unknown there: such an organisation is nobody's tenant. */
+const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
+  tenants.length === 0
+    ? refuse(
+        'The organisation of the session is not one that analytics are set up for. Add it to the lookup of tenants.',
+        'tenant-unknown',
+      )
+    : chooseOf(tenants, asked);
+
+const findAll = (table: TenantTable, keys: readonly string[]): readonly string[] =>
+  keys.flatMap((key) => table.find(key) ?? []);
+
+const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariable | undefined): string => {
+  const secret = readVariable?.(secretVariable) ?? '';
+  if (isHookSecret(secret)) return secret;
+  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 to 64 bytes';
+  const mend = `${hookSecretMend}, for the gateway and for the host`;
+  throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
+};
+
+/** Throws PolicyFaults where the secret of a policy's lookup is missing or weak: such a policy could answer nobody. */
+export const assertTenantSecret = ({ tenant }: Policy, readVariable: ReadVariable | undefined): void => {
+  if (tenant.by === 'http') readSecret(tenant.http, readVariable);
+};
+
+const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptions): TenantLookup => {
+  try {
+    return createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+  } catch (cause) {
+    if (!(cause instanceof PolicyFaults)) throw cause;
+    throw new Refusal('UPSTREAM_UNAVAILABLE', 'The lookup of organisations is not set up; the log has the reason.', {
+      reason: 'tenant-secret-missing',
+      cause,
+    });
+  }
+};
+
+type LookupOf = (policy: Policy, http: TenantHttp) => TenantLookup;
+
+const noLookup: LookupOf = () => {
+  throw new Refusal('UPSTREAM_UNAVAILABLE', 'The policy looks organisations up at the host, which is not asked here.', {
+    reason: 'tenant-lookup-not-asked',
+  });
+};
+
+/** Makes the step. A policy that looks its tenants up at the host needs `lookupOf`. */
+export const createTenantStep =
+  (lookupOf: LookupOf = noLookup): TenantOf =>
+  (policy, session, asked) => {
+    const { tenant } = policy;
+    const given = evaluate(policy, session);
+    if (tenant.by === 'expression') return chooseOf(given, asked);
+    const keys = idsOf(given);
+    if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
+    const found = lookupOf(policy, tenant.http)(keys);
+    return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
+  };
+
+/** Makes the step of a running gateway. What a policy remembers of its host's answers lives as long as the policy. */
+export const createTenants = (options: TenantsOptions): Tenants => {
+  const lookups = new WeakMap<Policy, TenantLookup>();
+  const of = createTenantStep((policy, http) => {
+    const lookup = lookups.get(policy) ?? openLookup(http, options);
+    lookups.set(policy, lookup);
+    return lookup;
+  });
+  const seen = new WeakSet<Policy>();
+  let newest: Policy | null = null;
+  /** Requests under way may still go by the policy before: they are answered, but it is not in force again. */
+  const follow = (policy: Policy): void => {
+    if (policy === newest || seen.has(policy)) return;
+    if (newest !== null) closeTenantRule(newest.tenant);
+    seen.add(policy);
+    newest = policy;
+    if (policy.tenant.by === 'table') policy.tenant.table.watch({ log: options.log });
+  };
+  return {
+    of,
+    inForce: (policy, session, asked) => {
+      follow(policy);
+      return of(policy, session, asked);
+    },
+    open: (policy) => {
+      assertTenantSecret(policy, options.readVariable);
+      follow(policy);
+    },
+  };
 };

@@ -23,6 +23,7 @@ import { isOrigin, originMend } from './origin.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
 const origin = z.string().refine(isOrigin, originMend);
+const perMinute = (usual: number) => z.number().int().min(1).max(1_000_000_000).nullable().default(usual);
 const section = <T extends z.ZodRawShape>(shape: T) => z.strictObject(shape).prefault({} as never);
 
 const settings = z.strictObject({
@@ -67,6 +68,12 @@ const settings = z.strictObject({
       capabilities: z.union([z.enum(['auto', 'none']), z.array(z.enum(capabilityNames))]).default('auto'),
     }),
     publicServiceUrl: z.url().nullable().default(null),
+    limits: section({
+      userPerMinute: perMinute(300),
+      tenantPerMinute: perMinute(12_000),
+      failedSessionsPerMinute: perMinute(300),
+      trustedProxies: z.number().int().min(0).max(10).default(0),
+    }),
     audit: section({ explanationDays: z.number().int().min(1).max(3650).default(30) }),
     hooks: section({ toleranceSeconds: z.number().int().min(1).max(3600).default(300) }),
   }),
@@ -79,6 +86,8 @@ export type Config = {
   readonly secrets: Secrets;
   /** Those of `gateway.session.issuers`, their keys read. */
   readonly issuers: readonly ConfiguredIssuer[];
+  /** The environment, for the secrets that a policy names by variable. */
+  readonly readVariable: (name: string) => string | undefined;
   /** Folder that relative paths of the file are read from. */
   readonly folder: string;
   readonly isProduction: boolean;
@@ -161,5 +170,13 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);
-  return { settings: checked.data, secrets, issuers: issuers.issuers, folder: dirname(file), isProduction, isDemo };
+  return {
+    settings: checked.data,
+    secrets,
+    issuers: issuers.issuers,
+    readVariable: (name) => given(env, name),
+    folder: dirname(file),
+    isProduction,
+    isDemo,
+  };
 };

@@ -47,6 +47,8 @@ const overrides: readonly Override[] = [
   { variable: 'GUESTLIST_LOG_LEVEL', path: ['logLevel'], read: asText },
   { variable: 'GUESTLIST_DEMO', path: ['demo'], read: asSwitch },
   { variable: 'GUESTLIST_SERVICE_URL', path: ['gateway', 'upstream', 'serviceUrl'], read: asText },
+  { variable: 'GUESTLIST_USER_PER_MINUTE', path: ['gateway', 'limits', 'userPerMinute'], read: asNumber },
+  { variable: 'GUESTLIST_TENANT_PER_MINUTE', path: ['gateway', 'limits', 'tenantPerMinute'], read: asNumber },
 ];
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

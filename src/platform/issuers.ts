@@ -66,7 +66,8 @@ type Found = { readonly keys: ConfiguredIssuer['keys'] | null; readonly faults: 
 
 const faulty = (field: string, mend: string): Found => ({ keys: null, faults: [{ field, mend }] });
 
-const isLoopback = (host: string): boolean =>
+/** Whether a URL's host is this machine. */
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 const jwksFault = (address: string): string | null => {

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Owner } from '../domain/metric.js';
 import type { ClientStore, ErasedClient } from '../domain/ports.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
@@ -18,11 +19,35 @@ const nothing: ErasedClient = {
 };
 
 /** Whoever writes for a client holds its data app to the end of the transaction: they are all done, or begin after this. */
-const takeTurn = async (db: Kysely<Tables>, dataAppId: string): Promise<boolean> => {
+const takeTurn = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<boolean> => {
   const held = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forUpdate();
   if ((await held.executeTakeFirst()) === undefined) return false;
-  await db.updateTable('data_apps').set({ erasures: sql<string>`erasures + 1` }).where('id', '=', dataAppId).execute();
+  await sql`
+    with counted as (
+      update guestlist.data_apps set erasures = erasures + 1 where id = ${dataAppId} returning erasures
+    ), forgotten as (
+      delete from guestlist.client_erasures where erased_at < now() - interval '1 day'
+    )
+    insert into guestlist.client_erasures (data_app_id, number, salt, digest, erased_at)
+    select ${dataAppId}, erasures, salt, ${digestOf(clientId)}, now()
+    from counted, (select gen_random_uuid()::text as salt) as salted`.execute(db);
   return true;
+};
+
+/** With the row's own salt. */
+const digestOf = (clientId: string): RawBuilder<string> =>
+  sql<string>`encode(sha256(convert_to(salt || ${clientId}::text, 'UTF8')), 'hex')`;
+
+/** Whether the client was erased since the data app had counted so many erasures. */
+export const wasErasedSince = async (
+  db: Kysely<Tables>,
+  { dataAppId, clientId }: Owner,
+  erasures: string,
+): Promise<boolean> => {
+  const { rows } = await sql`
+    select from guestlist.client_erasures
+    where data_app_id = ${dataAppId} and number > ${erasures}::bigint and digest = ${digestOf(clientId)}`.execute(db);
+  return rows.length > 0;
 };
 
 /** In the order in which a dashboard's own deletion locks: dashboards, embeds, tokens. Answers how many embeds go. */
@@ -49,7 +74,7 @@ const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: strin
 };
 
 const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<ErasedClient> => {
-  if (!(await takeTurn(db, dataAppId))) return nothing;
+  if (!(await takeTurn(db, dataAppId, clientId))) return nothing;
   const embeds = await lockBoards(db, dataAppId, clientId);
   const remove = async (
     table: 'dashboards' | 'metrics' | 'guest_metrics' | 'guest_layouts' | 'guest_views' | 'guest_tokens',

@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
+import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { inTransaction, page } from './query.js';
 import { revokeGuestTokens, sumOfEpochs } from './revocations.js';
@@ -105,7 +106,10 @@ const currentEpoch = async (db: Kysely<Tables>, subject: TokenSubject): Promise<
 const areHeld = async (db: Kysely<Tables>, grant: GuestGrant, epoch: Epoch): Promise<boolean> => {
   const { dataAppId, datamartId } = grant;
   const dataApp = db.selectFrom('data_apps').select('erasures').where('id', '=', dataAppId).forKeyShare();
-  if (String((await dataApp.executeTakeFirst())?.erasures) !== erasuresOf(epoch)) return false;
+  const held = await dataApp.executeTakeFirst();
+  if (held === undefined) return false;
+  const begun = erasuresOf(epoch);
+  if (String(held.erasures) !== begun && (await wasErasedSince(db, grant, begun))) return false;
   if (!(await areEmbedsHeld(db, dataAppId, grant.allowedEmbeds ?? []))) return false;
   if (datamartId === null) return true;
   const datamart = db.selectFrom('datamarts').select('id').where('id', '=', datamartId).forKeyShare();

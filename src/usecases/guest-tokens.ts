@@ -8,7 +8,7 @@ import type {
   GuestPermissions,
   MetricValues,
 } from '../domain/guest.js';
-import type { Clock, Epoch, Ids, Store, Tokens } from '../domain/ports.js';
+import type { Clock, Ids, Store, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { tenantScope } from '../domain/tenant.js';
 import { type MintScope, openScope } from './mint-scope.js';
@@ -124,20 +124,17 @@ const grantOf = async (
   };
 };
 
-/** Erasures are rare: more than this many within one mint is something else. */
-const maxAttempts = 5;
-
 const deletedMeanwhile = (): Refusal =>
   new Refusal(
     'INVALID_REQUEST_BODY',
-    'The data app, or a datamart or embed that the request names, was deleted while the token was made; ask again.',
+    'The data app or client, or a datamart or embed that the request names, was deleted while the token was made; ask again.',
     { reason: 'deleted-meanwhile' },
   );
 
 /**
  * Makes a token and stores its hash and grant. The token itself is in the answer and nowhere else. The epoch is read before
  * anything else, and what is named is resolved and stored in one transaction: a revocation that comes in between makes this a
- * token that was never good. Where a client was erased in between, it begins again: the request counts as made afterwards.
+ * token that was never good.
  */
 export const createGuestToken =
   (deps: Deps) =>
@@ -147,20 +144,13 @@ export const createGuestToken =
     const { dataAppId } = caller;
     const { clientId, params } = command;
     const subject = { dataAppId, clientId, userIdentifier: params?.userIdentifier ?? null };
-    const { currentEpoch } = deps.store.guestTokens;
+    const epoch = await deps.store.guestTokens.currentEpoch(subject);
     const token = deps.tokens.create();
-    const attempt = (epoch: Epoch): Promise<boolean> =>
-      deps.store.transaction(async (store) => {
-        const sources = await scopeSources(store, command);
-        const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
-        const grant = { ...(await grantOf(deps, scope, command)), ...sources };
-        return store.guestTokens.insert(deps.tokens.hash(token), grant, epoch);
-      });
-    let epoch = await currentEpoch(subject);
-    for (let attempts = 1; !(await attempt(epoch)); attempts += 1) {
-      const before = epoch;
-      epoch = await currentEpoch(subject);
-      if (epoch === before || attempts === maxAttempts) throw deletedMeanwhile();
-    }
+    await deps.store.transaction(async (store) => {
+      const sources = await scopeSources(store, command);
+      const scope = await openScope(store, { dataAppId, clientId, sources }, params?.allowedEmbeds ?? null);
+      const grant = { ...(await grantOf(deps, scope, command)), ...sources };
+      if (!(await store.guestTokens.insert(deps.tokens.hash(token), grant, epoch))) throw deletedMeanwhile();
+    });
     return { token };
   };

@@ -4,8 +4,9 @@ import type { Refusal } from '../../src/domain/refusal.js';
 import { intersectBound } from '../../src/gateway/combine.js';
 import type { Session } from '../../src/gateway/identity.js';
 import { createPolicyStep } from '../../src/gateway/policy.js';
-import { createTenantStep } from '../../src/gateway/tenant.js';
+import { createTenants } from '../../src/gateway/tenant.js';
 import type { EmbedTokenBody } from '../../src/gateway/wire.js';
+import { captureLog } from './harness.js';
 import { policyOf } from './policies.js';
 
 const clock = { now: () => new Date('2026-03-04T05:06:07Z') };
@@ -171,7 +172,7 @@ describe('the tenant', () => {
   const tenantOf = (tenant: string, claims: Record<string, unknown>, asked?: string) => {
     const session = { ...policyOf().claims };
     const policy = policyOf({ session: { claims: session, tenant, roles: '[]' } });
-    return createTenantStep()(policy, sessionOf(claims), asked);
+    return createTenants({ clock, log: captureLog().log }).of(policy, sessionOf(claims), asked);
   };
 
   it('is one, or one that the body chooses among several', () => {

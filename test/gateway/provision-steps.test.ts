@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
+import { capabilityNames } from '../../src/domain/capability.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { analyst, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
@@ -135,7 +137,7 @@ describe('what the ledger says is verified', () => {
   });
 
   it('is not taken away where a tenant has emptied it since', async () => {
-    const capabilities = { supports: async () => true };
+    const capabilities = fixedCapabilities(capabilityNames);
     const { upstream: scripted, clock } = await startGateway();
     const upstream = { transport: scripted.transport, apiKey: 'k', baseUrl: 'http://service.test', capabilities };
     const { granted, refused } = await startGateway({ upstream, clock });

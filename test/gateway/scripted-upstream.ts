@@ -66,6 +66,7 @@ export const createScriptedUpstream = () => {
     if (key === 'GET /api/v2/data-app/embeds') return list(request);
     if (key === 'GET /api/v2/data-app/metrics') return metrics(request);
     if (key === 'POST /api/v2/guest-token/create') return mint();
+    if (key === 'POST /api/v2/guest-token/revoke') return { status: 200, body: { data: { revoked: 0 }, error: null } };
     return refusal(404, 'NOT_FOUND');
   };
 

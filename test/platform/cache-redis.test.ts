@@ -97,6 +97,7 @@ describe.runIf(hasServer)('an outage of Redis', () => {
       await cache.set('key', 'value', 60_000);
       await cache.delete('key');
     }
+    await expect(cache.deleteByPrefix('k')).rejects.toThrow();
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ level: 50, msg: expect.stringContaining('cannot be reached') });
     await startRedis(port);

@@ -6,10 +6,11 @@ import { createClient, type Transport } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contract/dashboards.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
+import { capabilityNames } from '../../src/domain/capability.js';
 import { createLogAudit } from '../../src/gateway/audit.js';
+import { type Capabilities, fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/http-transport.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import type { ProvisionCapabilities } from '../../src/gateway/made-copy.js';
 import { attemptMs } from '../../src/gateway/provisioned.js';
 import { templateVersionOf } from '../../src/gateway/template-version.js';
 import { openDatabase } from '../../src/platform/database.js';
@@ -33,10 +34,10 @@ afterAll(async () => {
 });
 
 const call = () => createClient(transport, service.credentials.demoApiKey);
-const all: ProvisionCapabilities = { supports: async () => true };
-const none: ProvisionCapabilities = { supports: async () => false };
+const all = fixedCapabilities(capabilityNames);
+const none = fixedCapabilities([]);
 
-type Around = { readonly transport?: Transport; readonly capabilities?: ProvisionCapabilities };
+type Around = { readonly transport?: Transport; readonly capabilities?: Capabilities };
 
 const startAt = (ledger: Ledger, around: Around = {}) =>
   startGateway({
@@ -198,6 +199,20 @@ test('the version of a template is the same by itself and by its copies', async 
     const renamed = { ...data, metrics: [{ ...(metric ?? expect.fail('no metric')), name: 'Renamed' }, ...others] };
     expect(templateVersionOf(renamed)).not.toBe(template_version);
   }
+});
+
+test('a copy that was there before the ledger has a version where it is exactly a known one', async () => {
+  const before = await openTestLedger();
+  for (const org_id of ['OLD1', 'OLD2']) await (await startAt(before)).granted({ ...analyst, org_id });
+  const ledger = await openTestLedger();
+  const { granted } = await startAt(ledger);
+  const versionOf = async (clientId: string) => (await rowsOf(ledger, clientId))[0]?.template_version;
+  await granted({ ...analyst, org_id: 'OLD1' });
+  expect(await versionOf('OLD1')).toBeNull();
+  await granted({ ...analyst, org_id: 'FRESH' });
+  await granted({ ...analyst, org_id: 'OLD2' });
+  expect(await versionOf('OLD2')).toBe(await versionOf('FRESH'));
+  expect(await versionOf('FRESH')).toMatch(/^[0-9a-f]{64}$/);
 });
 
 describe('a tenant that is deleted while its dashboard is made', () => {

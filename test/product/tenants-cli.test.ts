@@ -1,31 +1,49 @@
-/** `guestlist tenants` as its own process, in front of a gateway that runs. */
-import { expect, test } from 'vitest';
+/** `guestlist tenants` in front of a gateway that runs. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { runTenants } from '../../src/cli/tenants.js';
 import { gatewayToken, manager, startGateway } from '../gateway/harness.js';
 import { policyOf } from '../gateway/policies.js';
 import { runToEnd } from './product.js';
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** Runs a command in this process: the exit code, and what it printed. */
+const run = async (...args: string[]) => {
+  const printed: string[] = [];
+  const keep = (text: unknown) => void printed.push(String(text));
+  vi.spyOn(console, 'log').mockImplementation(keep);
+  vi.spyOn(console, 'error').mockImplementation(keep);
+  const code = await runTenants(args);
+  return { code, output: printed.join('\n') };
+};
+
 test('guestlist tenants list and provision say what there is, and what was made', async () => {
+  vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', gatewayToken);
   const { url, granted, upstream } = await startGateway({ policy: policyOf({ onSignUp: ['delays', 'routes'] }) });
   await granted({ ...manager, org_id: 'ACME' }, { embeds: ['delays'] });
-  const run = (...args: string[]) =>
-    runToEnd(['tenants', ...args, '--url', url], { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
-  const [list, json, wrong] = await Promise.all([
-    run('list'),
-    run('list', '--json', '--tenant', 'ACME'),
-    run('provision'),
-  ]);
+  const list = await runToEnd(['tenants', 'list', '--url', url], { GUESTLIST_GATEWAY_TOKEN: gatewayToken });
   expect(list.code).toBe(0);
   expect(list.output).toMatch(/^TENANT +STATE +OUTCOME +DASHBOARDS\nACME +active +complete +delays/m);
-  expect(JSON.parse(json.output)).toMatchObject({ tenants: [{ clientId: 'ACME' }], next: null });
-  expect(wrong.code).toBe(2);
+  const { output } = await run('list', '--json', '--tenant', 'ACME', '--url', url);
+  expect(JSON.parse(output)).toMatchObject({ tenants: [{ clientId: 'ACME' }], next: null });
   upstream.state.intercept = ({ body }) =>
     JSON.stringify(body ?? {}).includes('routes--ACME') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
-  const failed = await run('provision', '--all');
+  const failed = await run('provision', '--all', '--url', url);
   expect([failed.code, failed.output]).toEqual([
     1,
     expect.stringMatching(/partial +ACME\n +routes: provisioning-refused/),
   ]);
   upstream.state.intercept = () => undefined;
-  const made = await run('provision', '--tenant', 'ACME', '--tenant', 'NEW', '--new');
+  const made = await run('provision', '--tenant', 'ACME', '--tenant', 'NEW', '--new', '--url', url);
   expect([made.code, made.output]).toEqual([0, expect.stringMatching(/complete +ACME\ncomplete +NEW\n/)]);
+});
+
+test('guestlist tenants says how it is called', async () => {
+  for (const args of [['provision'], ['provision', '--all', '--tenant', 'A'], ['remove'], []]) {
+    expect((await run(...args)).code, args.join(' ')).toBe(2);
+  }
+  expect(await run('--help')).toEqual({ code: 0, output: expect.stringContaining('tenants provision --all') });
 });

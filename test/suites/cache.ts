@@ -59,5 +59,15 @@ export const describeCache = (name: string, { cache, key, pass }: CacheUnderTest
       await cache().delete(key('never there'));
       expect(await cache().get(key('deleted'))).toBeNull();
     });
+
+    it('deletes by prefix, whose wildcards are plain text', async () => {
+      const own = ['p*[a]?:1', 'p*[a]?:2', 'p*[a]?:'].map(key);
+      const others = ['p*[a]', 'pxa?:1', 'pxxaa:1', 'p*[b]?:1'].map(key);
+      for (const each of [...own, ...others]) await cache().set(each, 'value', 60_000);
+      expect(await cache().deleteByPrefix(key('p*[a]?:'))).toBe(3);
+      expect(await cache().deleteByPrefix(key('p*[a]?:'))).toBe(0);
+      const left = await Promise.all([...own, ...others].map((each) => cache().get(each)));
+      expect(left.map((value) => value !== null)).toEqual([...own.map(() => false), ...others.map(() => true)]);
+    });
   });
 };

@@ -8,6 +8,7 @@ import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
 import { revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { Refusal } from '../../domain/refusal.js';
+import { unavailable } from '../upstream.js';
 import type { Erased, Eraser } from './eraser.js';
 
 export type ErasureCapability = 'erase-client' | 'delete-dashboard' | 'revoke-guest-tokens';
@@ -36,7 +37,7 @@ const listOwn = async (upstream: Call, clientId: string): Promise<readonly strin
   const seen = new Set<string>();
   const own = new Set<string>();
   for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
-    const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber });
+    const { data } = await asUnavailable(upstream)(listEmbeds, { isPagination: true, pageNumber });
     const before = seen.size;
     for (const { embedId, externalDashboard } of data) {
       seen.add(embedId);
@@ -49,6 +50,17 @@ const listOwn = async (upstream: Call, clientId: string): Promise<readonly strin
   }
   return [...own];
 };
+
+/** A refusal of what always may be asked is a fault of theirs, or of the key: the sender tries again. */
+const asUnavailable =
+  (upstream: Call): Call =>
+  async (operation, input) => {
+    try {
+      return await upstream(operation, input);
+    } catch (error) {
+      throw error instanceof UpstreamRefusal ? unavailable('erasure-refused', error) : error;
+    }
+  };
 
 /** What is gone already is what was wanted; whether it is, the listing tells. */
 const unlessGone = async (work: Promise<unknown>): Promise<void> => {
@@ -85,7 +97,8 @@ export const createUpstreamEraser = (options: UpstreamErasureOptions): Eraser =>
   return {
     where: 'analytics service',
     erase: async ({ clientId }) => {
-      if (await supports('erase-client')) return { erased: (await options.upstream(eraseClient, { clientId })).data };
+      if (await supports('erase-client'))
+        return { erased: (await asUnavailable(options.upstream)(eraseClient, { clientId })).data };
       return eraseByParts(options, clientId, await supports('delete-dashboard'));
     },
   };
@@ -98,7 +111,7 @@ export const createTenantRevocation = ({ upstream, requireCapability }: Upstream
   const supports = createSupports(requireCapability);
   return async (clientId) => {
     if (await supports('revoke-guest-tokens')) {
-      const { data } = await upstream(revokeGuestTokens, { clientId });
+      const { data } = await asUnavailable(upstream)(revokeGuestTokens, { clientId });
       return { erased: { 'revoked guest tokens': data.revoked } };
     }
     return { erased: {}, left: ['guest tokens until they expire: this service has no operation that revokes them'] };

@@ -15,6 +15,7 @@ import type { Policies } from '../policies.js';
 import type { Provision } from '../provision.js';
 import { createStanding, type TenantStanding } from '../standing.js';
 import { tokenKeysOf } from '../token.js';
+import { unavailable } from '../upstream.js';
 import { createTenantCommands } from './commands.js';
 import { createLifecycle } from './lifecycle.js';
 import { createTenants } from './tenants.js';
@@ -56,7 +57,13 @@ export type TenantParts = {
 
 const createCacheEraser = (cache: Cache): Eraser => ({
   where: 'token cache',
-  erase: async ({ clientId }) => ({ erased: { tokens: await cache.deleteByPrefix(tokenKeysOf(clientId)) } }),
+  erase: async ({ clientId }) => {
+    try {
+      return { erased: { tokens: await cache.deleteByPrefix(tokenKeysOf(clientId)) } };
+    } catch (error) {
+      throw unavailable('cache-not-reachable', error);
+    }
+  },
 });
 
 export const createTenantParts = (options: TenantPartsOptions): TenantParts => {

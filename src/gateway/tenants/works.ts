@@ -1,5 +1,5 @@
 /**
- * What is being made for tenants at the upstream. Each work is noted before it begins, in one transaction with the look at the
+ * What is being made for tenants at the upstream. Each work is noted before it begins, in one statement with the look at the
  * tenant's state: so an erasure, which sets the state first, either finds the work and waits for it, or the work never begins.
  */
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import type { Operation } from '../../contract/operation.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Ledger, TenantState } from '../ledger/ledger.js';
 import { busy } from './busy.js';
 import { insertTenant } from './tenants.js';
 
@@ -33,25 +33,38 @@ export type TenantWorks = {
 /** Longer than any work takes: that of a gateway that died meanwhile is waited for. */
 const longestSeconds = 300;
 
+type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean };
+
+/**
+ * Notes the work where the tenant is active; answers how it stands, undefined where it was never seen. One statement: the row is
+ * held shared, so that works of one tenant do not wait for each other, and whoever changes the state waits for this one.
+ */
+const noteWork = async (db: Ledger['db'], tenantRef: string, workId: string): Promise<Found | undefined> => {
+  const { rows } = await sql<Found>`
+    with tenant as materialized (
+      select state, is_erasure_owed from guestlist_gateway.tenants where tenant_ref = ${tenantRef} for share
+    ), work as (
+      insert into guestlist_gateway.tenant_works (work_id, tenant_ref, expires_at)
+      select ${workId}, ${tenantRef}, now() + make_interval(secs => ${longestSeconds})
+      from tenant where state = 'active' and not is_erasure_owed
+    )
+    select state, is_erasure_owed from tenant`.execute(db);
+  return rows[0];
+};
+
+const assertActive = (found: Found | undefined): void => {
+  if (found === undefined) throw new Error('a tenant that was just noted is not there');
+  if (found.state !== 'active' || found.is_erasure_owed) throw suspended(found.state);
+};
+
 export const createTenantWorks = ({ db, refOf }: Ledger, clock: Clock, log: Log): TenantWorks => {
-  const begin = (clientId: string, workId: string): Promise<void> =>
-    db.transaction().execute(async (inner) => {
-      const tenantRef = refOf(clientId);
-      await insertTenant(inner, { tenantRef, clientId, now: clock.now() });
-      // Shared: works of one tenant do not wait for each other, and whoever changes the state waits for this commit.
-      const tenant = await inner
-        .selectFrom('tenants')
-        .select(['state', 'is_erasure_owed'])
-        .where('tenant_ref', '=', tenantRef)
-        .forShare()
-        .executeTakeFirstOrThrow();
-      if (tenant.state !== 'active' || tenant.is_erasure_owed) throw suspended(tenant.state);
-      const expiresAt = sql<Date>`now() + make_interval(secs => ${longestSeconds})`;
-      await inner
-        .insertInto('tenant_works')
-        .values({ work_id: workId, tenant_ref: tenantRef, expires_at: expiresAt })
-        .execute();
-    });
+  const begin = async (clientId: string, workId: string): Promise<void> => {
+    const tenantRef = refOf(clientId);
+    const found = await noteWork(db, tenantRef, workId);
+    if (found !== undefined) return assertActive(found);
+    await insertTenant(db, { tenantRef, clientId, now: clock.now() });
+    return assertActive(await noteWork(db, tenantRef, workId));
+  };
   const end = async (workId: string): Promise<void> => {
     try {
       await db.deleteFrom('tenant_works').where('work_id', '=', workId).execute();

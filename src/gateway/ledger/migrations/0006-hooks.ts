@@ -31,7 +31,7 @@ export const hooks = statementsOf([
     answer jsonb,
     check ((done_at is null) = (answer is null))
   )`,
-  'create index hook_deliveries_done on guestlist_gateway.hook_deliveries (done_at)',
+  'create index hook_deliveries_received on guestlist_gateway.hook_deliveries (received_at)',
   `create table guestlist_gateway.erasures (
     tenant_ref text collate "C" not null,
     deleted_at timestamptz not null,

@@ -1,0 +1,3 @@
+export function keyOf(index: number): string;
+export function tenantOf(index: number): string;
+export function writeTenantTable(file: string, count: number): void;

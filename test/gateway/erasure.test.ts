@@ -1,0 +1,219 @@
+/** What of a deletion depends on the upstream and the cache, and how operators ask for it. */
+
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/domain/refusal.js';
+import type { AuditEvent } from '../../src/gateway/audit.js';
+import type { Capabilities } from '../../src/gateway/capabilities.js';
+import { dashboardIdOf } from '../../src/gateway/dashboard-id.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { analyst, createMovableClock, gatewayToken, manager, startGateway, startSeconds } from './harness.js';
+import { createScriptedUpstream } from './scripted-upstream.js';
+import { createSender, hookSecret, sendUntilTaken } from './senders.js';
+
+const body = { clientId: 'LAX', occurredAt: new Date(startSeconds * 1000 - 1000).toISOString() };
+const hooks = { secrets: [hookSecret], toleranceSeconds: 300 };
+
+/** A service of the interface that can do nothing beyond it, or only what is named. */
+const foreign = (...can: readonly string[]) => {
+  const upstream = createScriptedUpstream();
+  upstream.state.intercept = ({ method, path, query }) => {
+    const id = String(query.embedId ?? query.dashboardId);
+    if (method !== 'DELETE') return undefined;
+    if (path === '/api/v2/data-app/dashboards' && !can.includes('delete-dashboard')) return upstream.refusal(404, 'X');
+    if (!upstream.dashboards.delete(id)) return upstream.refusal(400, 'INVALID_REQUEST_BODY');
+    return { status: 200, body: { id, error: null } };
+  };
+  const requireCapability = async (name: string) => {
+    if (!can.includes(name)) throw new Refusal('NOT_SUPPORTED', 'Not supported here.');
+  };
+  const capabilities: Capabilities = { supports: async (name) => can.includes(name), requireCapability };
+  const { transport } = upstream;
+  return {
+    scripted: upstream,
+    upstream: { transport, apiKey: 'k', baseUrl: 'http://foreign.test', capabilities },
+  };
+};
+
+const start = async (overrides: Parameters<typeof startGateway>[0] = {}) => {
+  const gateway = await startGateway({ hooks, ...overrides });
+  const send = createSender(gateway.url, gateway.clock.now);
+  const command = async (name: string, input: object) => {
+    const response = await fetch(`${gateway.url}/gateway/admin/${name}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      body: JSON.stringify(input),
+    });
+    return { status: response.status, ...((await response.json()) as { data: unknown }) };
+  };
+  return { ...gateway, send, command };
+};
+
+describe('a foreign service', () => {
+  it('that can do nothing beyond the interface: embeds go, and what stays is named', async () => {
+    const { scripted, upstream } = foreign();
+    const { granted, send } = await start({ upstream });
+    await granted(manager);
+    await granted({ ...manager, org_id: 'SFO' });
+    const { data } = await send('deleted', body);
+    expect([...scripted.dashboards.keys()]).toEqual([dashboardIdOf('delays', 'SFO'), dashboardIdOf('routes', 'SFO')]);
+    expect(data?.erasure).toMatchObject({
+      isComplete: false,
+      steps: [
+        { where: 'guest tokens', erased: {}, left: [expect.stringContaining('until they expire')] },
+        {
+          where: 'analytics service',
+          erased: { embeds: 2 },
+          left: [expect.stringContaining('dashboards beneath'), expect.stringContaining('what guests made')],
+        },
+        { where: 'token cache' },
+        { where: 'remembered dashboards' },
+      ],
+    });
+    const deletions = scripted.calls.filter(({ method }) => method === 'DELETE');
+    expect(deletions.map(({ path }) => path)).toEqual(['/api/v2/data-app/embeds', '/api/v2/data-app/embeds']);
+  });
+
+  it('that deletes dashboards: they go with their embeds', async () => {
+    const { scripted, upstream } = foreign('delete-dashboard');
+    const { granted, send } = await start({ upstream });
+    await granted(manager);
+    const { data } = await send('deleted', body);
+    expect(data?.erasure?.steps[1]).toMatchObject({ erased: { dashboards: 2 }, left: [expect.any(String)] });
+    expect([...scripted.dashboards.keys()]).toEqual([]);
+  });
+
+  it('of whom it cannot be told what it can: the sender tries again', async () => {
+    const { upstream } = foreign();
+    let isKnown = false;
+    const requireCapability: Capabilities['requireCapability'] = async (name) => {
+      if (isKnown) return upstream.capabilities.requireCapability(name);
+      throw new Refusal('UPSTREAM_UNAVAILABLE', 'Try again.');
+    };
+    const { send } = await start({
+      upstream: { ...upstream, capabilities: { ...upstream.capabilities, requireCapability } },
+    });
+    expect((await send('deleted', body)).status).toBe(503);
+    isKnown = true;
+    expect((await send('deleted', body)).data).toMatchObject({ state: 'deleted', erasure: { isComplete: false } });
+  });
+});
+
+it('a cache that cannot be reached: the deletion is not done until it is', async () => {
+  const { upstream } = foreign();
+  let isDown = true;
+  const cache = createMemoryCache({ clock: createMovableClock() });
+  const flaky = {
+    ...cache,
+    deleteByPrefix: async (prefix: string) => {
+      if (isDown) throw new Error('down');
+      return cache.deleteByPrefix(prefix);
+    },
+  };
+  const { send, granted, refused, command } = await start({ upstream, cache: flaky });
+  await granted(analyst);
+  const cut = await send('deleted', body);
+  expect([cut.status, cut.error?.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+  expect(await refused(analyst)).toMatchObject({ code: 'TENANT_SUSPENDED' });
+  expect((await command('erasure-report', { clientId: 'LAX' })).data).toMatchObject({
+    state: 'deleted',
+    isErasureOwed: true,
+    reports: [
+      { finishedAt: null, isComplete: false, steps: [{ where: 'guest tokens' }, { where: 'analytics service' }] },
+    ],
+  });
+  isDown = false;
+  const done = await sendUntilTaken(send, 'deleted', body);
+  expect(done.data?.erasure?.steps).toMatchObject([
+    {},
+    // Of both attempts together.
+    { where: 'analytics service', erased: { embeds: 1 } },
+    { where: 'token cache', erased: { tokens: 1 } },
+    {},
+  ]);
+});
+
+describe('an operator', () => {
+  it('suspends, resumes and deletes a tenant, and reads the report of its erasure', async () => {
+    const events: AuditEvent[] = [];
+    const audit = { record: async (event: AuditEvent) => void events.push(event) };
+    const { upstream } = foreign();
+    const { command, granted, refused, clock } = await start({ upstream, audit });
+    await granted(analyst);
+    const change = async (name: string) => {
+      clock.advance(1000);
+      return (await command(name, { clientId: 'LAX' })).data;
+    };
+    expect(await change('tenant-suspend')).toEqual({ state: 'suspended', isApplied: true });
+    expect(await refused(analyst)).toMatchObject({ code: 'TENANT_SUSPENDED' });
+    expect(await change('tenant-resume')).toEqual({ state: 'active', isApplied: true });
+    await granted(analyst);
+    const deleted = (await change('tenant-delete')) as { erasure: unknown };
+    expect((await command('erasure-report', { clientId: 'LAX' })).data).toEqual({
+      state: 'deleted',
+      isErasureOwed: false,
+      reports: [deleted.erasure],
+    });
+    expect((await command('erasure-report', { clientId: 'SFO' })).data).toEqual({
+      state: null,
+      isErasureOwed: false,
+      reports: [],
+    });
+    expect((await command('tenant-delete', {})).status).toBe(400);
+    expect(
+      events.filter(({ kind }) => kind === 'admin').map(({ clientId, detail }) => [clientId, detail?.state]),
+    ).toEqual([
+      ['LAX', 'suspended'],
+      ['LAX', 'active'],
+      [undefined, 'deleted'],
+    ]);
+  });
+});
+
+describe('the audit', () => {
+  it('has every hook that was taken, once, and no name of whom was erased', async () => {
+    const events: AuditEvent[] = [];
+    const audit = { record: async (event: AuditEvent) => void events.push(event) };
+    const { send } = await start({ audit, upstream: foreign().upstream });
+    const at = (seconds: number) => ({ ...body, occurredAt: new Date(startSeconds * 1000 + seconds).toISOString() });
+    await send('suspended', at(1));
+    await send('resumed', at(2), { id: 'one' });
+    await send('resumed', at(2), { id: 'one' });
+    await send('resumed', at(3), { secret: 'whsec_bm90IHRoZSBzZWNyZXQgb2YgdGhpcyBob3N0' });
+    await send('deleted', at(4));
+    expect(events.filter(({ kind }) => ['hook', 'erasure'].includes(kind))).toEqual([
+      {
+        kind: 'hook',
+        code: 'OK',
+        requestId: expect.any(String),
+        clientId: 'LAX',
+        detail: { event: 'tenant-suspended', occurredAt: at(1).occurredAt, state: 'suspended', isApplied: true },
+      },
+      expect.objectContaining({ kind: 'hook', clientId: 'LAX', detail: expect.objectContaining({ state: 'active' }) }),
+      {
+        kind: 'erasure',
+        code: 'OK',
+        requestId: expect.any(String),
+        detail: {
+          event: 'tenant-deleted',
+          occurredAt: at(4).occurredAt,
+          state: 'deleted',
+          isApplied: true,
+          isComplete: false,
+        },
+      },
+    ]);
+  });
+
+  it('that cannot keep it: the sender tries again, and the event is applied once more', async () => {
+    let isDown = true;
+    const audit = {
+      record: async ({ kind }: AuditEvent) => {
+        if (isDown && kind === 'hook') throw new Refusal('UPSTREAM_UNAVAILABLE', 'The audit cannot be written.');
+      },
+    };
+    const { send } = await start({ audit });
+    expect((await send('suspended', body, { id: 'one' })).status).toBe(503);
+    isDown = false;
+    expect((await send('suspended', body, { id: 'one' })).data).toEqual({ state: 'suspended', isApplied: true });
+  });
+});

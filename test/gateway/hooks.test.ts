@@ -1,0 +1,400 @@
+/** What hooks bring about, with the real service and a real ledger: on the embedded database and on PostgreSQL. */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WireRequest } from '../../src/contract/client.js';
+import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
+import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createGuestView } from '../../src/usecases/guest-views.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { createMovableClock, startGateway, startSeconds } from './harness.js';
+import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
+import { createSender, hookSecret, sendUntilTaken } from './senders.js';
+import { foldState, type Happened } from './tenant-events.js';
+
+const startMs = startSeconds * 1000;
+const momentOf = (at: number): string => new Date(startMs - 1_000_000 + at * 1000).toISOString();
+
+/** Ids that occur nowhere by chance. */
+const newTenant = (): string => `unmistakable-${randomUUID()}`;
+const sessionOf = (clientId: string, sub = `person-of-${clientId}`) => ({
+  iss: 'guestlist-demo',
+  sub,
+  org_id: clientId,
+  roles: ['analyst'],
+});
+
+const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>): void => {
+  describe(`hooks on ${name}`, () => {
+    let own: OwnDatabase | null;
+    let service: OwnService;
+    beforeAll(async () => {
+      own = await createDatabase();
+      service = await createOwnService(own?.url ?? null);
+    });
+    beforeEach(() => {
+      service.state.meddle = () => {};
+    });
+    afterAll(async () => {
+      await service.close();
+      await own?.drop();
+    });
+
+    const start = async (overrides: Parameters<typeof startGateway>[0] = {}) => {
+      const clock = createMovableClock();
+      const { upstream, ledger } = service;
+      const hooks = { secrets: [hookSecret], toleranceSeconds: 300 };
+      const gateway = await startGateway({ upstream, ledger, policy: servicePolicy, hooks, clock, ...overrides });
+      const send = createSender(gateway.url, clock.now);
+      const event = (kind: TenantEventKind, clientId: string, at: number, more: object = {}) =>
+        sendUntilTaken(send, kind, { clientId, occurredAt: momentOf(at), ...more });
+      return { ...gateway, clock, send, event };
+    };
+    const boardsOf = async (clientId: string): Promise<readonly string[]> =>
+      (await service.store.dashboards.listByWorkspace('w', service.api().dataAppId, null))
+        .filter(({ owner }) => owner?.clientId === clientId)
+        .map(({ externalDashboardId }) => externalDashboardId.split('--')[0] ?? '')
+        .toSorted();
+    const tokensOf = (clientId: string) =>
+      service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null);
+    const isGood = async (token: string): Promise<boolean> =>
+      (await service.store.guestTokens.findByHash(service.deps.tokens.hash(token))) !== undefined;
+    const expectNothingLeft = async (clientId: string) => {
+      expect([await boardsOf(clientId), await tokensOf(clientId)]).toEqual([[], []]);
+      const text = await service.dumpAll();
+      expect(text).toContain('tenant_works');
+      expect(text).not.toContain(clientId);
+    };
+
+    it('signed-up provisions before the first login what the policy lists for it', async () => {
+      const { event, granted } = await start();
+      const clientId = newTenant();
+      const answer = await event('signed-up', clientId, 1);
+      expect(answer).toMatchObject({ status: 200, data: { state: 'active', isApplied: true, provisioned: 1 } });
+      expect(await boardsOf(clientId)).toEqual(['delays']);
+      expect((await granted(sessionOf(clientId))).embeds).toHaveLength(2);
+      expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
+    });
+
+    it('a sign-up that was cut off is finished by the next attempt, under the same id', async () => {
+      const { send } = await start();
+      const clientId = newTenant();
+      const [id, body] = [randomUUID(), { clientId, occurredAt: momentOf(1) }];
+      for (const moment of ['before', 'after']) {
+        service.state.meddle = (request, when) => {
+          if (request.path.endsWith('/dashboard-embeds') && when === moment) throw new Error('cut');
+        };
+        const answer = await send('signed-up', body, { id });
+        expect([answer.status, answer.error?.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+        expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+      }
+      service.state.meddle = () => {};
+      expect((await send('signed-up', body, { id })).data).toMatchObject({ provisioned: 1 });
+      const calls: string[] = [];
+      service.state.meddle = ({ path }) => void calls.push(path);
+      expect((await send('signed-up', body, { id })).data).toMatchObject({ provisioned: 1 });
+      expect([calls, await boardsOf(clientId)]).toEqual([[], ['delays']]);
+    });
+
+    it('suspended stops minting at once and revokes; resumed lets in again, with a new token', async () => {
+      const { event, granted, refused } = await start();
+      const clientId = newTenant();
+      const { token } = await granted(sessionOf(clientId));
+      expect(await isGood(token)).toBe(true);
+      expect((await event('suspended', clientId, 1)).data).toEqual({ state: 'suspended', isApplied: true });
+      expect(await isGood(token)).toBe(false);
+      expect(await refused(sessionOf(clientId))).toMatchObject({ status: 403, code: 'TENANT_SUSPENDED' });
+      expect((await granted(sessionOf(newTenant()))).embeds).toHaveLength(2);
+      await event('resumed', clientId, 2);
+      const next = await granted(sessionOf(clientId));
+      expect([next.token === token, await isGood(next.token)]).toEqual([false, true]);
+      expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
+    });
+
+    it('another replica notices within half a second', async () => {
+      const [first, second] = [await start(), await start()];
+      const clientId = newTenant();
+      await second.granted(sessionOf(clientId));
+      await first.event('suspended', clientId, 1);
+      second.clock.advance(400);
+      expect(await second.refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+      await first.event('resumed', clientId, 2);
+      second.clock.advance(400);
+      expect(await isGood((await second.granted(sessionOf(clientId))).token)).toBe(true);
+    });
+
+    it('deleted erases everything that names the tenant, in both halves and in the cache, and says what', async () => {
+      const cache = createMemoryCache({ clock: createMovableClock() });
+      const kept: string[] = [];
+      const watched = {
+        ...cache,
+        set: (...args: Parameters<typeof cache.set>) => {
+          kept.push(args[0]);
+          return cache.set(...args);
+        },
+      };
+      const { event, granted, refused, lines } = await start({ cache: watched });
+      const [clientId, other] = [newTenant(), newTenant()];
+      const id = `evt-${clientId}`;
+      await event('signed-up', clientId, 1, { note: clientId });
+      const { token } = await granted(sessionOf(clientId));
+      await granted(sessionOf(other));
+      const grant = await service.store.guestTokens.findByHash(service.deps.tokens.hash(token));
+      if (grant === undefined) throw new Error('the token is not there');
+      const viewer = { ...grant, allowedEmbeds: null, permissions: { isEnableCreateDashboardView: true } };
+      await createGuestView(service.deps)(
+        { kind: 'guest', grant: viewer },
+        { dashboardId: service.shared, name: clientId },
+      );
+      await event('suspended', clientId, 2);
+      await event('resumed', clientId, 3);
+      await granted(sessionOf(clientId, 'another'));
+      expect((await service.dumpAll()).split(clientId).length).toBeGreaterThan(10);
+      const before = lines.length;
+      const answer = await event('deleted', clientId, 4, { id });
+      expect(answer.data).toMatchObject({
+        state: 'deleted',
+        isApplied: true,
+        erasure: {
+          isComplete: true,
+          steps: [
+            { where: 'guest tokens', erased: { 'revoked guest tokens': 1 }, left: [] },
+            { where: 'analytics service', erased: { dashboards: 2, embeds: 2, metrics: 2, guestViews: 1 }, left: [] },
+            { where: 'token cache', erased: { tokens: 2 }, left: [] },
+            { where: 'remembered dashboards' },
+          ],
+        },
+      });
+      await expectNothingLeft(clientId);
+      expect(JSON.stringify([answer.data, lines.slice(before)])).not.toContain(clientId);
+      expect(kept.length).toBeGreaterThan(2);
+      for (const key of kept) expect((await cache.get(key)) === null).toBe(key.includes(clientId));
+      expect(await boardsOf(other)).toEqual(['delays', 'routes']);
+      expect(await refused(sessionOf(clientId))).toMatchObject({ status: 403, code: 'TENANT_SUSPENDED' });
+      await expectNothingLeft(clientId);
+    });
+
+    it('a deleted tenant stays deleted until it is signed up anew, and then begins with nothing of before', async () => {
+      const { event, granted, refused } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      await event('deleted', clientId, 5);
+      for (const [kind, at] of [
+        ['signed-up', 4],
+        ['signed-up', 5],
+        ['resumed', 6],
+        ['suspended', 7],
+        ['resumed', 8],
+      ] as const) {
+        expect((await event(kind, clientId, at)).data).toEqual({ state: 'deleted', isApplied: false });
+        expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+      }
+      await expectNothingLeft(clientId);
+      expect((await event('signed-up', clientId, 9)).data).toMatchObject({ state: 'active', provisioned: 1 });
+      expect(await isGood((await granted(sessionOf(clientId))).token)).toBe(true);
+      expect((await event('deleted', clientId, 8)).data).toEqual({ state: 'active', isApplied: false });
+      expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
+    });
+
+    it('a tenant that is deleted before it was ever seen is refused at its first login', async () => {
+      const { event, refused } = await start();
+      const clientId = newTenant();
+      expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
+      expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+      await expectNothingLeft(clientId);
+    });
+
+    it('an erasure that was cut off at any call goes on, and a sign-up anew waits for it', async () => {
+      const { send, event, granted, refused } = await start();
+      const clientId = newTenant();
+      const deleted = { clientId, occurredAt: momentOf(5) };
+      let calls = 0;
+      let cutAt = 0;
+      service.state.meddle = (_, moment) => {
+        calls += moment === 'before' ? 1 : 0;
+        if (calls * 2 - (moment === 'before' ? 1 : 0) === cutAt) throw new Error('cut');
+      };
+      await granted(sessionOf(clientId));
+      for (const id of ['one', 'two'].map((each) => `${each}-${randomUUID()}`)) {
+        for (let isCut = true, at = 1; isCut; at += 1) {
+          [calls, cutAt] = [0, at];
+          const answer = await send('deleted', deleted, { id });
+          isCut = answer.status === 503;
+          if (isCut) expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+          else expect(answer.data).toMatchObject({ state: 'deleted' });
+        }
+        expect(calls).toBeLessThan(10);
+      }
+      [calls, cutAt] = [0, 0];
+      await expectNothingLeft(clientId);
+      await event('signed-up', clientId, 6);
+      [calls, cutAt] = [0, 1];
+      expect((await send('deleted', { clientId, occurredAt: momentOf(7) })).status).toBe(503);
+      [calls, cutAt] = [0, 0];
+      expect((await event('signed-up', clientId, 8)).data).toMatchObject({
+        state: 'active',
+        provisioned: 1,
+        erasure: {
+          isComplete: true,
+          steps: expect.arrayContaining([
+            expect.objectContaining({ erased: expect.objectContaining({ dashboards: 1 }) }),
+          ]),
+        },
+      });
+      expect(await boardsOf(clientId)).toEqual(['delays']);
+    });
+
+    it('a deletion at any moment of a login: no dashboard and no token survives it', async () => {
+      const seen: string[] = [];
+      for (let at = 1, isThrough = false; !isThrough; at += 1) {
+        const [first, second] = [await start(), await start()];
+        const clientId = newTenant();
+        let moments = 0;
+        let deletion: number | undefined;
+        service.state.meddle = async ({ method, path }: WireRequest, moment) => {
+          moments += 1;
+          if (moments !== at) return;
+          seen.push(`${moment} ${method} ${path}`);
+          service.state.meddle = () => {};
+          deletion = (await second.send('deleted', { clientId, occurredAt: momentOf(5) })).status;
+        };
+        const login = await first.ask(sessionOf(clientId));
+        isThrough = deletion === undefined;
+        const { token } = (await login.json()) as { token?: string };
+        if (!isThrough) await second.event('deleted', clientId, 5);
+        if (token !== undefined && !isThrough) expect(await isGood(token)).toBe(false);
+        if (!isThrough) await expectNothingLeft(clientId);
+      }
+      expect(seen).toContain('after POST /api/v2/guest-token/create');
+      expect(seen).toContain('before POST /api/v2/data-app/dashboard-embeds');
+    });
+
+    it('a login at any moment of a deletion: refused, and it leaves nothing', async () => {
+      const { event, granted, refused } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      let asked = 0;
+      service.state.meddle = async () => {
+        asked += 1;
+        expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+      };
+      await event('deleted', clientId, 1);
+      expect(asked).toBeGreaterThanOrEqual(4);
+      service.state.meddle = () => {};
+      await expectNothingLeft(clientId);
+    });
+
+    it('a gateway that died in its turn, or while it made something, is waited for until its time is over', async () => {
+      const { send, event } = await start();
+      const clientId = newTenant();
+      const { db, refOf } = service.ledger;
+      const tenant_ref = refOf(clientId);
+      for (const table of ['tenant_turns', 'tenant_works'] as const) {
+        const expiresIn = (ms: number) => new Date(Date.now() + ms);
+        const dead = { tenant_ref, expires_at: expiresIn(60_000) };
+        if (table === 'tenant_turns')
+          await db
+            .insertInto(table)
+            .values({ ...dead, holder: 'dead' })
+            .execute();
+        else
+          await db
+            .insertInto(table)
+            .values({ ...dead, work_id: randomUUID() })
+            .execute();
+        const occurredAt = momentOf(table === 'tenant_turns' ? 1 : 2);
+        expect((await send('deleted', { clientId, occurredAt })).status).toBe(503);
+        await db
+          .updateTable(table)
+          .set({ expires_at: expiresIn(-60_000) })
+          .where('tenant_ref', '=', tenant_ref)
+          .execute();
+        expect((await event('deleted', clientId, table === 'tenant_turns' ? 1 : 2)).data).toMatchObject({
+          erasure: { isComplete: true },
+        });
+      }
+      await expectNothingLeft(clientId);
+    });
+
+    const deliveries = fc
+      .array(fc.record({ kind: fc.constantFrom(...tenantEventKinds), at: fc.integer({ min: 0, max: 5 }) }), {
+        minLength: 1,
+        maxLength: 6,
+      })
+      .chain((events) =>
+        fc.record({
+          events: fc.constant(events),
+          order: fc.shuffledSubarray([...events, ...events], {
+            minLength: events.length,
+            maxLength: events.length * 2,
+          }),
+          cuts: fc.array(fc.boolean(), { maxLength: 30 }),
+        }),
+      );
+    const expectState = async (
+      gateway: Awaited<ReturnType<typeof start>>,
+      clientId: string,
+      events: readonly Happened[],
+    ) => {
+      const state = foldState(events);
+      gateway.clock.advance(400);
+      const { status } = await gateway.ask(sessionOf(clientId));
+      expect([state, status]).toEqual([state, state === 'active' ? 200 : 403]);
+      const [row] = await service.ledger.db
+        .selectFrom('tenants')
+        .select(['state', 'client_id', 'is_erasure_owed'])
+        .where('tenant_ref', '=', service.ledger.refOf(clientId))
+        .execute();
+      expect(row).toEqual({
+        state,
+        client_id: state === 'deleted' ? null : clientId,
+        is_erasure_owed: false,
+      });
+      if (state === 'deleted') await expectNothingLeft(clientId);
+    };
+    const withMissing = (events: readonly Happened[], order: readonly Happened[]) => [
+      ...order,
+      ...events.filter((event) => !order.includes(event)),
+    ];
+
+    it('doubled, late, out of order and cut off anywhere: the state is that of the newest event', async () => {
+      const gateway = await start();
+      await fc.assert(
+        fc.asyncProperty(deliveries, async ({ events, order, cuts }) => {
+          const clientId = newTenant();
+          let calls = 0;
+          service.state.meddle = () => {
+            calls += 1;
+            if (cuts[calls] === true) throw new Error('cut');
+          };
+          for (const { kind, at } of withMissing(events, order)) await gateway.event(kind, clientId, at);
+          service.state.meddle = () => {};
+          await expectState(gateway, clientId, events);
+        }),
+        { seed: 20_261_121, numRuns: 8 },
+      );
+    });
+
+    it('at the same time over two replicas, with logins between: the same', async () => {
+      const [first, second] = [await start(), await start()];
+      await fc.assert(
+        fc.asyncProperty(deliveries, async ({ events, order }) => {
+          const clientId = newTenant();
+          const all = withMissing(events, order);
+          await Promise.all([
+            ...all.map(({ kind, at }, index) => (index % 2 === 0 ? first : second).event(kind, clientId, at)),
+            ...[first, second].map((gateway) => gateway.ask(sessionOf(clientId))),
+          ]);
+          // A deletion may have found a login under way: it is taken when it is sent again, which `event` does.
+          await expectState(first, clientId, events);
+          await expectState(second, clientId, events);
+        }),
+        { seed: 20_261_122, numRuns: 6 },
+      );
+    });
+  });
+};
+
+suite('the embedded database', async () => null);
+if (await isPostgresThere()) suite('PostgreSQL', createOwnDatabase);

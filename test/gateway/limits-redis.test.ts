@@ -1,0 +1,132 @@
+/** Limits that several gateways count together in a real Redis of their own. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { defaultLimits } from '../../src/gateway/limits.js';
+import { createRedisLimiters } from '../../src/platform/limiter.js';
+import { analyst, captureLog, startGateway } from './harness.js';
+
+const hasServer = spawnSync('redis-server', ['--version']).status === 0;
+if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so limits over several gateways are not tested');
+it.runIf(process.env.CI === 'true')('redis-server is there', () => expect(hasServer).toBe(true));
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return address !== null && typeof address === 'object' ? address.port : 0;
+};
+
+const startRedis = async (port: number): Promise<ChildProcess> => {
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const chunk of child.stdout ?? []) {
+    if (String(chunk).includes('Ready to accept connections')) break;
+  }
+  return child;
+};
+
+const kill = async (child: ChildProcess): Promise<void> => {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+};
+
+/** One gateway of several, with a connection of its own. */
+const startReplica = async (url: string, userPerMinute: number) => {
+  const { log, lines } = captureLog();
+  const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000 });
+  onTestFinished(() => limiters.close());
+  const settings = { ...defaultLimits, userPerMinute };
+  const gateway = await startGateway({ limits: { settings, limiters }, log });
+  return { ...gateway, lines };
+};
+type Replica = Awaited<ReturnType<typeof startReplica>>;
+
+const answered = async (replicas: readonly Replica[], each: number, user: object = analyst): Promise<number> => {
+  const asked = replicas.flatMap(({ ask }) => Array.from({ length: each }, () => ask(user)));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+  return statuses.filter((status) => status === 200).length;
+};
+
+/** A look at Redis from outside. */
+const inRedis = async <T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> => {
+  const redis = new Redis(url);
+  try {
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+};
+
+/** Until the connection stands: requests before that are counted by each gateway for itself. */
+const untilCounted = (url: string, replicas: readonly Replica[], user: string): Promise<void> =>
+  inRedis(url, async (redis) => {
+    for (const [index, replica] of replicas.entries()) {
+      const keys = async () => (await redis.keys('guestlist:limit:*:user:*')).length;
+      const before = await keys();
+      let attempt = 0;
+      await vi.waitFor(async () => {
+        attempt += 1;
+        await replica.granted({ ...analyst, sub: `${user}-${index}-${attempt}` });
+        expect(await keys()).toBeGreaterThan(before);
+      }, 10_000);
+    }
+  });
+
+const said = ({ lines }: Replica, text: string) => lines.filter(({ msg }) => String(msg).includes(text)).length;
+
+describe.runIf(hasServer)('limits in Redis', () => {
+  it('let a user have the budget over all gateways, and not more', async () => {
+    const port = await freePort();
+    await startRedis(port);
+    const url = `redis://127.0.0.1:${port}`;
+    const replicas = await Promise.all([startReplica(url, 50), startReplica(url, 50), startReplica(url, 50)]);
+    await untilCounted(url, replicas, 'warm');
+    expect(await answered(replicas, 40)).toBe(50);
+    expect(await answered(replicas, 5)).toBe(0);
+    // One that nobody has asked for does not pay for it.
+    expect(await answered(replicas, 10, { ...analyst, sub: 'bob' })).toBe(30);
+    await inRedis(url, async (redis) => {
+      const keys = await redis.keys('*');
+      expect(keys.join(' ')).not.toMatch(/ann|bob|LAX/);
+      for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(0);
+    });
+  });
+
+  it('let every gateway count for itself while Redis is down, loudly, and together again when it is back', async () => {
+    const port = await freePort();
+    const first = await startRedis(port);
+    const url = `redis://127.0.0.1:${port}`;
+    const replicas = await Promise.all([startReplica(url, 20), startReplica(url, 20)]);
+    await untilCounted(url, replicas, 'warm');
+    await kill(first);
+    expect(await answered(replicas, 60)).toBe(40);
+    for (const replica of replicas) expect(said(replica, 'each process counts for itself')).toBe(1);
+    await startRedis(port);
+    await untilCounted(url, replicas, 'back');
+    for (const replica of replicas) expect(said(replica, 'counted in Redis again')).toBe(1);
+    expect(await answered(replicas, 40, { ...analyst, sub: 'bob' })).toBe(20);
+  });
+
+  it('are counted here while Redis accepts and does not answer', async () => {
+    const port = await freePort();
+    const child = await startRedis(port);
+    const url = `redis://127.0.0.1:${port}`;
+    const { log } = captureLog();
+    const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 50 });
+    onTestFinished(() => limiters.close());
+    const gateway = await startGateway({
+      limits: { settings: { ...defaultLimits, userPerMinute: 10 }, limiters },
+      log,
+    });
+    await gateway.granted({ ...analyst, sub: 'warm' });
+    child.kill('SIGSTOP');
+    expect(await answered([{ ...gateway, lines: [] }], 25)).toBe(10);
+  });
+});

@@ -1,0 +1,262 @@
+/** Limits, on the clock of rate-limiter-flexible: `Date`, which stands still here until it is moved. */
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Refusal } from '../../src/domain/refusal.js';
+import { addressOf } from '../../src/gateway/address.js';
+import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/limits.js';
+import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
+import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';
+
+const clock = { now: () => new Date() };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: startSeconds * 1000 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+const none: LimitSettings = {
+  userPerMinute: null,
+  tenantPerMinute: null,
+  failedSessionsPerMinute: null,
+  trustedProxies: 0,
+};
+const startWith = (settings: Partial<LimitSettings>, limiters: Limiters = createMemoryLimiters()) =>
+  startGateway({ clock, limits: { settings: { ...none, ...settings }, limiters } });
+type Started = Awaited<ReturnType<typeof startWith>>;
+
+const statuses = async (count: number, ask: () => Promise<Response>): Promise<Record<number, number>> => {
+  const answers = await Promise.all(Array.from({ length: count }, ask));
+  const seen: Record<number, number> = {};
+  for (const { status } of answers) seen[status] = (seen[status] ?? 0) + 1;
+  return seen;
+};
+
+describe('the limit of a user', () => {
+  it('answers as many requests in a minute as it says, and the next one by 429 with Retry-After', async () => {
+    const { ask, granted, refused, lines } = await startWith({ userPerMinute: 20 });
+    expect(await statuses(20, () => ask(analyst))).toEqual({ 200: 20 });
+    pass(10_000);
+    const answer = await refused(analyst);
+    expect(answer).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+    expect(answer.message).toMatch(/more than 20 in a minute\. Try again in 50 s/);
+    expect(answer.headers.get('retry-after')).toBe('50');
+    expect(lines.at(-1)).toMatchObject({ level: 30, code: 'RATE_LIMITED', reason: 'user-limit', user: 'ann' });
+    // Another user of the tenant, and one of the same name by another issuer, are other users.
+    await granted({ ...analyst, sub: 'bob' });
+    pass(49_999);
+    expect(await refused(analyst)).toMatchObject({ status: 429 });
+    pass(1);
+    expect(await statuses(20, () => ask(analyst))).toEqual({ 200: 20 });
+    expect(await refused(analyst)).toMatchObject({ status: 429 });
+  });
+
+  it('counts a user once, whatever session, cookie, tenant or embed is asked with', async () => {
+    const { ask } = await startWith({ userPerMinute: 4 });
+    const bodies = [undefined, { embeds: ['delays'] }, { embeds: ['routes'] }, { tenant: 'LAX' }];
+    for (const [index, body] of bodies.entries())
+      expect((await ask({ ...manager, jti: index }, body)).status).toBe(200);
+    expect((await ask({ ...manager, jti: 'new' })).status).toBe(429);
+    expect((await ask({ ...manager, org_id: 'ATL' })).status).toBe(429);
+  });
+
+  it('counts requests that are refused later on, too', async () => {
+    const { refused, upstream } = await startWith({ userPerMinute: 2 });
+    for (let round = 0; round < 2; round += 1)
+      expect(await refused(analyst, { tenant: 'ATL' })).toMatchObject({ status: 403 });
+    expect(await refused(analyst, { tenant: 'ATL' })).toMatchObject({ status: 429 });
+    expect(upstream.calls).toEqual([]);
+  });
+});
+
+describe('the limit of a tenant', () => {
+  it('counts its users together, and no other tenant', async () => {
+    const { ask, granted, refused } = await startWith({ tenantPerMinute: 30 });
+    const users = Array.from({ length: 40 }, (_, index) => `u${index}`).values();
+    const anybody = () => ask({ ...analyst, sub: users.next().value });
+    expect(await statuses(40, anybody)).toEqual({ 200: 30, 429: 10 });
+    expect(await refused(analyst)).toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringContaining('of this tenant'),
+    });
+    await granted({ ...analyst, org_id: 'ATL' });
+    pass(60_000);
+    await granted(analyst);
+  });
+
+  it('is not used up by a user who is beyond their own', async () => {
+    const { ask, granted } = await startWith({ userPerMinute: 5, tenantPerMinute: 7 });
+    expect(await statuses(50, () => ask(analyst))).toEqual({ 200: 5, 429: 45 });
+    await granted({ ...analyst, sub: 'bob' });
+    await granted({ ...analyst, sub: 'bob' });
+  });
+});
+
+describe('no limit', () => {
+  it('is set by null', async () => {
+    const { ask } = await startWith({});
+    expect(await statuses(100, () => ask(analyst))).toEqual({ 200: 100 });
+  });
+});
+
+describe('any number of requests', () => {
+  const session = (user: number) => ({ issuer: null, subject: `${user}`, userIdentifier: `${user}`, claims: {} });
+  const isRefused = async (work: () => void | Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return false;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'RATE_LIMITED') return true;
+      throw error;
+    }
+  };
+
+  it('gets exactly the budget of each user in a window, at once or one by one', async () => {
+    const round = fc.record({ user: fc.nat(2), count: fc.integer({ min: 1, max: 40 }), isAtOnce: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.array(round, { maxLength: 8 }), async (budget, rounds) => {
+        pass(120_000);
+        const settings = { ...none, userPerMinute: budget };
+        const limits = createLimits({ settings, limiters: createMemoryLimiters(), scope: 's', clock });
+        const asked = [0, 0, 0];
+        const refused = [0, 0, 0];
+        for (const { user, count, isAtOnce } of rounds) {
+          const one = () => isRefused(() => limits.assertUser(session(user)));
+          const outcomes: boolean[] = [];
+          if (isAtOnce) outcomes.push(...(await Promise.all(Array.from({ length: count }, one))));
+          else for (let index = 0; index < count; index += 1) outcomes.push(await one());
+          asked[user] = (asked[user] ?? 0) + count;
+          refused[user] = (refused[user] ?? 0) + outcomes.filter(Boolean).length;
+        }
+        expect(refused).toEqual(asked.map((count) => Math.max(0, count - budget)));
+      }),
+      { seed: 20_261_121, numRuns: 200 },
+    );
+  });
+
+  it('asks where it is counted ever less often', async () => {
+    const memory = createMemoryLimiters();
+    let asked = 0;
+    const limiters: Limiters = {
+      ...memory,
+      create: (budget) => {
+        const limiter = memory.create(budget);
+        return {
+          take: (key, points) => {
+            asked += 1;
+            return limiter.take(key, points);
+          },
+        };
+      },
+    };
+    const limits = createLimits({ settings: { ...none, userPerMinute: 1_600 }, limiters, scope: 's', clock });
+    for (let count = 0; count < 1_600; count += 1) await limits.assertUser(session(1));
+    expect(asked).toBeLessThan(25);
+    const before = asked;
+    for (let count = 0; count < 1_000; count += 1) await isRefused(() => limits.assertUser(session(1)));
+    expect(asked).toBeLessThanOrEqual(before + 1);
+  });
+
+  it('holds nobody up for longer than a minute where the clock is set back', async () => {
+    let isUsedUp = true;
+    // Where it is counted, the window seems to end in an hour, since the clock went back by one.
+    const take = async () => ({ granted: isUsedUp ? 0 : 1, windowEndsInMs: 3_600_000 });
+    const limiters: Limiters = { create: () => ({ take }), close: () => {} };
+    const limits = createLimits({ settings: { ...none, userPerMinute: 1 }, limiters, scope: 's', clock });
+    expect(await isRefused(() => limits.assertUser(session(1)))).toBe(true);
+    isUsedUp = false;
+    pass(59_999);
+    expect(await isRefused(() => limits.assertUser(session(1)))).toBe(true);
+    pass(-3_600_000);
+    expect(await isRefused(() => limits.assertUser(session(1)))).toBe(false);
+  });
+});
+
+describe('the limit of sessions that could not be verified', () => {
+  const forged = () => sign(analyst, 'another-secret-of-at-least-32-bytes');
+  const fail = async ({ refused }: Started, count: number, headers: Record<string, string> = {}) => {
+    for (let round = 0; round < count; round += 1) {
+      expect(await refused(forged(), undefined, headers)).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    }
+  };
+  const limited = { status: 429, code: 'RATE_LIMITED' };
+
+  it('refuses every new session of that address, unseen, and none that was verified before', async () => {
+    const gateway = await startWith({ failedSessionsPerMinute: 3 });
+    const { granted, refused } = gateway;
+    const before = sign(analyst);
+    await granted(before);
+    await fail(gateway, 4);
+    const answer = await refused(forged());
+    expect(answer).toMatchObject(limited);
+    expect(answer.headers.get('retry-after')).toBe('60');
+    expect(await refused(sign({ ...analyst, jti: 'new' }))).toMatchObject(limited);
+    await granted(before);
+    pass(60_000);
+    await granted({ ...analyst, jti: 'new' });
+    await fail(gateway, 1);
+  });
+
+  it('does not count who is late, early, or without any session', async () => {
+    const { granted, refused, url } = await startWith({ failedSessionsPerMinute: 1 });
+    for (let round = 0; round < 5; round += 1) {
+      expect(await refused({ ...analyst, exp: startSeconds - 1, jti: round })).toMatchObject({ status: 401 });
+      expect(await refused({ ...analyst, nbf: startSeconds + 1, jti: round })).toMatchObject({ status: 401 });
+      expect((await fetch(`${url}/embed-token`, { method: 'POST' })).status).toBe(401);
+    }
+    await granted(analyst);
+  });
+
+  it('goes by the connection, whatever the caller writes into X-Forwarded-For', async () => {
+    const gateway = await startWith({ failedSessionsPerMinute: 2 });
+    for (const [index, address] of ['192.0.2.1', '192.0.2.2', '192.0.2.3'].entries()) {
+      const headers = { 'x-forwarded-for': address };
+      const answer = await gateway.refused(forged(), undefined, headers);
+      expect(answer.status, String(index)).toBe(401);
+    }
+    expect(await gateway.refused(forged(), undefined, { 'x-forwarded-for': '192.0.2.4' })).toMatchObject(limited);
+  });
+
+  it('goes by what the proxies in front wrote, where it is told of them, and never by what stands before that', async () => {
+    const gateway = await startWith({ failedSessionsPerMinute: 2, trustedProxies: 1 });
+    for (const spoofed of ['198.51.100.1, ', '198.51.100.2, ', '']) {
+      await fail(gateway, 1, { 'x-forwarded-for': `${spoofed}192.0.2.1` });
+    }
+    expect(await gateway.refused(forged(), undefined, { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' })).toMatchObject(
+      limited,
+    );
+    await fail(gateway, 1, { 'x-forwarded-for': '192.0.2.1, 192.0.2.2' });
+  });
+});
+
+describe('the address of a request', () => {
+  const from = (remoteAddress: string | undefined, forwarded?: string | string[]) =>
+    ({ socket: { remoteAddress }, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }) as never;
+
+  it.each([
+    [from('192.0.2.1'), 0, '192.0.2.1'],
+    [from('::ffff:192.0.2.1'), 0, '192.0.2.1'],
+    [from('2001:db8:0:1::1'), 0, '2001:db8:0:1::/64'],
+    [from('2001:DB8::1:ffff:ffff:ffff:ffff'), 0, '2001:db8:0:1::/64'],
+    [from('2001:0db8:0000:0001:0000:0000:0000:0002'), 0, '2001:db8:0:1::/64'],
+    [from('fe80::1%eth0'), 0, 'fe80:0:0:0::/64'],
+    [from('::1'), 0, '0:0:0:0::/64'],
+    [from(undefined), 0, 'unknown'],
+    [from('10.0.0.1', '192.0.2.1'), 0, '10.0.0.1'],
+    [from('10.0.0.1', '192.0.2.1'), 1, '192.0.2.1'],
+    [from('10.0.0.1', '192.0.2.9, 192.0.2.1, 10.0.0.2'), 2, '192.0.2.1'],
+    [from('10.0.0.1', ['192.0.2.9', '192.0.2.1']), 1, '192.0.2.1'],
+    [from('10.0.0.1', '192.0.2.1'), 2, '10.0.0.1'],
+    [from('10.0.0.1'), 1, '10.0.0.1'],
+    [from('10.0.0.1', 'nonsense'), 1, '10.0.0.1'],
+    [from('10.0.0.1', '192.0.2.1, '), 1, '10.0.0.1'],
+  ])('%#', (request, trustedProxies, address) => {
+    expect(addressOf(request, trustedProxies)).toBe(address);
+  });
+});
+
+it('what holds by default is generous for people, and bounded', () => {
+  expect(Object.values(defaultLimits).every((value) => value !== null)).toBe(true);
+});

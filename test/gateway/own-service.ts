@@ -1,0 +1,93 @@
+/** The real service in this process, with the gateway's ledger in the same database: as the product runs by default. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import type { Transport, WireRequest } from '../../src/contract/client.js';
+import { bound } from '../../src/contract/operations.js';
+import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { createHandlers } from '../../src/handlers.js';
+import { createDispatch } from '../../src/http/bind.js';
+import { inProcessTransport } from '../../src/http/in-process.js';
+import { createAuthenticate } from '../../src/usecases/authenticate.js';
+import { dump } from '../suites/dump.js';
+import { createWorld, settings } from '../usecases/world.js';
+import { basePolicy, policyOf } from './policies.js';
+
+/** What may happen at a call of the gateway to its service. */
+export type Meddle = (request: WireRequest, moment: 'before' | 'after') => Promise<void> | void;
+
+const openSettings = {
+  isAllowManageMetrics: true,
+  isAllowCreateDashboardView: true,
+  isAllowMetricCreation: true,
+  isAllowMetricLayoutChange: true,
+};
+
+/** Grants both templates to everybody, and makes one of them at sign-up. */
+export const servicePolicy = policyOf({
+  dataApp: 'app',
+  workspace: 'space',
+  datamart: 'sales',
+  session: { ...basePolicy.session, claims: { ...basePolicy.session.claims } },
+  templates: { delays: { name: 'Delays', accessSettings: openSettings }, routes: { name: 'Routes' } },
+  onSignUp: ['delays'],
+  rules: [{ name: 'all', when: 'true', grant: { templates: ['delays', 'routes'] } }],
+});
+
+export const createOwnService = async (databaseUrl: string | null = null) => {
+  const world = await createWorld(databaseUrl);
+  const { store, deps } = world;
+  await world.template('delays');
+  await world.template('routes');
+  const shared = await world.embed('delays', undefined, { ...settings, ...openSettings });
+  const apiKey = randomUUID();
+  await store.apiKeys.insert({
+    id: randomUUID(),
+    name: 'gateway',
+    dataAppId: world.api().dataAppId,
+    hash: deps.tokens.hash(apiKey),
+    createdAt: deps.clock.now(),
+    expiresAt: null,
+  });
+  const dispatch = createDispatch({
+    operations: bound,
+    handlers: createHandlers({ ...deps, ids: { uuid: randomUUID } }),
+    authenticate: createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses: { note: () => {} } }),
+    log: pino({ level: 'silent' }),
+  });
+  const inner = inProcessTransport(dispatch);
+  const state: { meddle: Meddle } = { meddle: () => {} };
+  const transport: Transport = async (request, signal) => {
+    await state.meddle(request, 'before');
+    const answer = await inner(request, signal);
+    await state.meddle(request, 'after');
+    return answer;
+  };
+  const ledgerDb = world.database.connect<LedgerTables>();
+  const ledger = await openLedger(ledgerDb);
+  /** Every row of the gateway's tables, as text. */
+  const dumpLedger = async (): Promise<string> => {
+    const { rows } = await sql<{ name: string }>`select quote_ident(table_name) as name from information_schema.tables
+      where table_schema = 'guestlist_gateway'`.execute(ledgerDb);
+    const texts = await Promise.all(
+      rows.map(async ({ name }) => {
+        const found = await sql<{
+          row: string;
+        }>`select t::text as row from ${sql.raw(`guestlist_gateway.${name}`)} as t`.execute(ledgerDb);
+        return [name, ...found.rows.map(({ row }) => row)].join('\n');
+      }),
+    );
+    return texts.join('\n');
+  };
+  return {
+    ...world,
+    shared,
+    ledger,
+    state,
+    dispatch,
+    upstream: { transport, apiKey, baseUrl: 'http://service.test' },
+    /** Every row of both halves. */
+    dumpAll: async () => `${await dump(world.database)}\n${await dumpLedger()}`,
+  };
+};
+export type OwnService = Awaited<ReturnType<typeof createOwnService>>;

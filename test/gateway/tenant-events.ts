@@ -1,0 +1,16 @@
+/** Events of a tenant's life, and what they come to. */
+import { type TenantEventKind, tenantEventKinds } from '../../src/gateway/tenants/state.js';
+
+export type Happened = { readonly kind: TenantEventKind; readonly at: number };
+
+/** The state by its definition: the events in the order they happened, one after the other. */
+export const foldState = (events: readonly Happened[]): string => {
+  const rank = ({ kind }: Happened) => tenantEventKinds.indexOf(kind);
+  let state = 'active';
+  for (const { kind } of events.toSorted((a, b) => a.at - b.at || rank(a) - rank(b))) {
+    if (kind === 'signed-up') state = 'active';
+    else if (kind === 'deleted') state = 'deleted';
+    else if (state !== 'deleted') state = kind === 'suspended' ? 'suspended' : 'active';
+  }
+  return state;
+};
