@@ -101,6 +101,10 @@ const createRolloutRows = (db: Db, clock: Clock): RolloutRows => ({
     const held = db.selectFrom('rollouts').select('id').where('id', '=', id);
     return (await held.where('lease_until', '>', clock.now()).executeTakeFirst()) !== undefined;
   },
+  findLeased: async (template) => {
+    const held = db.selectFrom('rollouts').select('id').where('template', '=', template);
+    return (await held.where('lease_until', '>', clock.now()).limit(1).executeTakeFirst())?.id;
+  },
   setState: async (id, state) => {
     await db.updateTable('rollouts').set({ state, updated_at: clock.now() }).where('id', '=', id).execute();
   },

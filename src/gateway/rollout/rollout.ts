@@ -86,6 +86,8 @@ export type RolloutRows = {
   readonly release: (id: string, runner: string) => Promise<void>;
   /** Whether somebody is at work on it. */
   readonly isLeased: (id: string) => Promise<boolean>;
+  /** The roll-out of this template that somebody is at work on. */
+  readonly findLeased: (template: string) => Promise<string | undefined>;
   readonly setState: (id: string, state: RolloutState) => Promise<void>;
 };
 

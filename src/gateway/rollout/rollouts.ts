@@ -184,9 +184,8 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
   const target = await deps.versions.record(policy.workspace, template, label);
   if (version !== undefined && version !== target.version)
     throw conflict(`Template ${JSON.stringify(template)} is another one by now (${target.version}): plan again.`);
-  const running = (await deps.ledger.list()).filter((one) => one.template === template);
-  for (const { id } of running)
-    if (await deps.ledger.isLeased(id)) throw conflict(`Roll-out ${id} of this template is under way.`);
+  const running = await deps.ledger.findLeased(template);
+  if (running !== undefined) throw conflict(`Roll-out ${running} of this template is under way.`);
   const rollout: Rollout = {
     id: randomUUID(),
     template,
