@@ -56,19 +56,15 @@ describe('a foreign service', () => {
     await granted({ ...manager, org_id: 'SFO' });
     const { data } = await send('deleted', body);
     expect([...scripted.dashboards.keys()]).toEqual([dashboardIdOf('delays', 'SFO'), dashboardIdOf('routes', 'SFO')]);
-    expect(data?.erasure).toMatchObject({
-      isComplete: false,
-      steps: [
-        { where: 'guest tokens', erased: {}, left: [expect.stringContaining('until they expire')] },
-        {
-          where: 'analytics service',
-          erased: { embeds: 2 },
-          left: [expect.stringContaining('dashboards beneath'), expect.stringContaining('what guests made')],
-        },
-        { where: 'token cache' },
-        { where: 'remembered dashboards' },
-      ],
-    });
+    expect(data?.erasure).toMatchObject({ isComplete: false });
+    expect(data?.erasure?.steps.slice(0, 2)).toMatchObject([
+      { where: 'guest tokens', erased: {}, left: [expect.stringContaining('until they expire')] },
+      {
+        where: 'analytics service',
+        erased: { embeds: 2 },
+        left: [expect.stringContaining('dashboards beneath'), expect.stringContaining('what guests made')],
+      },
+    ]);
     const deletions = scripted.calls.filter(({ method }) => method === 'DELETE');
     expect(deletions.map(({ path }) => path)).toEqual(['/api/v2/data-app/embeds', '/api/v2/data-app/embeds']);
   });
@@ -123,12 +119,11 @@ it('a cache that cannot be reached: the deletion is not done until it is', async
   });
   isDown = false;
   const done = await sendUntilTaken(send, 'deleted', body);
-  expect(done.data?.erasure?.steps).toMatchObject([
+  expect(done.data?.erasure?.steps.slice(0, 3)).toMatchObject([
     {},
     // Of both attempts together.
     { where: 'analytics service', erased: { embeds: 1 } },
     { where: 'token cache', erased: { tokens: 1 } },
-    {},
   ]);
 });
 

@@ -4,6 +4,8 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import type { Transport, WireRequest } from '../../src/contract/client.js';
 import { bound } from '../../src/contract/operations.js';
+import { capabilityNames } from '../../src/domain/capability.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { createHandlers } from '../../src/handlers.js';
 import { createDispatch } from '../../src/http/bind.js';
@@ -85,7 +87,7 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
     ledger,
     state,
     dispatch,
-    upstream: { transport, apiKey, baseUrl: 'http://service.test' },
+    upstream: { transport, apiKey, baseUrl: 'http://service.test', capabilities: fixedCapabilities(capabilityNames) },
     /** Every row of both halves. */
     dumpAll: async () => `${await dump(world.database)}\n${await dumpLedger()}`,
   };
