@@ -3,9 +3,9 @@
  * down each process counts for itself, so an outage lets through at most one budget for each of them.
  */
 import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Log } from './log.js';
+import type { RedisClient } from './redis.js';
 
 export type Budget = {
   /** What is counted, as part of the keys in Redis. */
@@ -77,7 +77,7 @@ export const createMemoryLimiters = (): Limiters => ({
 });
 
 /** Says the first failure of an outage, and its end. */
-const createOutageLog = (redis: Redis, log: Log) => {
+const createOutageLog = (redis: RedisClient, log: Log) => {
   let isDown = false;
   redis.on('ready', () => {
     if (isDown) log.info('the limits are counted in Redis again');
@@ -90,7 +90,7 @@ const createOutageLog = (redis: Redis, log: Log) => {
 };
 
 const openRedis =
-  (redis: Redis, failed: () => void): Open =>
+  (redis: RedisClient, failed: () => void): Open =>
   async (budget) => {
     const { RateLimiterMemory, RateLimiterRedis } = await load();
     class Insurance extends RateLimiterMemory {
@@ -120,17 +120,11 @@ export const createRedisLimiters = async ({
   log,
   commandTimeoutMs = 250,
 }: RedisLimitersOptions): Promise<Limiters> => {
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, {
-    enableAutoPipelining: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: commandTimeoutMs,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-  });
+  const { createRedisClient } = await import('./redis.js');
+  const redis = createRedisClient({ url, log, commandTimeoutMs });
   const failed = createOutageLog(redis, log);
   redis.on('error', failed);
+  void redis.connect().catch(failed);
   return {
     create: (budget) => createLimiter(budget, openRedis(redis, failed)),
     close: () => redis.disconnect(),

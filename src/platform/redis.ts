@@ -9,6 +9,8 @@ export type RedisConnection = {
   readonly log: Logger;
   /** How long one try to connect may take. */
   readonly connectTimeoutMs?: number | undefined;
+  /** How long one command may take; left out: for ever, the caller waits as long as it likes. */
+  readonly commandTimeoutMs?: number | undefined;
 };
 
 type Address = { readonly host: string; readonly port: number };
@@ -50,7 +52,8 @@ export const readRedisUrl = (url: string): Place => {
   return { kind, nodes, name, access: accessOf(credentials, tls === 's') };
 };
 
-const optionsOf = ({ connectTimeoutMs = 2_000 }: RedisConnection): RedisOptions => ({
+const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnection): RedisOptions => ({
+  ...(commandTimeoutMs === undefined ? {} : { commandTimeout: commandTimeoutMs }),
   lazyConnect: true,
   // A command fails at once while there is no connection: an outage must cost speed, not time.
   enableOfflineQueue: false,
