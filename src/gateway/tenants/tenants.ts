@@ -48,8 +48,7 @@ export const insertTenant = async (
   await db
     .insertInto('tenants')
     .values({ tenant_ref: tenantRef, client_id: clientId, state: 'active', created_at: now, updated_at: now })
-    // On either key: of two first logins at once, the second may come upon the first one's clientId before its reference.
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) => conflict.column('tenant_ref').doNothing())
     .execute();
 };
 

@@ -2,9 +2,12 @@ import { statementsOf } from '../../../platform/migrate.js';
 
 /**
  * Of each kind of event the newest moment, from which the state follows whatever the order they came in. References are keyed
- * digests: no clientId, webhook-id or body stands here.
+ * digests: no clientId, webhook-id or body stands here. The clientId follows from the reference: that it is unique too would let
+ * two first logins at once come upon it before they come upon the reference, which `on conflict` looks at.
  */
 export const hooks = statementsOf([
+  'alter table guestlist_gateway.tenants drop constraint tenants_client_id_key',
+  'create index tenants_of_client on guestlist_gateway.tenants (client_id)',
   `alter table guestlist_gateway.tenants
     add column signed_up_at timestamptz,
     add column resumed_at timestamptz,
