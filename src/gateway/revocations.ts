@@ -39,8 +39,10 @@ export type RevocationTarget = z.output<typeof revocationTarget>;
 export type RevokeOptions = {
   /** In an operator's words: for the audit. */
   readonly reason: string;
-  /** Refuses the sessions that were issued until now; left out: those of a user are, others not. */
+  /** Refuses the sessions that were issued until now. Of a user they always are, but for `keepsSessions`; otherwise false where left out. */
   readonly endsSessions?: boolean | undefined;
+  /** The user may have other tokens at once: it is not the user who is not trusted. */
+  readonly keepsSessions?: boolean | undefined;
   readonly requestId?: string | undefined;
 };
 
@@ -160,7 +162,7 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
   return {
     revoke: async (target, chosen) => {
       const now = clock.now();
-      const endsSessions = chosen.endsSessions ?? target.by === 'user';
+      const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
       const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
       const pending = await insertPending(ledger, raise, JSON.stringify(target), now);
       await spread();

@@ -28,7 +28,7 @@ type TokenParts = Pick<TenantParts, 'standing' | 'works'> &
 const retireBy =
   ({ revoke }: Pick<Revocations, 'revoke'>): Retire =>
   async (what) => {
-    const options = { reason: 'the policy changed', endsSessions: false };
+    const options = { reason: 'the policy changed', keepsSessions: true };
     if (what.kind === 'policy') await revoke({ by: 'all' }, options);
     else await revoke({ by: 'user', userIdentifier: what.userIdentifier, clientId: what.clientId }, options);
   };

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WireResponse } from '../../src/contract/client.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy.js';
 import type { Policy } from '../../src/gateway/policy-file.js';
@@ -36,6 +37,7 @@ const optionsOf = ({ transport }: ReturnType<typeof revoking>) => ({
   transport,
   apiKey: 'the-api-key',
   baseUrl: 'http://service.test',
+  capabilities: fixedCapabilities(['revoke-guest-tokens']),
 });
 const userOf = ({ iss, sub }: typeof analyst) => `${iss}|${sub}`;
 
