@@ -59,7 +59,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
   const { send, preflight } = createWriters(options.allowedOrigins);
   const receiveHook = createReceiver(answerHook, send, options.log);
-  // Its four fields hold no secret, and to look for one costs more than the rest of the line.
+  // Its fields hold no secret, and to look for one costs more than the rest of the line.
   const granted = options.log.child({}, { redact: [] });
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();

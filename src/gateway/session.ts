@@ -66,9 +66,13 @@ const createSequence =
     considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
     const embeds = await steps.embeds(grant.embeds);
-    const account: Account = (minted) => accounting.minted(trace, considered, minted);
+    const account: Account = {
+      requestId: trace.requestId,
+      minted: (minted) => accounting.minted(trace, considered, minted),
+    };
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
     steps.remember(token, { clientId, session, asked, grant }, policy);
+    if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
     return {
       token: token.token,
       expiresAt: new Date(token.expiresAtMs).toISOString(),

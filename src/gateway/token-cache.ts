@@ -13,7 +13,12 @@ import { createSingleFlight } from '../platform/single-flight.js';
 import { unavailable } from './upstream.js';
 import { type GatewayCode, gatewayErrors } from './wire.js';
 
-export type Held = { readonly token: string; readonly expiresAtMs: number };
+export type Held = {
+  readonly token: string;
+  readonly expiresAtMs: number;
+  /** The id of the request that minted it. */
+  readonly mintedBy: string;
+};
 
 export type Wanted = {
   /** Milliseconds that it must live at least. */
@@ -50,10 +55,10 @@ const open = (sealer: Sealer, sealed: string, context: string): unknown => {
 };
 
 const decodeHeld = (value: unknown): Held | null => {
-  if (typeof value !== 'object' || value === null || !('token' in value) || !('expiresAtMs' in value)) return null;
-  const { token, expiresAtMs } = value;
-  return typeof token === 'string' && typeof expiresAtMs === 'number' && Number.isSafeInteger(expiresAtMs)
-    ? { token, expiresAtMs }
+  if (typeof value !== 'object' || value === null) return null;
+  const { token, expiresAtMs, mintedBy } = value as Partial<Record<keyof Held, unknown>>;
+  return typeof token === 'string' && typeof mintedBy === 'string' && Number.isSafeInteger(expiresAtMs)
+    ? { token, expiresAtMs: Number(expiresAtMs), mintedBy }
     : null;
 };
 

@@ -23,6 +23,8 @@ export type GuestToken = {
   readonly expiresAtMs: number;
   /** From here on, asking again gives a newer token. */
   readonly refreshAfterMs: number;
+  /** The id of the request that minted it. */
+  readonly mintedBy: string;
 };
 
 export type TokenOptions = {
@@ -47,8 +49,8 @@ export type TokenOptions = {
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
 export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: Account) => Promise<GuestToken>;
 
-/** Puts a mint down before its token leaves; where it rejects, none leaves. */
-export type Account = (minted: Minted) => Promise<void>;
+/** Of one request: puts its mint down before the token leaves; where that rejects, none leaves. */
+export type Account = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
 
 /** Something was revoked while the request was under way: what it was decided by holds no more. */
 export class Outdated extends Error {
@@ -81,24 +83,25 @@ const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenR
 type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: Account };
 
 const createMint = ({ upstream, clock, discard, during }: TokenOptions) => {
-  const create = async (request: GuestTokenRequest): Promise<Held> => {
+  const create = async ({ request, account }: Mint): Promise<Held> => {
     // Counted from before the request: the service's own expiry is never earlier.
     const startedAtMs = clock.now().getTime();
     try {
       const { token } = await upstream(createGuestToken, request);
-      return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0) };
+      return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0), mintedBy: account.requestId };
     } catch (error) {
       throw mintErrorOf(error, request);
     }
   };
   /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
-  return ({ request, key, account }: Mint, assertGood: () => Promise<void>): Promise<Held> =>
-    during(request.clientId, async () => {
+  return (mint: Mint, assertGood: () => Promise<void>): Promise<Held> =>
+    during(mint.request.clientId, async () => {
       await assertGood();
       const startedAt = performance.now();
-      const held = await create(request);
+      const held = await create(mint);
+      const { request, key, account } = mint;
       try {
-        await account({
+        await account.minted({
           request,
           requestDigest: key.slice(key.lastIndexOf(':') + 1),
           tokenDigest: hash('sha256', held.token, 'hex'),
@@ -129,9 +132,9 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
     const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, account }, assertGood) };
-    const { token, expiresAtMs } = await loadFrom(cache, key, wanted);
+    const { token, expiresAtMs, mintedBy } = await loadFrom(cache, key, wanted);
     assertSame((await epochs.current()).markOf(about));
-    return { token, expiresAtMs, refreshAfterMs: expiresAtMs - minimumLifeMs };
+    return { token, expiresAtMs, refreshAfterMs: expiresAtMs - minimumLifeMs, mintedBy };
   };
 };
 

@@ -83,7 +83,7 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
   });
   onTestFinished(() => epochs.close());
   return {
-    step: (user: string) => step(requestOf(user), policy, async () => {}),
+    step: (user: string) => step(requestOf(user), policy, { requestId: 'r', minted: async () => {} }),
     epochs,
     timing,
     state,

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAccounting } from '../../src/gateway/accounting.js';
 import { keepPolicyText } from '../../src/gateway/audit-commands.js';
 import { createAudit } from '../../src/gateway/audit-ledger.js';
 import { factsOf, viewOf } from '../../src/gateway/grant-facts.js';
-import { sessionOf } from '../../src/gateway/identity.js';
 import { createMetricLists, currentLists } from '../../src/gateway/metric-lists.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { contributionsOf } from '../../src/gateway/policy-contributions.js';
@@ -314,7 +312,7 @@ describe('a request that was answered earlier', () => {
     const asked: string[] = [];
     const command = createPolicyExplainCommand({
       policies: fixedPolicies(policyOf()),
-      tenantOf: createTenantStep(),
+      tenantOf: createTenantStep(() => expect.fail('no host is asked')),
       listMetrics: async () => [],
       findEmbeds: async () => [],
       clock: createMovableClock(),
@@ -351,18 +349,10 @@ describe('a request that was answered earlier', () => {
     await keepPolicyText(ledger, policy, clock.now());
     const gateway = await startGateway({ ledger, audit, policies, clock });
     const issued = { iss: 'guestlist-demo', ...ann };
-    await gateway.granted(issued);
-    await createAccounting({ audit, clock, log }).minted(
-      { requestId: 'minted', tenant: 'LAX' },
-      { session: sessionOf(issued), asked: {}, policy },
-      {
-        request: { clientId: 'LAX', dataAppName: 'x' },
-        requestDigest: '',
-        tokenDigest: '',
-        durationMs: 1,
-      },
-    );
-    const denied = (await gateway.ask({ ...issued, region: 7 })).headers.get('x-request-id') ?? '';
+    const idOf = async (claims: object) => (await gateway.ask(claims)).headers.get('x-request-id') ?? '';
+    const minted = await idOf(issued);
+    const cached = await idOf(issued);
+    const denied = await idOf({ ...issued, region: 7 });
     await audit.close();
     policy = policyOf({ rules: [rule('later', {})] });
     clock.advance(1000);
@@ -372,9 +362,10 @@ describe('a request that was answered earlier', () => {
         headers: { authorization: `Bearer ${gatewayToken}` },
         body: JSON.stringify({ request }),
       });
-      return (await answer.json()) as { data: { explanation: Explanation } | null; error: { code: string } | null };
+      type Body = { data: { explanation: Explanation } | null; error: { code: string; message: string } | null };
+      return (await answer.json()) as Body;
     };
-    expect((await explained('minted')).data?.explanation).toMatchObject({
+    expect((await explained(minted)).data?.explanation).toMatchObject({
       request: gateway.upstream.lastMint(),
       rules: [{ name: 'all' }],
       now: new Date(clock.now().getTime() - 1000).toISOString(),
@@ -383,6 +374,12 @@ describe('a request that was answered earlier', () => {
       denial: { code: 'POLICY_UNDECIDED', fault: { expression: 'user.claims.region' } },
       request: null,
     });
-    expect((await explained('another')).error?.code).toBe('NOT_FOUND');
+    for (const id of [cached, 'another']) {
+      expect((await explained(id)).error).toMatchObject({
+        code: 'NOT_FOUND',
+        message: expect.stringContaining('a cached answer names the request that minted it as mintedBy'),
+      });
+    }
+    expect(gateway.lines.find(({ requestId }) => requestId === cached)?.mintedBy).toBe(minted);
   });
 });

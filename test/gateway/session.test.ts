@@ -155,6 +155,22 @@ describe('the log', () => {
   });
 });
 
+describe('the log line of a cached answer', () => {
+  it('names the request that minted it, and that of a mint names none', async () => {
+    const { ask, lines } = await startGateway();
+    const ids: (string | null)[] = [];
+    for (const claims of [analyst, analyst, { ...analyst, sub: 'bob' }]) {
+      ids.push((await ask(claims)).headers.get('x-request-id'));
+    }
+    const answered = lines.filter(({ msg }) => msg === 'embed-token');
+    expect(answered.map(({ requestId, mintedBy }) => [requestId, mintedBy])).toEqual([
+      [ids[0], undefined],
+      [ids[1], ids[0]],
+      [ids[2], undefined],
+    ]);
+  });
+});
+
 describe('leak 8: the policy hook runs only when a cache misses', () => {
   it('decides again at every request, with a cached token or not', async () => {
     const { granted, refused, upstream } = await startGateway();
