@@ -30,7 +30,11 @@ export const tenantsListInput = z.strictObject({
   state: z.enum(['active', 'suspended', 'deleted']).optional(),
   outcome: z.enum(outcomes).optional(),
   template: templateName.optional().describe('Has a dashboard of it.'),
-  version: z.string().max(64).optional().describe('That was made of this version of its template.'),
+  version: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('That was made of this version of its template; its first characters will do.'),
 });
 export type TenantsListInput = z.output<typeof tenantsListInput>;
 
@@ -85,7 +89,9 @@ const selectTenants = ({ db }: Ledger, input: TenantsListInput & { readonly tena
     .$if(input.state !== undefined, (query) => query.where('t.state', '=', input.state ?? 'active'))
     .$if(input.outcome !== undefined, (query) => query.where(conditions[input.outcome ?? 'none']))
     .$if(input.template !== undefined, (query) => query.where(has(sql`d.template = ${input.template}`)))
-    .$if(input.version !== undefined, (query) => query.where(has(sql`d.template_version = ${input.version}`)))
+    .$if(input.version !== undefined, (query) =>
+      query.where(has(sql`starts_with(d.template_version, ${input.version})`)),
+    )
     .orderBy(name)
     .orderBy('t.tenant_ref')
     .limit(input.limit + 1);

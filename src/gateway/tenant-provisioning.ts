@@ -7,7 +7,7 @@ import type { Audit } from './audit.js';
 import type { Ledger } from './ledger/ledger.js';
 import { mends } from './made-copy.js';
 import type { Policies } from './policies.js';
-import type { Policy, Template } from './policy-file.js';
+import { type Policy, policyFor, type Template } from './policy-file.js';
 import { templateName } from './policy-schema.js';
 import type { Provision, Settled } from './provision.js';
 import { asked } from './provisioned-rows.js';
@@ -81,11 +81,13 @@ const statesOf = async ({ db, refOf }: Ledger, clientIds: readonly string[]) => 
 
 const provisionOne = async (
   { provision }: TenantProvisioningOptions,
-  policy: Policy,
-  templates: readonly Template[],
+  base: Policy,
+  names: ProvisionInput['templates'],
   client: string,
 ) => {
+  const policy = policyFor(base, client);
   try {
+    const templates = templatesOf(policy, names);
     const settled = await provision.settle({ policy, templates, clientId: client, isForced: true });
     const dashboards = settled.map(encodeSettled);
     const ready = dashboards.filter(({ outcome }) => outcome === 'ready').length;
@@ -100,7 +102,8 @@ const provisionOne = async (
 const provisionTenants = async (options: TenantProvisioningOptions, input: ProvisionInput) => {
   const { ledger, policies, audit } = options;
   const policy = policies.current();
-  const templates = templatesOf(policy, input.templates);
+  // Overrides change neither which templates there are nor what onSignUp lists: what is asked is refused before anything is made.
+  templatesOf(policy, input.templates);
   const { tenants: clientIds, next } =
     input.clientIds === undefined
       ? await listActiveClients(ledger, input)
@@ -109,7 +112,7 @@ const provisionTenants = async (options: TenantProvisioningOptions, input: Provi
   const tenants = await mapBounded(clientIds, maxParallel, async (client) => {
     const reason = skipped(stateOf(client), input.isNew);
     return reason === undefined
-      ? provisionOne(options, policy, templates, client)
+      ? provisionOne(options, policy, input.templates, client)
       : { clientId: client, outcome: 'skipped' as const, reason, dashboards: [] };
   });
   const complete = tenants.filter(({ outcome }) => outcome === 'complete').length;

@@ -106,6 +106,21 @@ describe('tenants-list', () => {
     expect(await names('unfinished')).toEqual([]);
   });
 
+  it('finds those of a version of a template, also by its first characters, and by nothing that stands for others', async () => {
+    const { granted, list, ledger } = await start();
+    for (const org_id of ['A', 'B']) await granted({ ...manager, org_id }, { embeds: ['delays'] });
+    const template_version = `e155%${'0'.repeat(59)}`;
+    await ledger.db
+      .updateTable('dashboards')
+      .set({ template_version })
+      .where('dashboard_id', '=', 'delays--A')
+      .execute();
+    const found = async (version: string) => (await list({ version })).tenants.map(({ clientId }) => clientId);
+    expect(await found(template_version)).toEqual(['A']);
+    expect(await found('e155')).toEqual(['A']);
+    for (const version of ['e15_', '%', 'E155', '155']) expect(await found(version), version).toEqual([]);
+  });
+
   it('says what is wrong with a filter or a cursor', async () => {
     const { command } = await start();
     for (const input of [{ after: 'x' }, { after: 'W10' }, { state: 'gone' }, { limit: 0 }, { outcome: "'" }]) {
@@ -173,6 +188,18 @@ describe('tenants-provision', () => {
       { outcome: 'complete', dashboards: [{ template: 'routes', outcome: 'ready' }] },
     ]);
     expect((await granted({ ...manager, org_id: 'A' })).embeds).toHaveLength(2);
+  });
+
+  it('makes them as the policy is for that tenant', async () => {
+    const tenants = [{ name: 'west', clientIds: ['A'], templates: { delays: { name: 'Delays in the west' } } }];
+    const { provision, upstream } = await start({ onSignUp: ['delays'], tenants });
+    await provision({ clientIds: ['A', 'B'], isNew: true });
+    await provision({ clientIds: ['A'], templates: ['routes'] });
+    expect([...upstream.dashboards].map(([id, { name }]) => [id, name]).toSorted()).toEqual([
+      ['delays--A', 'Delays in the west'],
+      ['delays--B', 'Delays'],
+      ['routes--A', 'Routes'],
+    ]);
   });
 
   it('refuses names that nobody knows, and to make nothing', async () => {
