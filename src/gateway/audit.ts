@@ -1,5 +1,4 @@
 /** What the gateway did, for those who must answer for it. */
-import type { Log } from '../platform/log.js';
 
 export const auditKinds = [
   'mint',
@@ -53,8 +52,3 @@ export type Audit = {
   /** Resolves once the event is kept. Rejects where it cannot be: what must be accounted for does not happen then. */
   readonly record: (event: AuditEvent) => Promise<void>;
 };
-
-/** Keeps them in the log alone. */
-export const createLogAudit = (log: Log): Audit => ({
-  record: async ({ kind, ...event }) => log.info({ audit: kind, ...event }, 'audit'),
-});

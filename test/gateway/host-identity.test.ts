@@ -4,15 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
-import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLogAudit } from '../../src/gateway/audit.js';
 import type { HostClaims, Identify } from '../../src/gateway/host-identity.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { createGateway } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { captureLog, createMovableClock, demoPolicy, sign, startSeconds } from './harness.js';
 import { openTestLedger } from './ledgers.js';
+import { createRecordingAudit } from './recording-audit.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 type HostRequest = Request & { session?: { user?: unknown } };
@@ -65,7 +64,7 @@ const startHost = async (identify: Identify<HostRequest> = fromSession, identify
     allowedOrigins: ['https://app.example.com'],
     policies: fixedPolicies(demoPolicy),
     ledger: await openTestLedger(),
-    audit: createLogAudit(pino({ level: 'silent' })),
+    audit: createRecordingAudit(),
     gatewayToken: null,
     upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
     serviceUrl: '/service',

@@ -4,7 +4,6 @@ import express from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { createLogAudit } from '../../src/gateway/audit.js';
 import { fixedPolicies } from '../../src/gateway/policies.js';
 import { createGateway } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
@@ -19,6 +18,7 @@ import {
   startGateway,
 } from './harness.js';
 import { openTestLedger } from './ledgers.js';
+import { createRecordingAudit } from './recording-audit.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
 describe('the body', () => {
@@ -192,7 +192,7 @@ describe("inside a host's Express app", () => {
       allowedOrigins: [],
       policies: fixedPolicies(demoPolicy),
       ledger: await openTestLedger(),
-      audit: createLogAudit(pino({ level: 'silent' })),
+      audit: createRecordingAudit(),
       gatewayToken: null,
       upstream: { transport: upstream.transport, apiKey: 'the-api-key', baseUrl: 'in-process' },
       serviceUrl: '/service',

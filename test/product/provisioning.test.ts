@@ -1,13 +1,11 @@
 /** Provisioning against a service in a process of its own: killed at each step, by two gateways at once, while a tenant is deleted. */
 import type { KyselyPlugin } from 'kysely';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient, type Transport } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contract/dashboards.js';
 import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
 import { capabilityNames } from '../../src/domain/capability.js';
-import { createLogAudit } from '../../src/gateway/audit.js';
 import { type Capabilities, fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/http-transport.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -16,6 +14,7 @@ import { templateVersionOf } from '../../src/gateway/template-version.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { analyst, captureLog, demoPolicy, manager, startGateway } from '../gateway/harness.js';
 import { openTestLedger } from '../gateway/ledgers.js';
+import { createRecordingAudit } from '../gateway/recording-audit.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { type Product, startProduct } from './product.js';
 
@@ -42,7 +41,7 @@ type Around = { readonly transport?: Transport; readonly capabilities?: Capabili
 const startAt = (ledger: Ledger, around: Around = {}) =>
   startGateway({
     ledger,
-    audit: createLogAudit(pino({ level: 'silent' })),
+    audit: createRecordingAudit(),
     upstream: { apiKey: service.credentials.demoApiKey, baseUrl: service.url, transport, capabilities: all, ...around },
   });
 
@@ -274,7 +273,7 @@ test.skipIf(!hasPostgres)('two gateways on one PostgreSQL make each dashboard of
       const { log, lines } = captureLog();
       const ledger = await openLedger(database.connect<LedgerTables>());
       const upstream = { apiKey: service.credentials.demoApiKey, baseUrl: service.url, transport, capabilities: all };
-      return { ...(await startGateway({ ledger, log, audit: createLogAudit(log), upstream })), lines, ledger };
+      return { ...(await startGateway({ ledger, log, audit: createRecordingAudit(), upstream })), lines, ledger };
     }),
   );
   const clients = Array.from({ length: 12 }, (_, index) => `TWO${index}`);
