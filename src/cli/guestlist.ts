@@ -4,11 +4,13 @@ import { runConformance } from '../conformance/conformance.js';
 import { configuredPolicies, serve } from '../main.js';
 import { runAudit } from './audit.js';
 import { revoke, unrevoke } from './revoke.js';
+import { WrongCall } from './wrong-call.js';
 
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
-  guestlist policy test|explain|plan ...     try, explain and compare policies; --help says more
+  guestlist policy test|explain|plan|schema ...
+                                             try, explain and compare policies; --help says more
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
   guestlist revoke user|tenant|policy|all ... end tokens everywhere; --help says more
   guestlist unrevoke user|tenant|all ...     accept sessions again that a revocation refused
@@ -71,6 +73,7 @@ try {
   await run();
 } catch (error) {
   console.error(`guestlist: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode =
-    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS') ? 2 : 1;
+  const isUnknownFlag =
+    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  process.exitCode = isUnknownFlag || error instanceof WrongCall ? 2 : 1;
 }

@@ -7,6 +7,7 @@ import { explainGrant } from '../gateway/policy-explain.js';
 import { writeExplanation } from '../gateway/policy-explain-text.js';
 import { loadPolicyFile } from '../gateway/policy-file.js';
 import { isFolder, listTestFiles, loadEach, loadPolicies, readInput } from '../gateway/policy-files.js';
+import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../gateway/policy-json-schema.js';
 import { type FailOn, failConditions, isStopped, pairPolicies, planPolicies } from '../gateway/policy-plan.js';
 import { writePlan } from '../gateway/policy-plan-text.js';
 import { readSample } from '../gateway/policy-sample.js';
@@ -16,6 +17,7 @@ import { loadPolicyTestFile } from '../gateway/policy-test-file.js';
 import { countFailed, writeTestReport } from '../gateway/policy-test-text.js';
 import { decodeBody } from '../gateway/wire.js';
 import { ConfigError } from '../platform/config.js';
+import { WrongCall } from './wrong-call.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 export type PolicyCommandOptions = {
@@ -35,6 +37,7 @@ export const policyUsage = `guestlist policy: try, explain and compare policies
   guestlist policy explain --as CLAIMS.json  what a session with these claims gets, and which line is the reason
     --policy FILE                            left out: the configured one
     --tenant T  --embeds E (several times)  --timezone Z      the fields of the request's body
+    --lookup TENANT (several times)          what the host answers, where the policy asks it for tenants
     --now TIME                               ISO 8601; left out: now
     --url URL                                ask the gateway that runs there: its policy, and the metrics that only it knows
     --json
@@ -44,18 +47,16 @@ export const policyUsage = `guestlist policy: try, explain and compare policies
 
   guestlist policy plan OLD NEW --users SAMPLE.jsonl          who gains and who loses what
     OLD, NEW                                 policy files, or folders of them
-    --users FILE                             JSON lines: the claims of a session, or {"claims", "body", "now"}
+    --users FILE                             JSON lines: the claims of a session, or {"claims", "body", "lookup", "now"}
     --fail-on loss|gain|any                  end with 1 where a user loses, gains, or gets anything else
     --now TIME                               ISO 8601; left out: now
     --json
 
+  guestlist policy schema [--tenant-files]   the JSON Schema of a policy, or of a file of tenants' overrides, for editors
+
 CLAIMS.json and SAMPLE.jsonl may be "-", the standard input.
 Ends with 0; with 1 where a test fails, there is no test, or --fail-on finds what it names; with 2 where a file is faulty or it was
 called wrongly. "explain" ends with 0 for a denial too: that is an explanation.`;
-
-class WrongCall extends Error {
-  override readonly name = 'WrongCall';
-}
 
 /** As the caller would write it. */
 const shown = (path: string): string => {
@@ -112,6 +113,7 @@ const explainFlags = {
   tenant: { type: 'string' },
   embeds: { type: 'string', multiple: true },
   timezone: { type: 'string' },
+  lookup: { type: 'string', multiple: true },
   now: { type: 'string' },
   url: { type: 'string' },
   request: { type: 'string' },
@@ -124,7 +126,7 @@ type Asked = { readonly request: string } | { readonly claims: unknown; readonly
 
 const runExplain: Run = async (args, output, { configuredPolicies, callGateway, now }) => {
   const { values } = parseArgs({ args: [...args], options: explainFlags });
-  const { as, policy, tenant, embeds, timezone, url, request } = values;
+  const { as, policy, tenant, embeds, timezone, lookup, url, request } = values;
   const ask = async (input: Asked) => explained.parse(await callGateway('policy-explain', input, url));
   const explain = async () => {
     if (request !== undefined) {
@@ -135,6 +137,8 @@ const runExplain: Run = async (args, output, { configuredPolicies, callGateway, 
     if (as === undefined) throw new WrongCall('--as takes a file with the claims of a session');
     if (url !== undefined && policy !== undefined)
       throw new WrongCall('--policy has no place beside --url: it has its own');
+    if (url !== undefined && lookup !== undefined)
+      throw new WrongCall('--lookup has no place beside --url: the gateway there asks the host');
     const body = decodeBody(
       Object.fromEntries(Object.entries({ tenant, embeds, timezone }).filter(([, value]) => value !== undefined)),
     );
@@ -142,7 +146,7 @@ const runExplain: Run = async (args, output, { configuredPolicies, callGateway, 
     const claims = readClaims(as);
     if (url !== undefined) return ask({ claims, body, ...(values.now === undefined ? {} : { now: values.now }) });
     const loaded = loadPolicyFile(policy ?? shown(configuredPolicies()));
-    const explanation = await explainGrant({ policy: loaded, of: { claims, body, now: moment } });
+    const explanation = await explainGrant({ policy: loaded, of: { claims, body, now: moment, lookup } });
     return { explanation, text: writeExplanation(explanation) };
   };
   const { explanation, text } = await explain();
@@ -185,7 +189,20 @@ const runPlan: Run = async (args, output, { now }) => {
   return failOn !== undefined && isStopped(plan, failOn) ? 1 : 0;
 };
 
-const commands: Readonly<Record<string, Run>> = { test: runTests, explain: runExplain, plan: runPlan };
+const runSchema: Run = async (args, output) => {
+  const { values } = parseArgs({ args: [...args], options: { 'tenant-files': { type: 'boolean' } } });
+  const schema = values['tenant-files'] === true ? tenantFileJsonSchema() : policyJsonSchema();
+  // What prints it ends the line.
+  output.log(writeJsonSchema(schema).trimEnd());
+  return 0;
+};
+
+const commands: Readonly<Record<string, Run>> = {
+  test: runTests,
+  explain: runExplain,
+  plan: runPlan,
+  schema: runSchema,
+};
 
 /** Runs the command and answers the exit code. */
 export const runPolicy: Run = async (args, output, options) => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadPolicyFile, type Policy } from './policy-file.js';
-import { PolicyFaults } from './policy-source.js';
+import { type PolicyFault, PolicyFaults } from './policy-source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);
 /** Beside a policy lie its tests, and the overrides of tenants, which are parts of one. */
@@ -46,6 +46,25 @@ export const loadEach = <Item, Loaded>(items: readonly Item[], load: (item: Item
   });
   if (faults.length > 0) throw new PolicyFaults(faults);
   return loaded;
+};
+
+/** Runs what may throw PolicyFaults on each, one after the other. Throws PolicyFaults, with the faults of every one. */
+export const runEach = async <Item, Done>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Done>,
+): Promise<readonly Done[]> => {
+  const done: Done[] = [];
+  const faults: PolicyFault[] = [];
+  for (const item of items) {
+    try {
+      done.push(await run(item));
+    } catch (error) {
+      if (!(error instanceof PolicyFaults)) throw error;
+      faults.push(...error.faults);
+    }
+  }
+  if (faults.length > 0) throw new PolicyFaults(faults);
+  return done;
 };
 
 /** The policies of a folder by their path in it, or one by its file's name. Throws PolicyFaults. */

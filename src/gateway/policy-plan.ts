@@ -1,6 +1,7 @@
 /** Who gains and who loses what, when policies are replaced by others: both are asked about every user, as requests are. */
 import { factsOf, viewOf } from './grant-facts.js';
 import type { Policy } from './policy-file.js';
+import { runEach } from './policy-files.js';
 import { type Change, changesBetween, type Effect, effectOfAll, type Side } from './policy-plan-changes.js';
 import type { SampleUser } from './policy-sample.js';
 import { judge } from './policy-trial.js';
@@ -88,9 +89,10 @@ export const pairPolicies = (
   return names.map((name) => ({ name, old: before.get(name), new: after.get(name) }));
 };
 
+/** Throws PolicyFaults where a user lacks what a lookup answers. */
 export const planPolicies = async (pairs: readonly PolicyPair[], users: readonly SampleUser[]): Promise<Plan> => {
-  const compared: Compared[] = [];
-  for (const pair of pairs) for (const user of users) compared.push(await compareUser(pair, user));
+  const cases = pairs.flatMap((pair) => users.map((user) => ({ pair, user })));
+  const compared = await runEach(cases, ({ pair, user }) => compareUser(pair, user));
   const changed = compared.flatMap(({ user }) => (user === null ? [] : [user]));
   const count = (effect: Effect): number => changed.filter((user) => user.effect === effect).length;
   return {

@@ -1,7 +1,8 @@
-/** Sample users of a plan: JSON lines, each the claims of a session, or `{claims, body?, now?}`. */
+/** Sample users of a plan: JSON lines, each the claims of a session, or `{claims, body?, lookup?, now?}`. */
 import { z } from 'zod';
 import { type PolicyFault, PolicyFaults } from './policy-source.js';
 import type { PolicyCase } from './policy-trial.js';
+import { lookupAnswer } from './tenant-lookup.js';
 import { embedTokenBody } from './wire.js';
 
 /** `line` counts from 1. */
@@ -11,6 +12,7 @@ const claims = z.looseObject({ sub: z.string('names no user: each line needs the
 const full = z.strictObject({
   claims,
   body: embedTokenBody.default({}),
+  lookup: lookupAnswer.optional(),
   now: z.iso.datetime({ offset: true }).optional(),
 });
 
@@ -28,13 +30,16 @@ const parseJson = (line: string): { readonly value: unknown } | { readonly fault
 const writeIssue = ({ path, message }: z.core.$ZodIssue): string =>
   path.length === 0 ? message : `${path.join('.')}: ${message}`;
 
-const readLine = (text: string, line: number, now: Date): SampleUser | { readonly fault: string } => {
+const placeOf = (file: string, line: number): string => `${file}:${line}:1`;
+
+const readLine = (text: string, file: string, line: number, now: Date): SampleUser | { readonly fault: string } => {
   const parsed = parseJson(text);
   if ('fault' in parsed) return parsed;
   const result = full.safeParse(isFull(parsed.value) ? parsed.value : { claims: parsed.value });
   if (!result.success) return { fault: result.error.issues.map(writeIssue).join('; ') };
-  const { claims: given, body, now: own } = result.data;
-  return { line, user: given.sub, claims: given, body, now: own === undefined ? now : new Date(own) };
+  const { claims: given, body, lookup, now: own } = result.data;
+  const at = placeOf(file, line);
+  return { line, at, user: given.sub, claims: given, body, lookup, now: own === undefined ? now : new Date(own) };
 };
 
 /** Reads all users; `now` is the moment of those that name none. Throws PolicyFaults with every faulty line, and for no user at all. */
@@ -43,9 +48,9 @@ export const readSample = (text: string, file: string, now: Date): readonly Samp
     .split('\n')
     .map((line, index) => ({ line, number: index + 1 }))
     .filter(({ line }) => line.trim() !== '')
-    .map(({ line, number }) => ({ number, result: readLine(line, number, now) }));
+    .map(({ line, number }) => ({ number, result: readLine(line, file, number, now) }));
   const faults: readonly PolicyFault[] = read.flatMap(({ number, result }) =>
-    'fault' in result ? [{ at: `${file}:${number}:1`, message: result.fault }] : [],
+    'fault' in result ? [{ at: placeOf(file, number), message: result.fault }] : [],
   );
   if (faults.length > 0) throw new PolicyFaults(faults);
   if (read.length === 0) throw new PolicyFaults([{ at: `${file}:1:1`, message: 'holds no user: nothing to compare' }]);

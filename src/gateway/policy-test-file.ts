@@ -9,6 +9,7 @@ import { guestPermissionNames } from '../domain/guest.js';
 import { readInput } from './policy-files.js';
 import { grantedAccess, minutes, templateName } from './policy-schema.js';
 import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from './policy-source.js';
+import { lookupAnswer } from './tenant-lookup.js';
 import { embedTokenBody } from './wire.js';
 
 /** The clock of a test that says nothing: always the same, so that a test passes today and in a year. */
@@ -77,6 +78,7 @@ const testFile = z.strictObject({
         name: identifier,
         user: z.record(z.string(), z.unknown()),
         body: embedTokenBody.default({}),
+        lookup: lookupAnswer.optional(),
         now: moment.optional(),
         expect: expectation,
       }),
@@ -91,6 +93,7 @@ export type PolicyTest = {
   readonly at: string;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly body: z.output<typeof embedTokenBody>;
+  readonly lookup?: readonly string[] | undefined;
   readonly now: Date;
   readonly expect: Expectation;
 };
@@ -131,6 +134,7 @@ export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
       at: source.at(source.offsetOf(['tests', index, 'name'])),
       claims: test.user,
       body: test.body,
+      lookup: test.lookup,
       now: new Date(test.now ?? now),
       expect: test.expect,
     })),

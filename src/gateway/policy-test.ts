@@ -5,7 +5,7 @@ import { type Fact, type Facts, factsOf, type GrantView, viewOf, writeFact } fro
 import { contributionsOf } from './policy-contributions.js';
 import { blamed, examinePolicy } from './policy-examine.js';
 import { loadPolicyFile, type Policy } from './policy-file.js';
-import { loadEach } from './policy-files.js';
+import { loadEach, runEach } from './policy-files.js';
 import type { Expectation, PolicyTest, PolicyTestFile } from './policy-test-file.js';
 import { type Denied, type Granted, judge, type Verdict } from './policy-trial.js';
 
@@ -114,7 +114,7 @@ const matchedIn = ({ now }: PolicyTest, verdict: Verdict): readonly string[] => 
     .map(({ at }) => at);
 };
 
-/** Runs every test of every file. Throws PolicyFaults where a policy cannot be loaded. */
+/** Runs every test of every file. Throws PolicyFaults where a policy cannot be loaded, or a test lacks what a lookup answers. */
 export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<TestReport> => {
   const paths = [...new Set(files.map(({ policy }) => policy))];
   const policies = new Map(loadEach(paths, (path) => [path, loadPolicyFile(path)] as const));
@@ -126,9 +126,9 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
   };
   const runFile = async ({ file, policy: path, tests }: PolicyTestFile) => {
     const policy = policies.get(path) ?? loadPolicyFile(path);
-    return { file, policy: path, results: await Promise.all(tests.map((test) => run(policy, test))) };
+    return { file, policy: path, results: await runEach(tests, (test) => run(policy, test)) };
   };
-  const results = await Promise.all(files.map(runFile));
+  const results = await runEach(files, runFile);
   const conditional = [...policies.values()].flatMap(({ rules, restrictions }) => [...rules, ...restrictions]);
   return {
     files: results,

@@ -7,12 +7,21 @@ import type { JwtClaims } from '../platform/jwt.js';
 import { type Session, sessionOf } from './identity.js';
 import { createPolicyStep, type Grant } from './policy.js';
 import { type Policy, policyFor } from './policy-file.js';
+import { PolicyFaults } from './policy-source.js';
 import { idOf, type ProvisionedDashboard } from './provision.js';
 import { createTenantStep, type TenantOf } from './tenant.js';
 import type { EmbedTokenBody } from './wire.js';
 
 /** What a request brings: the claims of its session, its body, and the moment. */
-export type PolicyCase = { readonly claims: JwtClaims; readonly body: EmbedTokenBody; readonly now: Date };
+export type PolicyCase = {
+  readonly claims: JwtClaims;
+  readonly body: EmbedTokenBody;
+  readonly now: Date;
+  /** What the host is taken to answer, where the policy looks its tenants up there. */
+  readonly lookup?: readonly string[] | undefined;
+  /** Where the case is written, as `file:line:column`. */
+  readonly at?: string | undefined;
+};
 
 export type Granted = {
   readonly isGranted: true;
@@ -41,12 +50,17 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
     template: template.template,
   }));
 
-/** Throws only what is no refusal. */
-export const judge = async (
-  base: Policy,
-  { claims, body, now }: PolicyCase,
-  tenantOf: TenantOf = createTenantStep(),
-): Promise<Verdict> => {
+/** The host is not asked: the case says what it answers. */
+const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
+  createTenantStep((_, http) => {
+    if (lookup !== undefined) return () => lookup;
+    const message = `the policy asks the host for tenants (${http.at}), which is not done here: say what it answers, by lookup: [<clientId>, ...] in a test or a line of the sample, or by --lookup`;
+    throw new PolicyFaults([{ at: at ?? http.at, message }]);
+  });
+
+/** Throws only what is no refusal: PolicyFaults where the policy asks the host for tenants, and nobody said what that answers. */
+export const judge = async (base: Policy, of: PolicyCase, tenantOf: TenantOf = tenantOfCase(of)): Promise<Verdict> => {
+  const { claims, body, now } = of;
   let session: Session | null = null;
   let clientId: string | null = null;
   let policy = base;

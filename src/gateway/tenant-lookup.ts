@@ -38,7 +38,9 @@ const maxUnderWay = 64;
 /** After a failure, stale answers serve for so long before the host is asked again. */
 const restMs = 1_000;
 
-const answerShape = z.object({ tenants: z.array(z.string()).max(maxClaimList) });
+/** The tenants that a host may answer. */
+export const lookupAnswer = z.array(z.string()).max(maxClaimList);
+const answerShape = z.object({ tenants: lookupAnswer });
 
 const unavailable = (reason: string, cause?: unknown): Refusal =>
   new Refusal(

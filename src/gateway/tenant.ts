@@ -121,15 +121,9 @@ const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptio
 
 type LookupOf = (policy: Policy, http: TenantHttp) => TenantLookup;
 
-const noLookup: LookupOf = () => {
-  throw new Refusal('UPSTREAM_UNAVAILABLE', 'The policy looks organisations up at the host, which is not asked here.', {
-    reason: 'tenant-lookup-not-asked',
-  });
-};
-
-/** Makes the step. A policy that looks its tenants up at the host needs `lookupOf`. */
+/** Makes the step. `lookupOf` is for a policy that looks its tenants up at the host. */
 export const createTenantStep =
-  (lookupOf: LookupOf = noLookup): TenantOf =>
+  (lookupOf: LookupOf): TenantOf =>
   (policy, session, asked) => {
     const { tenant } = policy;
     const given = evaluate(policy, session);

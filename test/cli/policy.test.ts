@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -87,7 +87,7 @@ describe('guestlist policy explain', () => {
   it('explains by the configured policy, or by another', async () => {
     const { code, out } = await run('explain', '--as', claims, '--embeds', 'delays');
     expect([code, out]).toEqual([0, expect.stringMatching(/^GRANTED: user ann, tenant LAX/)]);
-    expect(out).toContain('config/policies/flights.yaml:46:11');
+    expect(out).toMatch(/matches +analysts see delays +config\/policies\/flights\.yaml:\d+:11 /);
     const other = await run(
       'explain',
       '--as',
@@ -153,6 +153,64 @@ describe('guestlist policy plan', () => {
   });
 });
 
+describe('a policy that asks the host for tenants', () => {
+  const http = { url: 'https://host.example/tenants', secretVariable: 'LOOKUP_SECRET' };
+  const session = { ...basePolicy.session, tenant: { key: 'claims.org_id', http } };
+  const policy = write('http/p.yaml', { ...basePolicy, session });
+  const shorter = write('http/new.yaml', { ...basePolicy, session, expiryMinutes: 30 });
+  const user = { sub: 'ann', org_id: 'org_7', roles: ['analyst'] };
+  const expected = { tenant: 'acme', templates: ['delays', 'routes'] };
+
+  it('is tested by what the test says that it answers', async () => {
+    const tests = [
+      { name: 'one', user, lookup: ['acme'], expect: expected },
+      { name: 'chosen', user, lookup: ['other', 'acme'], body: { tenant: 'acme' }, expect: expected },
+      { name: 'unknown there', user, lookup: [], expect: { denied: 'NO_TENANT' } },
+      { name: 'without a key', user: { sub: 'ann' }, expect: { denied: 'NO_TENANT' } },
+    ];
+    expect(await run('test', write('http/p.test.yaml', { tests }))).toMatchObject({ code: 0 });
+    const silent = tests.map(({ lookup, ...test }) => test);
+    const { code, errors } = await run('test', write('http/s.test.yaml', { policy: 'p.yaml', tests: silent }));
+    expect(code).toBe(2);
+    expect(errors).toMatch(/3 fault\(s\)/);
+    expect(errors).toMatch(/s\.test\.yaml:5:\d+: the policy asks the host for tenants \(.*p\.yaml:\d+:\d+\).*lookup/);
+  });
+
+  it('is explained by --lookup, and by no guess', async () => {
+    const as = write('http/claims.json', user);
+    const { code, out } = await run('explain', '--as', as, '--policy', policy, '--lookup', 'acme');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^GRANTED: user ann, tenant acme/)]);
+    expect(await run('explain', '--as', as, '--policy', policy)).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/p\.yaml:\d+:\d+: the policy asks the host .*--lookup/),
+    });
+  });
+
+  it('is compared by what the sample says that it answers: a user of whom it says nothing is no user without change', async () => {
+    const lines = [
+      { claims: user, lookup: ['acme'] },
+      { claims: user, lookup: [] },
+    ].map((line) => JSON.stringify(line));
+    const users = write('http/users.jsonl', lines.join('\n'));
+    const { code, out } = await run('plan', policy, shorter, '--users', users, '--fail-on', 'loss');
+    expect([code, out]).toEqual([1, expect.stringMatching(/ acme +loses +expiryMinutes/)]);
+    expect(out).toMatch(/2 users: 1 lose, 1 unchanged/);
+    const silent = write('http/silent.jsonl', `${lines[0]}\n${JSON.stringify(user)}\n`);
+    expect(await run('plan', policy, shorter, '--users', silent)).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/silent\.jsonl:2:1: the policy asks the host/),
+    });
+  });
+});
+
+describe('guestlist policy schema', () => {
+  it('prints what the files in config hold', async () => {
+    const shippedText = (name: string) => readFileSync(new URL(`../../config/${name}`, import.meta.url), 'utf8');
+    expect(await run('schema')).toMatchObject({ code: 0, out: shippedText('policy.schema.json').trimEnd() });
+    expect((await run('schema', '--tenant-files')).out).toBe(shippedText('tenants.schema.json').trimEnd());
+  });
+});
+
 describe('guestlist policy', () => {
   it('says how it is called', async () => {
     for (const args of [[], ['--help'], ['plan', '-h']]) {
@@ -169,6 +227,7 @@ describe('guestlist policy', () => {
     [['explain'], /--as takes/],
     [['explain', '--as', claims, '--request', 'x'], /--as has no place/],
     [['explain', '--as', claims, '--policy', 'x', '--url', 'y'], /--policy has no place/],
+    [['explain', '--as', claims, '--lookup', 'x', '--url', 'y'], /--lookup has no place/],
     [['explain', '--as', claims, '--tenant', ''], /tenant/],
     [['explain', '--as', claims, '--now', 'yesterday'], /--now takes/],
     [['explain', '--as', write('list.json', [])], /no JSON object/],

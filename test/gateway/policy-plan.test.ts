@@ -284,11 +284,20 @@ describe('the two sides', () => {
 });
 
 describe('the sample', () => {
-  it('holds claims, or claims with a body and a moment', () => {
-    const text = '{"sub": "a"}\n\n{"claims": {"sub": "b"}, "body": {"tenant": "T"}, "now": "2026-01-01T00:00:00Z"}\n';
+  it('holds claims, or claims with a body, an answer of the lookup and a moment', () => {
+    const text =
+      '{"sub": "a"}\n\n{"claims": {"sub": "b"}, "body": {"tenant": "T"}, "lookup": ["T"], "now": "2026-01-01T00:00:00Z"}\n';
     expect(readSample(text, 's', now)).toEqual([
-      { line: 1, user: 'a', claims: { sub: 'a' }, body: {}, now },
-      { line: 3, user: 'b', claims: { sub: 'b' }, body: { tenant: 'T' }, now: new Date('2026-01-01T00:00:00Z') },
+      { line: 1, at: 's:1:1', user: 'a', claims: { sub: 'a' }, body: {}, now },
+      {
+        line: 3,
+        at: 's:3:1',
+        user: 'b',
+        claims: { sub: 'b' },
+        body: { tenant: 'T' },
+        lookup: ['T'],
+        now: new Date('2026-01-01T00:00:00Z'),
+      },
     ]);
   });
 

@@ -214,7 +214,7 @@ describe('what cannot be revoked at once', () => {
       settleAll: async () => {},
     };
     const decide = createPolicyStep(clock);
-    const tenantOf = createTenantStep();
+    const tenantOf = createTenantStep(() => expect.fail('no host is asked'));
     const after = (_: number, task: () => void) => void waiting.push(task);
     const retirement = createRetirement({ retire, tenantOf, decide, policyTokens, clock, log, after, maxTokens });
     const policy = policyOf(rules(both, both));
