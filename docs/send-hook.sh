@@ -3,10 +3,11 @@
 #   GUESTLIST_HOOK_SECRET=whsec_... bash docs/send-hook.sh tenant-signed-up LAX [webhook-id]
 set -euo pipefail
 url=${GUESTLIST_URL:-http://127.0.0.1:3000}
-event=$1
-client_id=$2
+event=${1:?the hook, such as tenant-signed-up}
+client_id=${2:?the clientId, such as LAX}
 id=${3:-evt_$(openssl rand -hex 16)} # the same id again does nothing: keep it when you try again
 timestamp=$(date +%s)
+# To the second: of two events in the same second the stricter one counts.
 body=$(printf '{"clientId":"%s","occurredAt":"%s"}' "$client_id" "$(date -u +%Y-%m-%dT%H:%M:%SZ)")
 
 # The key is what follows whsec_, decoded; what is signed is id, time and body, byte by byte.

@@ -2,20 +2,22 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit-chain.js';
+import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit-chain.js';
 import { callGateway } from './operator.js';
+import { readCount, WrongCall } from './wrong-call.js';
 
 export const auditUsage = `guestlist audit: what the gateway did
 
   guestlist audit verify [--head SEQ:HASH]   check the whole chain; the head is one that you kept elsewhere
-  guestlist audit verify --file F            check an exported file from its first entry, without a gateway
+  guestlist audit verify --file F [--head SEQ:HASH]
+                                             check an exported file without a gateway: a whole one, without --names
   guestlist audit export [--after SEQ] [--tenant ID] [--kind KIND] [--names]
                                              entries as JSON lines; names are those behind the pseudonyms
-Both take --url, where the gateway is.`;
+Both take --url, where the gateway is. Ends with 0; with 1 where the audit is not whole; with 2 where it was called wrongly.`;
 
 const headOf = (text: string): ChainHead => {
   const { seq, hash } = /^(?<seq>\d+):(?<hash>[0-9a-f]{64})$/.exec(text)?.groups ?? {};
-  if (seq === undefined || hash === undefined) throw new TypeError(`--head takes SEQ:HASH, not "${text}"`);
+  if (seq === undefined || hash === undefined) throw new WrongCall(`--head takes SEQ:HASH, not "${text}"`);
   return { seq: Number(seq), hash };
 };
 
@@ -27,7 +29,7 @@ const verification = z.object({
 
 const say = ({ entries, head, fault }: z.output<typeof verification>): number => {
   if (fault !== null) {
-    console.error(`The audit is NOT whole: ${fault.message}. ${entries} entries before it hold together.`);
+    console.error(`The audit is NOT whole: ${fault.message}. The first ${entries} entries hold together.`);
     return 1;
   }
   console.log(`The audit is whole: ${entries} entries. Keep its head elsewhere, and verify against it next time:`);
@@ -35,17 +37,29 @@ const say = ({ entries, head, fault }: z.output<typeof verification>): number =>
   return 0;
 };
 
-const verifyFile = (file: string): number => {
+const linesOf = (file: string): readonly string[] => {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
+  } catch (cause) {
+    throw new WrongCall(`${file} cannot be read: ${cause instanceof Error ? cause.message : 'unknown fault'}`);
+  }
+};
+
+const verifyFile = (file: string, anchor: ChainHead | undefined): number => {
   let head: ChainHead = { seq: 0, hash: genesisHash };
-  const lines = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '');
+  let anchorHash: string | null = null;
+  const lines = linesOf(file);
+  if (lines.length === 0) throw new WrongCall(`${file} holds no entry: there is nothing to check`);
   try {
     for (const line of lines) {
       const entry = entryOfLine(line);
       if (entry === undefined) throw new ChainFault(head.seq + 1, `line ${head.seq + 1} of ${file} is no entry`);
       head = follow(head, entry);
+      if (head.seq === anchor?.seq) anchorHash = head.hash;
     }
+    if (anchor !== undefined) assertAnchor(anchor, anchorHash);
     return say({ entries: head.seq, head, fault: null });
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error;
@@ -74,33 +88,47 @@ const exportAll = async (after: number, options: ExportOptions, url: string | un
   return 0;
 };
 
-/** Runs it, and answers the exit code: 0 whole, 1 not whole, 2 a fault in the command. */
+const flags = {
+  head: { type: 'string' },
+  file: { type: 'string' },
+  after: { type: 'string' },
+  tenant: { type: 'string' },
+  kind: { type: 'string' },
+  names: { type: 'boolean' },
+  url: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const flagsOf = { verify: ['head', 'file', 'url'], export: ['after', 'tenant', 'kind', 'names', 'url'] } as const;
+
+/** Runs it, and answers the exit code: 0 whole, 1 not whole. Throws WrongCall. */
 export const runAudit = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: {
-      head: { type: 'string' },
-      file: { type: 'string' },
-      after: { type: 'string', default: '0' },
-      tenant: { type: 'string' },
-      kind: { type: 'string' },
-      names: { type: 'boolean', default: false },
-      url: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
+    options: flags,
   });
-  const [command, ...rest] = positionals;
-  if (values.help === true || rest.length > 0 || (command !== 'verify' && command !== 'export')) {
+  if (values.help === true) {
     console.log(auditUsage);
-    return values.help === true ? 0 : 2;
+    return 0;
   }
+  const [command, ...rest] = positionals;
+  if (rest.length > 0 || (command !== 'verify' && command !== 'export')) {
+    throw new WrongCall(`say "audit verify" or "audit export"\n\n${auditUsage}`);
+  }
+  const known: readonly string[] = flagsOf[command];
+  const other = Object.keys(values).find((name) => !known.includes(name));
+  if (other !== undefined) throw new WrongCall(`--${other} has no place in "audit ${command}"`);
   if (command === 'export') {
-    const { tenant, kind, names } = values;
+    const { tenant, kind, names = false } = values;
     const filter = { ...(tenant === undefined ? {} : { tenant }), ...(kind === undefined ? {} : { kind }), names };
-    return exportAll(Number(values.after), filter, values.url);
+    return exportAll(readCount('--after', values.after ?? '0'), filter, values.url);
   }
-  if (values.file !== undefined) return verifyFile(values.file);
-  const input = values.head === undefined ? {} : { head: headOf(values.head) };
+  const head = values.head === undefined ? undefined : headOf(values.head);
+  if (values.file !== undefined) {
+    if (values.url !== undefined) throw new WrongCall('--url has no place beside --file, which asks no gateway');
+    return verifyFile(values.file, head);
+  }
+  const input = head === undefined ? {} : { head };
   return say(verification.parse(await callGateway('audit-verify', input, values.url)));
 };

@@ -3,11 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOperatorSettings } from '../main.js';
+import { WrongCall } from './wrong-call.js';
 
 /** What the gateway refused, or that it could not be asked. The message is for the terminal. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
+
+/** The gateway's words for a command that it could not read: it was called wrongly. */
+const wrongCallCode = 'INVALID_REQUEST_BODY';
 
 const answer = z.union([
   z.object({ data: z.unknown(), error: z.null() }),
@@ -25,7 +29,8 @@ const storedToken = async (dataDir: string): Promise<string> => {
   }
 };
 
-/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. Throws OperatorError. */
+/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. Throws OperatorError, and WrongCall
+ * for input that it refuses. */
 export const callGateway = async (command: string, input: unknown, url?: string): Promise<unknown> => {
   const settings = readOperatorSettings();
   const base = (url ?? settings.url).replace(/\/+$/, '');
@@ -43,6 +48,7 @@ export const callGateway = async (command: string, input: unknown, url?: string)
   }
   const parsed = answer.safeParse(await response.json().catch(() => undefined));
   if (!parsed.success) throw new OperatorError(`What answers at ${base} (status ${response.status}) is no gateway.`);
-  if (parsed.data.error !== null) throw new OperatorError(`${parsed.data.error.code}: ${parsed.data.error.message}`);
-  return parsed.data.data;
+  if (parsed.data.error === null) return parsed.data.data;
+  const { code, message } = parsed.data.error;
+  throw code === wrongCallCode ? new WrongCall(message) : new OperatorError(`${code}: ${message}`);
 };

@@ -1,7 +1,8 @@
 /** `guestlist revoke` and `guestlist unrevoke`: what a running gateway is told to end, and to accept again. */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { callGateway, OperatorError } from './operator.js';
+import { callGateway } from './operator.js';
+import { WrongCall } from './wrong-call.js';
 
 const usage = `guestlist revoke user <subject> --issuer ISS | --no-issuer [--tenant ID] --reason TEXT
 guestlist revoke tenant <clientId> [--end-sessions] --reason TEXT
@@ -28,7 +29,7 @@ const parse = (args: readonly string[]) => parseArgs({ args: [...args], allowPos
 type Values = ReturnType<typeof parse>['values'];
 
 const refuse = (message: string): never => {
-  throw new OperatorError(`${message}\n\n${usage}`);
+  throw new WrongCall(`${message}\n\n${usage}`);
 };
 
 const issuerOf = (values: Values): string | null => {
@@ -79,6 +80,6 @@ const run = async (command: 'revoke' | 'unrevoke', args: readonly string[]): Pro
   );
 };
 
-/** Rejects with OperatorError, whose message is for the terminal. */
+/** Rejects with OperatorError or WrongCall, whose messages are for the terminal. */
 export const revoke = (args: readonly string[]): Promise<void> => run('revoke', args);
 export const unrevoke = (args: readonly string[]): Promise<void> => run('unrevoke', args);

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { writeTable } from '../gateway/text-table.js';
 import { callGateway } from './operator.js';
-import { writeTable } from './table.js';
+import { readCount } from './wrong-call.js';
 
 const answer = z.object({
   tenants: z.array(
@@ -62,7 +63,7 @@ export const tenantsList = async (args: readonly string[]): Promise<number> => {
   const input = {
     ...filters,
     ...(tenant === undefined ? {} : { clientId: tenant }),
-    ...(limit === undefined ? {} : { limit: Number(limit) }),
+    ...(limit === undefined ? {} : { limit: readCount('--limit', limit) }),
   };
   const result = await callGateway('tenants-list', input, url);
   if (json === true) console.log(JSON.stringify(result, null, 2));

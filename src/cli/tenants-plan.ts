@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { writeTable } from '../gateway/text-table.js';
 import { callGateway } from './operator.js';
+import { WrongCall } from './wrong-call.js';
 
 export const conflicts = z.array(z.object({ path: z.string(), kind: z.string() }));
 
@@ -54,8 +55,7 @@ export const tenantsPlan = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [template, ...rest] = positionals;
   if (template === undefined || rest.length > 0) {
-    console.error('guestlist: tenants plan takes the name of one template.');
-    return 2;
+    throw new WrongCall('tenants plan takes the name of one template');
   }
   const first = page.parse(await callGateway('rollout-plan', { template }, values.url));
   const { version, label } = first;

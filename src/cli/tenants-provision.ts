@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { callGateway } from './operator.js';
+import { WrongCall } from './wrong-call.js';
 
 const answer = z.object({
   tenants: z.array(
@@ -81,8 +82,7 @@ export const tenantsProvision = async (args: readonly string[]): Promise<number>
     },
   });
   if ((values.tenant === undefined) === (values.all !== true)) {
-    console.error('guestlist: tenants provision takes either --all, or --tenant once or several times.');
-    return 2;
+    throw new WrongCall('tenants provision takes either --all, or --tenant once or several times');
   }
   return run(inputOf(values), values.after, values.url, values.json === true);
 };

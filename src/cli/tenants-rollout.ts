@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { writeTable } from '../gateway/text-table.js';
 import { callGateway } from './operator.js';
 import { conflicts, writeConflicts } from './tenants-plan.js';
+import { readCount, WrongCall } from './wrong-call.js';
 
 export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how far each tenant's copy is from the template, and what a roll-out would do
   guestlist tenants apply TEMPLATE [--canary A,B] [--steps 10,50,100] [--max-failures N] [--version V]
@@ -89,11 +90,6 @@ const common = { url: { type: 'string' }, json: { type: 'boolean', default: fals
 
 const listOf = (text: string): readonly string[] => text.split(',').filter((part) => part !== '');
 
-const refuse = (message: string): number => {
-  console.error(`guestlist: ${message}`);
-  return 2;
-};
-
 export const tenantsApply = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -113,13 +109,13 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
   const { url, json, resume, version, label } = values;
   const [template, ...rest] = positionals;
   if (rest.length > 0 || (template === undefined) === (resume === undefined))
-    return refuse('tenants apply takes the name of one template, or --resume with the id of a roll-out.');
+    throw new WrongCall('tenants apply takes the name of one template, or --resume with the id of a roll-out');
   if (resume !== undefined) return follow('rollout-resume', { id: resume }, url, json);
   const input = {
     template,
     canary: listOf(values.canary),
-    steps: listOf(values.steps).map(Number),
-    maxFailures: Number(values['max-failures']),
+    steps: listOf(values.steps).map((step) => readCount('--steps', step)),
+    maxFailures: readCount('--max-failures', values['max-failures']),
     onConflict: values['on-conflict'],
     isAdopting: values.adopt,
     ...(version === undefined ? {} : { version }),
@@ -131,7 +127,7 @@ export const tenantsApply = async (args: readonly string[]): Promise<number> => 
 export const tenantsRollback = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: common });
   const [id, ...rest] = positionals;
-  if (id === undefined || rest.length > 0) return refuse('tenants rollback takes the id of one roll-out.');
+  if (id === undefined || rest.length > 0) throw new WrongCall('tenants rollback takes the id of one roll-out');
   return follow('rollout-rollback', { id }, values.url, values.json);
 };
 

@@ -3,6 +3,7 @@ import { tenantsList } from './tenants-list.js';
 import { tenantsPlan } from './tenants-plan.js';
 import { tenantsProvision } from './tenants-provision.js';
 import { rolloutUsage, tenantsApply, tenantsRollback, tenantsRollouts } from './tenants-rollout.js';
+import { WrongCall } from './wrong-call.js';
 
 export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
 
@@ -26,11 +27,15 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
   rollouts: tenantsRollouts,
 };
 
-/** Runs one of them. Answers the exit code. */
+/** Runs one of them. Answers the exit code; throws WrongCall. */
 export const runTenants = async ([name = '', ...args]: readonly string[]): Promise<number> => {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command !== undefined && !args.includes('--help')) return command(args);
-  const isHelp = name === '--help' || name === '-h' || args.includes('--help');
-  console[isHelp ? 'log' : 'error'](tenantsUsage);
-  return isHelp ? 0 : 2;
+  const isHelp = [name, ...args].some((word) => word === '--help' || word === '-h');
+  if (command !== undefined && !isHelp) return command(args);
+  if (isHelp) console.log(tenantsUsage);
+  else
+    throw new WrongCall(
+      `${name === '' ? 'name a command' : `there is no command "tenants ${name}"`}\n\n${tenantsUsage}`,
+    );
+  return 0;
 };

@@ -73,6 +73,17 @@ const read = (content: string, seq: number): { readonly seq: unknown; readonly p
   throw new ChainFault(seq, `entry ${seq} cannot be read`);
 };
 
+/** Throws ChainFault where a chain does not pass through `anchor`; `found` is the hash that it has there, null where it ends before. */
+export const assertAnchor = (anchor: ChainHead, found: string | null): void => {
+  if (found === anchor.hash) return;
+  throw new ChainFault(
+    anchor.seq,
+    found === null
+      ? `the chain ends before entry ${anchor.seq}, which there was once`
+      : `entry ${anchor.seq} is not the one that there was once: the chain was written anew`,
+  );
+};
+
 /** The head after `entry`. Throws ChainFault where it does not follow `before`. */
 export const follow = (before: ChainHead, entry: AuditEntry): ChainHead => {
   const seq = before.seq + 1;

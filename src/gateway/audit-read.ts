@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';
-import { type AuditEntry, ChainFault, type ChainHead, follow, genesisHash, lineOf } from './audit-chain.js';
+import {
+  type AuditEntry,
+  assertAnchor,
+  ChainFault,
+  type ChainHead,
+  follow,
+  genesisHash,
+  lineOf,
+} from './audit-chain.js';
 import type { Ledger } from './ledger/ledger.js';
 import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
 
@@ -34,13 +42,7 @@ const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undef
   if (head.seq < stored.seq)
     throw new ChainFault(head.seq + 1, `the last ${stored.seq - head.seq} entries are missing`);
   if (head.hash !== stored.hash) throw new ChainFault(head.seq, 'the head is not that of the last entry');
-  if (anchor === undefined || anchorHash === anchor.hash) return;
-  throw new ChainFault(
-    anchor.seq,
-    anchorHash === null
-      ? `the chain ends before entry ${anchor.seq}, which there was once`
-      : `entry ${anchor.seq} is not the one that there was once: the chain was written anew`,
-  );
+  if (anchor !== undefined) assertAnchor(anchor, anchorHash);
 };
 
 /** Reads the whole chain. `anchor` is a head that was kept elsewhere: the log has some, and every export ends with one. */

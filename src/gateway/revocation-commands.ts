@@ -6,6 +6,8 @@ import type { Policies } from './policies.js';
 import type { Revocations, RevocationTarget } from './revocations.js';
 
 const name = z.string().min(1).max(255);
+/** The whole of it: part of one would revoke nothing, and look as if it had. */
+const policyDigest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the whole digest of a policy, 64 hexadecimal digits');
 const reason = z.string().min(1).max(500);
 
 /** Which user: as the host's sessions name them. The issuer is asked for, since without it another user would be meant. */
@@ -15,7 +17,7 @@ const endsSessions = z.boolean().default(false);
 const revokeInput = z.discriminatedUnion('by', [
   z.strictObject(user),
   z.strictObject({ by: z.literal('tenant'), tenant: name, endsSessions, reason }),
-  z.strictObject({ by: z.literal('policy'), digest: name.optional(), reason }),
+  z.strictObject({ by: z.literal('policy'), digest: policyDigest.optional(), reason }),
   z.strictObject({ by: z.literal('all'), endsSessions, reason }),
 ]);
 

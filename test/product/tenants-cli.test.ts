@@ -29,6 +29,7 @@ test('guestlist tenants list and provision say what there is, and what was made'
   expect(list.output).toMatch(/^TENANT +STATE +OUTCOME +DASHBOARDS\nACME +active +complete +delays/m);
   const { output } = await run('list', '--json', '--tenant', 'ACME', '--url', url);
   expect(JSON.parse(output)).toMatchObject({ tenants: [{ clientId: 'ACME' }], next: null });
+  await expect(runTenants(['list', '--state', 'gone', '--url', url])).rejects.toMatchObject({ name: 'WrongCall' });
   upstream.state.intercept = ({ body }) =>
     JSON.stringify(body ?? {}).includes('routes--ACME') ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
   const failed = await run('provision', '--all', '--url', url);
@@ -42,8 +43,19 @@ test('guestlist tenants list and provision say what there is, and what was made'
 });
 
 test('guestlist tenants says how it is called', async () => {
-  for (const args of [['provision'], ['provision', '--all', '--tenant', 'A'], ['remove'], []]) {
-    expect((await run(...args)).code, args.join(' ')).toBe(2);
+  const wrong: [string[], RegExp][] = [
+    [['provision'], /either --all, or --tenant/],
+    [['provision', '--all', '--tenant', 'A'], /either --all, or --tenant/],
+    [['list', '--limit', 'ten'], /--limit takes a whole number, not "ten"/],
+    [['plan'], /the name of one template/],
+    [['apply', 'delays', '--steps', '10,all'], /--steps takes a whole number, not "all"/],
+    [['apply', 'delays', '--max-failures', '-1'], /--max-failures takes|argument is ambiguous/],
+    [['rollback'], /the id of one roll-out/],
+    [['remove'], /there is no command "tenants remove"(.|\n)*tenants provision --all/],
+    [[], /name a command/],
+  ];
+  for (const [args, message] of wrong) await expect(runTenants(args), args.join(' ')).rejects.toThrow(message);
+  for (const help of [['--help'], ['-h'], ['list', '-h']]) {
+    expect(await run(...help)).toEqual({ code: 0, output: expect.stringContaining('tenants provision --all') });
   }
-  expect(await run('--help')).toEqual({ code: 0, output: expect.stringContaining('tenants provision --all') });
 });
