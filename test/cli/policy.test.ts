@@ -87,7 +87,7 @@ describe('guestlist policy explain', () => {
   it('explains by the configured policy, or by another', async () => {
     const { code, out } = await run('explain', '--as', claims, '--embeds', 'delays');
     expect([code, out]).toEqual([0, expect.stringMatching(/^GRANTED: user ann, tenant LAX/)]);
-    expect(out).toContain('config/policies/flights.yaml:46:11');
+    expect(out).toContain('config/policies/flights.yaml:52:11');
     const other = await run(
       'explain',
       '--as',
