@@ -11,12 +11,17 @@ const policies = new URL('../../config/policies/flights.yaml', import.meta.url).
 const identify: LibraryOptions['identify'] = ({ headers }) =>
   headers['x-user'] === 'ann' ? { sub: 'ann', org_id: 'LAX', roles: ['analyst'] } : null;
 
+const ownFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-library-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
 describe('the gateway as a library', () => {
   it('is a router in front of a service in another process, made of a few settings', async () => {
     const { upstream, url: service } = await startScriptedService();
     const { log } = captureLog();
-    const dataDir = await mkdtemp(join(tmpdir(), 'guestlist-library-'));
-    onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+    const dataDir = await ownFolder();
     const gateway = await createGateway({
       identify,
       policies,
@@ -43,8 +48,9 @@ describe('the gateway as a library', () => {
 
   it('is not made of a policy file that is not there, or of origins that no browser sends', async () => {
     const service = { url: 'http://127.0.0.1:1', apiKey: 'key' };
-    await expect(createGateway({ identify, policies: '/nowhere.yaml', service })).rejects.toThrow(/nowhere/);
-    await expect(createGateway({ identify, policies, service, allowedOrigins: ['*'] })).rejects.toThrow(
+    const dataDir = await ownFolder();
+    await expect(createGateway({ identify, policies: '/nowhere.yaml', service, dataDir })).rejects.toThrow(/nowhere/);
+    await expect(createGateway({ identify, policies, service, dataDir, allowedOrigins: ['*'] })).rejects.toThrow(
       /must be an origin/,
     );
   });

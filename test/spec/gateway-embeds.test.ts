@@ -3,6 +3,8 @@
  * what nobody reads any more.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { capabilityNames } from '../../src/domain/capability.js';
+import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/http-transport.js';
 import type { Policy } from '../../src/gateway/policy-file.js';
 import { loadPolicy } from '../../src/gateway/policy-file.js';
@@ -66,7 +68,8 @@ const open = async (parts: object) => {
   const policies = changeablePolicies(policyOf(parts));
   const clock = { now: () => noon, advance: () => {} };
   const transport = createHttpTransport({ baseUrl: house.url(), timeoutMs: 10_000 });
-  const upstream = { transport, apiKey: house.apiKey, baseUrl: house.url() };
+  const capabilities = fixedCapabilities(capabilityNames);
+  const upstream = { transport, apiKey: house.apiKey, baseUrl: house.url(), capabilities };
   const { granted, refused, lines } = await startGateway({ policies, upstream, clock });
   const claims = (org_id: string, more: object = {}) => {
     const seconds = noon.getTime() / 1000;

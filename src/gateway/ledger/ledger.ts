@@ -55,6 +55,11 @@ export const openLedger = async (connected: Kysely<LedgerTables>, isShared = tru
     migrations: ledgerMigrations,
     what: "gateway's ledger",
   });
+  return attachLedger(connected, isShared);
+};
+
+/** Opens one whose tables are up to date. */
+export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);
   return { db, isShared, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
