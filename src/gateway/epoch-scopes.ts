@@ -5,6 +5,9 @@ import type { Ledger } from './ledger/ledger.js';
 /** What an epoch is kept for. In the ledger, users and tenants stand under references that tell nothing of them. */
 export type Scope = string;
 
+/** Of a tenant that is known by its reference alone. */
+export const tenantScopeOf = (tenantRef: string): Scope => `tenant:${tenantRef}`;
+
 export type Subject = { readonly clientId: string; readonly userIdentifier: string };
 
 export type Scopes = {
@@ -26,7 +29,7 @@ const pairOf = (first: string, second: string): string => `${first.length}:${fir
 
 export const createScopes = ({ refOf }: Pick<Ledger, 'refOf'>): Scopes => {
   const remembered = new LRUCache<string, readonly Scope[]>({ max: rememberedSubjects });
-  const tenant = (clientId: string): Scope => `tenant:${refOf(clientId)}`;
+  const tenant = (clientId: string): Scope => tenantScopeOf(refOf(clientId));
   const user = (userIdentifier: string): Scope => `user:${refOf(`user\n${userIdentifier}`)}`;
   const member = ({ clientId, userIdentifier }: Subject): Scope =>
     `member:${refOf(`member\n${pairOf(clientId, userIdentifier)}`)}`;

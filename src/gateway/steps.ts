@@ -116,14 +116,16 @@ const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Te
 const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const { ledger, clock } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const direct = createUpstream(transport, apiKey, resilience);
+  const revocation = createRevocationParts(options, direct, capabilities);
   const tenancy = createTenantParts({
     ...options,
-    upstream: createUpstream(transport, apiKey, resilience),
+    revocation,
+    upstream: direct,
     requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
   const { upstream } = tenancy;
-  const revocation = createRevocationParts(options, upstream, capabilities);
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const keepVersion = versions.keep;
   const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });

@@ -1,7 +1,7 @@
 /** What hooks bring about, with the real service and a real ledger: on the embedded database and on PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
 import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
@@ -60,6 +60,9 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null);
     const isGood = async (token: string): Promise<boolean> =>
       (await service.store.guestTokens.findByHash(service.deps.tokens.hash(token))) !== undefined;
+    /** Of what another replica changed: these have a cache each, so that no notice reaches them. */
+    const noticed = (look: () => Promise<unknown>, wanted: unknown) =>
+      vi.waitFor(async () => expect(await look()).toEqual(wanted), { timeout: 10_000, interval: 20 });
     const expectNothingLeft = async (clientId: string) => {
       expect([await boardsOf(clientId), await tokensOf(clientId)]).toEqual([[], []]);
       const text = await service.dumpAll();
@@ -119,15 +122,15 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
-    it('another replica notices within half a second', async () => {
+    it('another replica notices by itself', async () => {
       const [first, second] = [await start(), await start()];
       const clientId = newTenant();
       await second.granted(sessionOf(clientId));
       await first.event('suspended', clientId, 1);
-      second.clock.advance(400);
+      await noticed(async () => (await second.ask(sessionOf(clientId))).status, 403);
       expect(await second.refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
       await first.event('resumed', clientId, 2);
-      second.clock.advance(400);
+      await noticed(async () => (await second.ask(sessionOf(clientId))).status, 200);
       expect(await isGood((await second.granted(sessionOf(clientId))).token)).toBe(true);
     });
 
@@ -348,9 +351,10 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       events: readonly Happened[],
     ) => {
       const state = foldState(events);
-      gateway.clock.advance(400);
-      const { status } = await gateway.ask(sessionOf(clientId));
-      expect([state, status]).toEqual([state, state === 'active' ? 200 : 403]);
+      await noticed(
+        async () => [state, (await gateway.ask(sessionOf(clientId))).status],
+        [state, state === 'active' ? 200 : 403],
+      );
       const [row] = await service.ledger.db
         .selectFrom('tenants')
         .select(['state', 'client_id', 'is_erasure_owed'])

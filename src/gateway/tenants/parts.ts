@@ -13,6 +13,7 @@ import { type AnswerHook, createHooks } from '../hooks/hooks.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
 import type { Provision } from '../provision.js';
+import type { RevocationParts } from '../revocation-parts.js';
 import { createStanding, type TenantStanding } from '../standing.js';
 import { tokenKeysOf } from '../token.js';
 import { unavailable } from '../upstream.js';
@@ -36,12 +37,10 @@ export type TenantPartsOptions = {
   readonly policies: Policies;
   readonly hooks: HookSettings;
   readonly audit: Audit;
+  readonly revocation: Pick<RevocationParts, 'epochs' | 'scopes'>;
   readonly clock: Clock;
   readonly log: Log;
 };
-
-/** How long a state that another process changed may go unnoticed here. */
-const noticedWithinMs = 400;
 
 export type TenantParts = {
   readonly standing: TenantStanding;
@@ -70,8 +69,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
   const { ledger, clock, log, cache } = options;
   const tenants = createTenants(ledger, clock);
   const works = createTenantWorks(ledger, clock, log);
-  const epochOf = () => String(Math.floor(clock.now().getTime() / noticedWithinMs));
-  const standing = createStanding({ tenants, epochOf });
+  const standing = createStanding({ ...options.revocation, tenants });
   const revoke = createTenantRevocation(options);
   const revocation: Eraser = { where: 'guest tokens', erase: ({ clientId }) => revoke(clientId) };
   return {
@@ -89,7 +87,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
         erasure,
         revoke,
         provision,
-        forget: standing.forget,
+        spread: options.revocation.epochs.spread,
       });
       const deliveries = createDeliveries(ledger, clock);
       return {
