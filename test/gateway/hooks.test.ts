@@ -8,7 +8,7 @@ import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest-views.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { createMovableClock, startGateway, startSeconds } from './harness.js';
+import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 import { foldState, type Happened } from './tenant-events.js';
@@ -60,6 +60,10 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null);
     const isGood = async (token: string): Promise<boolean> =>
       (await service.store.guestTokens.findByHash(service.deps.tokens.hash(token))) !== undefined;
+    const pendingOf = async (clientId: string): Promise<number> => {
+      const rows = await service.ledger.db.selectFrom('pending_revocations').select('target').execute();
+      return rows.filter(({ target }) => target.includes(clientId)).length;
+    };
     /** Of what another replica changed: these have a cache each, so that no notice reaches them. */
     const noticed = (look: () => Promise<unknown>, wanted: unknown) =>
       vi.waitFor(async () => expect(await look()).toEqual(wanted), { timeout: 10_000, interval: 20 });
@@ -120,6 +124,25 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       const next = await granted(sessionOf(clientId));
       expect([next.token === token, await isGood(next.token)]).toEqual([false, true]);
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
+    });
+
+    it('a suspension that the service was not told of: 503, and it is told later though nobody sends it again', async () => {
+      const { send, granted, clock } = await start();
+      const clientId = newTenant();
+      const { token } = await granted(sessionOf(clientId));
+      service.state.meddle = ({ path }) => {
+        if (path.includes('guest-token')) throw new Error('cut');
+      };
+      for (const id of ['one', 'two']) {
+        const { status, error } = await send('suspended', { clientId, occurredAt: momentOf(1) }, { id: clientId + id });
+        expect([status, error?.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+      }
+      // However often it is sent, it is owed once.
+      expect(await pendingOf(clientId)).toBe(1);
+      service.state.meddle = () => {};
+      clock.advance(60_000);
+      await noticed(() => pendingOf(clientId), 0);
+      expect(await isGood(token)).toBe(false);
     });
 
     it('another replica notices by itself', async () => {
@@ -186,6 +209,32 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(other)).toEqual(['delays', 'routes']);
       expect(await refused(sessionOf(clientId))).toMatchObject({ status: 403, code: 'TENANT_SUSPENDED' });
       await expectNothingLeft(clientId);
+    });
+
+    it('deleted while revocations of the tenant and its users are still owed to the service: nothing names it', async () => {
+      const { url, event, granted } = await start();
+      const [clientId, other] = [newTenant(), newTenant()];
+      for (const each of [clientId, other]) await granted(sessionOf(each));
+      service.state.meddle = () => {
+        throw new Error('cut');
+      };
+      for (const who of [clientId, other].flatMap((tenant) => [
+        { by: 'tenant', tenant },
+        { by: 'user', subject: `person-of-${tenant}`, issuer: 'guestlist-demo', tenant },
+      ])) {
+        const response = await fetch(`${url}/gateway/admin/revoke`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gatewayToken}` },
+          body: JSON.stringify({ ...who, reason: 'a test' }),
+        });
+        expect(await response.json()).toMatchObject({ data: { service: 'pending' } });
+      }
+      service.state.meddle = () => {};
+      expect([await pendingOf(clientId), await pendingOf(other)]).toEqual([2, 2]);
+      expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
+      await expectNothingLeft(clientId);
+      expect([await pendingOf(clientId), await pendingOf(other)]).toEqual([0, 2]);
+      await event('deleted', other, 1);
     });
 
     it('a deleted tenant stays deleted until it is signed up anew, and then begins with nothing of before', async () => {

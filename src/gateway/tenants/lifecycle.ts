@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Erasure, ErasureReport } from '../erasure/erasure.js';
-import type { RevokeTenant } from '../erasure/upstream.js';
+import type { RevokeTenant } from '../erasure/revocation.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
 import { policyFor } from '../policy-file.js';

@@ -7,7 +7,8 @@ import type { AdminCommand } from '../admin.js';
 import type { Audit } from '../audit.js';
 import type { Eraser } from '../erasure/eraser.js';
 import { createErasure } from '../erasure/erasure.js';
-import { createTenantRevocation, createUpstreamEraser, type RequireCapability } from '../erasure/upstream.js';
+import { createRevocationEraser, createTenantRevocation } from '../erasure/revocation.js';
+import { createUpstreamEraser, type RequireCapability } from '../erasure/upstream.js';
 import { createDeliveries } from '../hooks/deliveries.js';
 import { type AnswerHook, createHooks } from '../hooks/hooks.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -37,7 +38,7 @@ export type TenantPartsOptions = {
   readonly policies: Policies;
   readonly hooks: HookSettings;
   readonly audit: Audit;
-  readonly revocation: Pick<RevocationParts, 'epochs' | 'scopes'>;
+  readonly revocation: Pick<RevocationParts, 'epochs' | 'scopes' | 'revocations'>;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -70,15 +71,19 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
   const tenants = createTenants(ledger, clock);
   const works = createTenantWorks(ledger, clock, log);
   const standing = createStanding({ ...options.revocation, tenants });
-  const revoke = createTenantRevocation(options);
-  const revocation: Eraser = { where: 'guest tokens', erase: ({ clientId }) => revoke(clientId) };
+  const revoke = createTenantRevocation(options.revocation.revocations);
   return {
     standing,
     works,
     upstream: guardUpstream(options.upstream, works),
     lifeOf: (provision, others) => {
       // Tokens end before what they open goes; and what could still tell of the tenant comes after all else.
-      const erasers = [revocation, createUpstreamEraser(options), createCacheEraser(cache), ...others];
+      const erasers = [
+        createRevocationEraser(ledger, revoke),
+        createUpstreamEraser(options),
+        createCacheEraser(cache),
+        ...others,
+      ];
       const erasure = createErasure({ ledger, erasers, works, clock });
       const lifecycle = createLifecycle({
         ...options,
