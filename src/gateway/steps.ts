@@ -10,6 +10,7 @@ import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import type { Origins } from './credential.js';
+import { createMemoryEraser, type ForgetClient } from './erasure/memory.js';
 import { createFindEmbeds } from './granted-embeds.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -130,15 +131,16 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const keepVersion = versions.keep;
   const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
-  const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const life = (memory: readonly ForgetClient[]) =>
+    tenancy.lifeOf(provision, [createMemoryEraser(memory), provision.eraser, rollout.eraser, auditEraser(ledger)]);
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
   const revoking = revocationCommands(revocation.revocations, options.policies);
   return {
     ...tenancy,
     revocation,
     provision,
-    answerHook: life.answerHook,
-    commands: [...life.commands, ...listing, ...rollout.commands, ...revoking],
+    life,
+    commands: [...listing, ...rollout.commands, ...revoking],
   };
 };
 
@@ -147,22 +149,24 @@ export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, ledger } = options;
   const keyId = hash('sha256', options.upstream.apiKey, 'hex');
   const making = createMaking(options, { keyId });
-  const { upstream, provision, answerHook } = making;
+  const { upstream, provision, standing, revocation } = making;
   const tenants = openTenants(options);
   const limits = limitsOf(options, keyId);
   const metricLists = createMetricLists({ upstream, clock });
   const findEmbeds = createFindEmbeds({ upstream, clock });
   const decide = createPolicyStep(clock);
+  const tokens = createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide });
   const steps: SessionSteps = {
     identity: identityOf(options, limits),
     limits,
     policies,
     tenant: tenants.inForce,
-    standing: allStandings([createSessionStanding(making.revocation), making.standing.assert]),
+    standing: allStandings([createSessionStanding(revocation), standing.assert]),
     policy: decide,
     provision,
     embeds: findEmbeds,
-    ...createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide }),
+    token: tokens.token,
+    remember: tokens.remember,
     serviceUrl: options.serviceUrl,
   };
   const explain = createPolicyExplainCommand({
@@ -170,10 +174,12 @@ export const createParts = (options: GatewayOptions): Parts => {
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
+  const remembering = [tenants, metricLists, standing, revocation.scopes, tokens];
+  const life = making.life(remembering.map(({ forget }) => forget));
   return {
     steps,
-    answerHook,
-    commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands],
-    close: making.revocation.close,
+    answerHook: life.answerHook,
+    commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands, ...life.commands],
+    close: revocation.close,
   };
 };
