@@ -27,6 +27,8 @@ export type Epochs = {
   readonly latest: () => Promise<Knowledge>;
   /** Of what was just written: tells the other gateways to look, and looks. It counts here at once. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly spread: () => Promise<void>;
+  /** Of what is known now; 0 where nobody else writes. */
+  readonly ageMs: () => number;
   readonly close: () => void;
 };
 
@@ -145,6 +147,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
   return {
     current: () => (isFresh() ? copy : ask()),
     latest,
+    ageMs: () => (ledger.isShared ? timing.nowMs() - knownAtMs : 0),
     spread: async () => {
       await sharing.publish(topic);
       await look();

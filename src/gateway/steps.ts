@@ -11,6 +11,7 @@ import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import type { Origins } from './credential.js';
 import { createMemoryEraser, type ForgetClient } from './erasure/memory.js';
+import type { GatewayMetrics } from './gateway-metrics.js';
 import { createFindEmbeds } from './granted-embeds.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -80,6 +81,8 @@ export type GatewayParts = Origins & {
   readonly log: Log;
   /** For the secrets that the policy names. */
   readonly readVariable?: ReadVariable | undefined;
+  /** Left out: nothing is counted. */
+  readonly metrics?: GatewayMetrics | undefined;
   /** Left out: none. */
   readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
@@ -94,6 +97,8 @@ export type Parts = {
   readonly steps: SessionSteps;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
+  /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
+  readonly assertReady: () => Promise<void>;
   /** Ends what runs beside requests. */
   readonly close: () => Promise<void>;
 };
@@ -117,7 +122,7 @@ const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Te
 const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const { ledger, clock } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
-  const direct = createUpstream(transport, apiKey, resilience);
+  const direct = createUpstream(transport, apiKey, { resilience, metrics: options.metrics });
   const revocation = createRevocationParts(options, direct, capabilities);
   const tenancy = createTenantParts({
     ...options,
@@ -180,6 +185,7 @@ export const createParts = (options: GatewayOptions): Parts => {
     steps,
     answerHook: life.answerHook,
     commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands, ...life.commands],
+    assertReady: async () => void (await revocation.epochs.latest()),
     close: revocation.close,
   };
 };
