@@ -67,7 +67,7 @@ describe('a gateway counts', () => {
     const all = await registry.metrics();
     expect(all).toContain('guestlist_gateway_audit_waiting 0');
     expect(all).toContain('guestlist_gateway_epochs_age_seconds 0');
-    expect(all).not.toMatch(/\b(LAX|ann|nobody|late)\b/);
+    expect(all.replaceAll(/^#.*$/gm, '')).not.toMatch(/\b(LAX|ann|nobody|late)\b/);
   });
 
   it('policies: one that is refused is seen until the files are good again', async () => {

@@ -129,6 +129,15 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     expect([clientId, ...users].map((name) => before.includes(name))).toEqual([true, true, true]);
     expect(before).toContain(`guestlist:token:${clientId}`);
 
+    const { text } = await get(`${product.url}/metrics`);
+    for (const line of [
+      'answers_total{outcome="minted"} 4',
+      'answers_total{outcome="TENANT_SUSPENDED"} 1',
+      'policy_refused 0',
+    ])
+      expect(text).toContain(`guestlist_gateway_${line}\n`);
+    for (const name of [clientId, ...users]) expect(text).not.toContain(name);
+
     const deleted = await byNode('tenant-deleted', clientId, randomUUID());
     expect(deleted).toMatchObject({ state: 'deleted', isApplied: true, erasure: { isComplete: true } });
     const after = await scan();
