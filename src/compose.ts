@@ -19,6 +19,7 @@ import { createSqlRewriter } from './engine/sql-rewriter.js';
 import { fixedCapabilities } from './gateway/capabilities.js';
 import { createHttpUpstream } from './gateway/http-upstream.js';
 import type { GatewayOptions } from './gateway/router.js';
+import { createGatewayMetrics, type ProductMetrics } from './gateway-metrics.js';
 import { createHandlers } from './handlers.js';
 import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
@@ -152,12 +153,14 @@ type GatewayParts = {
   readonly limiters: Limiters;
   readonly database: Database;
   readonly place: Place;
+  readonly metrics: ProductMetrics;
 };
 
-const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): GatewayOptions['upstream'] => {
+const upstreamOf = ({ config, credentials, dispatch, place, metrics }: GatewayParts): GatewayOptions['upstream'] => {
   const { serviceUrl, ...settings } = config.settings.gateway.upstream;
   const apiKey = config.secrets.apiKey ?? credentials.demoApiKey;
-  if (serviceUrl !== null) return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log });
+  if (serviceUrl !== null)
+    return createHttpUpstream({ baseUrl: serviceUrl, apiKey, settings, clock, log: place.log, metrics });
   if (dispatch === null) throw new Error('a gateway alone needs gateway.upstream.serviceUrl');
   const capabilities = fixedCapabilities(capabilityNames);
   // By no address: replicas of both halves share one database, and what one of them verified there holds for all.
@@ -165,7 +168,7 @@ const upstreamOf = ({ config, credentials, dispatch, place }: GatewayParts): Gat
 };
 
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
-  const { config, credentials, cache, limiters, database, place } = parts;
+  const { config, credentials, cache, limiters, database, place, metrics } = parts;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
@@ -183,6 +186,7 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     cache,
     limits: { settings: limits, limiters },
     readVariable: config.readVariable,
+    metrics,
     clock,
     log: place.log,
   });
@@ -196,15 +200,15 @@ const openFor = ({ settings }: Config, halves: Halves, log: Logger): Promise<Dat
     log,
   });
 
-const openCache = async ({ settings }: Config, log: Logger): Promise<Cache> => {
-  if (settings.redisUrl === null) return createMemoryCache({ clock });
+/** What the replicas of a gateway have in common where there is Redis, and what each counts of itself. */
+const openShared = async ({ settings: { redisUrl: url } }: Config, log: Logger, metrics: ProductMetrics) => {
+  if (url === null) return { cache: createMemoryCache({ clock }), limiters: createMemoryLimiters(), metrics };
   // Loaded where it is used: its client's import would slow every start.
   const { createRedisCache } = await import('./platform/cache-redis.js');
-  return createRedisCache({ url: settings.redisUrl, log });
+  const onOutage = (of: 'cache' | 'limits') => (isDown: boolean) => metrics.redisChanged(of, isDown);
+  const cache = await createRedisCache({ url, log, onOutage: onOutage('cache') });
+  return { cache, limiters: await createRedisLimiters({ url, log, onOutage: onOutage('limits') }), metrics };
 };
-
-const openLimiters = ({ settings: { redisUrl } }: Config, log: Logger): Promise<Limiters> | Limiters =>
-  redisUrl === null ? createMemoryLimiters() : createRedisLimiters({ url: redisUrl, log });
 
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
@@ -218,20 +222,21 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const database = await openFor(config, halves, log);
   const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
-  const cache = halves.gateway ? await openCache(config, log) : null;
-  const limiters = halves.gateway ? await openLimiters(config, log) : null;
+  const metrics = createMetrics();
+  const shared = halves.gateway ? await openShared(config, log, createGatewayMetrics(metrics.registry)) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const dispatch = served?.dispatch ?? null;
   const gateway =
-    cache === null || limiters === null
-      ? null
-      : await composeGateway({ config, credentials, dispatch, cache, limiters, database, place });
+    shared === null ? null : await composeGateway({ config, credentials, dispatch, database, place, ...shared });
   const forms = formsOf(Object.values(bound));
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
-    metrics: createMetrics(),
-    ready: () => served?.ready() ?? true,
+    metrics,
+    ready: async () => {
+      await gateway?.router.assertReady();
+      return served?.ready() ?? true;
+    },
     assets,
     routers: demoHost === null ? [] : [demoHost],
   });
@@ -244,8 +249,8 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     close: async () => {
       await gateway?.close();
       await served?.close();
-      await cache?.close();
-      limiters?.close();
+      await shared?.cache.close();
+      shared?.limiters.close();
       await database.close();
     },
   };

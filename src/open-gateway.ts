@@ -47,14 +47,16 @@ const startForgetting = (ledger: Ledger, { clock, log, explanationDays }: OpenOp
 
 /** Rejects where the policy, the options or the database could not work. */
 export const openGateway = async (options: OpenOptions): Promise<OpenedGateway> => {
-  const { database, clock, log } = options;
+  const { database, clock, log, metrics } = options;
   const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
-  const audit: AuditLog = createAudit({ ledger, clock, log });
+  const audit: AuditLog = createAudit({ ledger, clock, log, metrics });
   const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
-  const policies = await watchPolicies(options.policyPath, { audit, log, keep }).catch(async (error: unknown) => {
-    await audit.close();
-    throw error;
-  });
+  const policies = await watchPolicies(options.policyPath, { audit, log, keep, metrics }).catch(
+    async (error: unknown) => {
+      await audit.close();
+      throw error;
+    },
+  );
   const endForgetting = startForgetting(ledger, options);
   const router = createGateway({ ...options, ledger, audit, policies });
   const closeRouter = router.close;

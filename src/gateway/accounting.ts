@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import type { Audit, Explanation } from './audit.js';
 import { ExpressionFault } from './expression.js';
+import { type GatewayMetrics, noGatewayMetrics } from './gateway-metrics.js';
 import type { Session } from './identity.js';
 import type { Grant } from './policy.js';
 import type { Policy } from './policy-file.js';
@@ -19,8 +20,14 @@ export type Trace = {
   mintedBy?: string;
 };
 
-/** What a decision was made on, as far as it was known. */
-export type Considered = { session?: Session; asked?: EmbedTokenBody; policy?: Policy; because?: Grant['because'] };
+/** What a decision was made on, as far as it was known, and whether it made a token. */
+export type Considered = {
+  isMinted?: boolean;
+  session?: Session;
+  asked?: EmbedTokenBody;
+  policy?: Policy;
+  because?: Grant['because'];
+};
 
 export type Minted = {
   readonly request: GuestTokenRequest;
@@ -68,13 +75,17 @@ export const createAccounting = ({
   audit,
   clock,
   log,
+  metrics = noGatewayMetrics,
 }: {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: GatewayMetrics | undefined;
 }): Accounting => ({
-  minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) =>
-    audit.record({
+  minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) => {
+    considered.isMinted = true;
+    metrics.minted(durationMs);
+    return audit.record({
       kind: 'mint',
       code: 'OK',
       requestId: trace.requestId,
@@ -86,7 +97,8 @@ export const createAccounting = ({
       durationMs,
       detail: { embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
       explanation: explanationOf(considered, clock),
-    }),
+    });
+  },
   failed: (trace, considered, error, durationMs) => {
     if (!isDenial(error)) return;
     audit

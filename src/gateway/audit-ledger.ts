@@ -3,12 +3,14 @@ import type { Clock } from '../domain/ports.js';
 import type { Log } from '../platform/log.js';
 import type { Audit, AuditEvent } from './audit.js';
 import { appendEvents, type StampedEvent } from './audit-append.js';
+import type { GatewayMetrics } from './gateway-metrics.js';
 import type { Ledger } from './ledger/ledger.js';
 
 export type AuditOptions = {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: Pick<GatewayMetrics, 'audited' | 'watch'> | undefined;
   /** How many events may wait. Denials beyond that, or too many in a second, are counted and not told apart; anything else is refused. */
   readonly maxWaiting?: number;
 };
@@ -43,15 +45,17 @@ const anchorEvery = 1000;
 
 /** Writes one batch, and tells those who wait for it. */
 const createWrite =
-  (ledger: Ledger, log: Log) =>
+  ({ ledger, log, metrics }: AuditOptions) =>
   async (batch: readonly Waiting[]): Promise<void> => {
     try {
       const head = await appendEvents(ledger, batch);
       if (Math.floor(head.seq / anchorEvery) > Math.floor((head.seq - batch.length) / anchorEvery)) {
         log.info({ seq: head.seq, hash: head.hash }, 'audit head');
       }
+      metrics?.audited(batch.length, 'kept');
       for (const { resolve } of batch) resolve();
     } catch (error) {
+      metrics?.audited(batch.length, 'failed');
       for (const { reject } of batch) reject(error);
     }
   };
@@ -75,12 +79,14 @@ const createDropped = (clock: Clock, log: Log) => {
 };
 
 /** Opens it. */
-export const createAudit = ({ ledger, clock, log, maxWaiting = 10_000 }: AuditOptions): AuditLog => {
+export const createAudit = (options: AuditOptions): AuditLog => {
+  const { clock, log, maxWaiting = 10_000 } = options;
   let waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
   const mayDeny = createAllowance(clock);
   const dropped = createDropped(clock, log);
-  const write = createWrite(ledger, log);
+  const write = createWrite(options);
+  options.metrics?.watch('auditWaiting', () => waiting.length);
   const drain = async (): Promise<void> => {
     while (waiting.length > 0 || dropped.some()) {
       const batch = [...waiting.slice(0, batchSize), ...dropped.take()];

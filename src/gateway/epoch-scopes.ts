@@ -1,9 +1,13 @@
 /** Whom a revocation may be about, and which of these a token or a session depends on. */
 import { LRUCache } from 'lru-cache';
+import { dropWhere, type ForgetClient } from './erasure/memory.js';
 import type { Ledger } from './ledger/ledger.js';
 
 /** What an epoch is kept for. In the ledger, users and tenants stand under references that tell nothing of them. */
 export type Scope = string;
+
+/** Of a tenant that is known by its reference alone. */
+export const tenantScopeOf = (tenantRef: string): Scope => `tenant:${tenantRef}`;
 
 export type Subject = { readonly clientId: string; readonly userIdentifier: string };
 
@@ -17,6 +21,8 @@ export type Scopes = {
   readonly member: (subject: Subject) => Scope;
   /** Tenant, user, and this user in this tenant. */
   readonly ofSubject: (subject: Subject) => readonly Scope[];
+  /** What is held of the client to answer faster. */
+  readonly forget: ForgetClient;
 };
 
 const rememberedSubjects = 20_000;
@@ -26,7 +32,7 @@ const pairOf = (first: string, second: string): string => `${first.length}:${fir
 
 export const createScopes = ({ refOf }: Pick<Ledger, 'refOf'>): Scopes => {
   const remembered = new LRUCache<string, readonly Scope[]>({ max: rememberedSubjects });
-  const tenant = (clientId: string): Scope => `tenant:${refOf(clientId)}`;
+  const tenant = (clientId: string): Scope => tenantScopeOf(refOf(clientId));
   const user = (userIdentifier: string): Scope => `user:${refOf(`user\n${userIdentifier}`)}`;
   const member = ({ clientId, userIdentifier }: Subject): Scope =>
     `member:${refOf(`member\n${pairOf(clientId, userIdentifier)}`)}`;
@@ -45,5 +51,6 @@ export const createScopes = ({ refOf }: Pick<Ledger, 'refOf'>): Scopes => {
       remembered.set(key, scopes);
       return scopes;
     },
+    forget: (clientId) => dropWhere(remembered, (key) => key.startsWith(pairOf(clientId, ''))),
   };
 };

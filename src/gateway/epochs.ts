@@ -25,8 +25,10 @@ export type Epochs = {
   readonly current: () => Knowledge | Promise<Knowledge>;
   /** As the ledger has it after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly latest: () => Promise<Knowledge>;
-  /** Tells the other gateways to look. */
-  readonly announce: () => Promise<void>;
+  /** Of what was just written: tells the other gateways to look, and looks. It counts here at once. Rejects with UPSTREAM_UNAVAILABLE. */
+  readonly spread: () => Promise<void>;
+  /** Of what is known now; 0 where nobody else writes. */
+  readonly ageMs: () => number;
   readonly close: () => void;
 };
 
@@ -145,7 +147,11 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
   return {
     current: () => (isFresh() ? copy : ask()),
     latest,
-    announce: () => sharing.publish(topic),
+    ageMs: () => (ledger.isShared ? timing.nowMs() - knownAtMs : 0),
+    spread: async () => {
+      await sharing.publish(topic);
+      await look();
+    },
     close: () => {
       isClosed = true;
       unsubscribe();

@@ -4,8 +4,9 @@ import type { Capability } from '../domain/capability.js';
 import type { Clock } from '../domain/ports.js';
 import type { Log } from '../platform/log.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';
+import type { GatewayMetrics } from './gateway-metrics.js';
 import { createHttpTransport } from './http-transport.js';
-import { createResilience, type ResilienceSettings } from './resilience.js';
+import { createResilience, type ResilienceSettings, realTiming } from './resilience.js';
 import type { GatewayUpstream } from './steps.js';
 import { unavailable } from './unavailable.js';
 
@@ -34,11 +35,13 @@ export type HttpUpstreamOptions = {
   readonly settings: UpstreamSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: Pick<GatewayMetrics, 'circuitChanged'> | undefined;
 };
 
-export const createHttpUpstream = ({ baseUrl, apiKey, settings, clock, log }: HttpUpstreamOptions): GatewayUpstream => {
+export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstream => {
+  const { baseUrl, apiKey, settings, clock, log, metrics } = options;
   const transport = createHttpTransport({ baseUrl, timeoutMs: settings.timeoutMs });
-  const resilience = createResilience(settings, log);
+  const resilience = createResilience(settings, log, realTiming, metrics?.circuitChanged);
   const document = { method: 'GET', path: '/openapi.json', query: {}, body: undefined, bearer: '' } as const;
   const readDocument = () =>
     resilience({ operation: 'openapi', method: 'GET', client: '' }, async (until) => {

@@ -1,5 +1,6 @@
 /** The tokens that this process has answered and that still live, each with what it was granted for. In memory alone. */
 import { LRUCache } from 'lru-cache';
+import { dropWhere, type ForgetClient } from './erasure/memory.js';
 import type { Session } from './identity.js';
 import type { Grant } from './policy.js';
 import type { EmbedTokenBody } from './wire.js';
@@ -16,6 +17,7 @@ export type LiveToken = {
 export type LiveTokens = {
   readonly remember: (token: string, live: LiveToken) => void;
   readonly forget: (token: string) => void;
+  readonly forgetClient: ForgetClient;
   readonly list: (nowMs: number) => readonly (readonly [string, LiveToken])[];
   /** When the last token ends that there was no room for. */
   readonly lostUntilMs: () => number;
@@ -33,6 +35,7 @@ export const createLiveTokens = (max: number): LiveTokens => {
   return {
     remember: (token, live) => held.set(token, live),
     forget: (token) => held.delete(token),
+    forgetClient: (clientId) => dropWhere(held, (_, live) => live.clientId === clientId),
     list: (nowMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs),
     lostUntilMs: () => lostUntilMs,
     clear: () => {

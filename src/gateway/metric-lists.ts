@@ -3,6 +3,7 @@ import { type Call, UpstreamRefusal } from '../contract/client.js';
 import { listEmbedMetrics } from '../contract/embeds.js';
 import type { Clock } from '../domain/ports.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import { dropWhere, type ForgetClient } from './erasure/memory.js';
 import { isUnreachable, unavailable } from './unavailable.js';
 
 export type ListedMetric = { readonly metricId: string; readonly name: string };
@@ -22,12 +23,15 @@ export type MetricList = {
 /** The list as it is held or asked for. Throws UPSTREAM_UNAVAILABLE where there is none at all. */
 export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
 
+/** Those that are held of a client can be forgotten. */
+export type HeldMetricLists = MetricLists & { readonly forget: ForgetClient };
+
 export type MetricListsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
 
-type Held = { readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
+type Held = { readonly clientId: string; readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
 
 /** A list is asked for at nearly every request of a restricted user, so it is held for a short while. */
-export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): MetricLists => {
+export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldMetricLists => {
   const held = new LRUCache<string, Held>({ max: 10_000 });
   const flight = createSingleFlight<readonly ListedMetric[]>();
   const ask = async (key: string, embedId: string, clientId: string): Promise<readonly ListedMetric[]> => {
@@ -36,7 +40,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       const { data } = await upstream(listEmbedMetrics, { embedId, clientId });
       // spec-gap: what a guest made binds nothing, and a token that restricts metrics does not see it.
       const metrics = data.filter(({ isGuestMade }) => isGuestMade !== true);
-      held.set(key, { metrics, listedAtMs });
+      held.set(key, { clientId, metrics, listedAtMs });
       return metrics;
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
@@ -45,7 +49,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       throw unavailable('metrics-not-listed', error);
     }
   };
-  return async (dashboardId, clientId) => {
+  const list: MetricLists = async (dashboardId, clientId) => {
     const key = JSON.stringify([dashboardId, clientId]);
     const known = held.get(key);
     if (known !== undefined && clock.now().getTime() - known.listedAtMs < maxAgeMs) {
@@ -58,6 +62,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       return { metrics: known.metrics, isCurrent: false };
     }
   };
+  return Object.assign(list, { forget: (clientId: string) => dropWhere(held, (_, own) => own.clientId === clientId) });
 };
 
 /** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Log } from '../platform/log.js';
 import type { Audit } from './audit.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
+import type { GatewayMetrics } from './gateway-metrics.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
 import { loadPolicyTexts, type Policy } from './policy-file.js';
 import { PolicyFaults } from './policy-source.js';
@@ -14,6 +15,7 @@ import { type PolicyTexts, readPolicyTexts } from './policy-texts.js';
 export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvents'> & {
   readonly log: Log;
   readonly audit: Audit;
+  readonly metrics?: Pick<GatewayMetrics, 'policyRead'> | undefined;
   /** Keeps a policy before it counts. */
   readonly keep?: (policy: Policy) => Promise<void>;
 };
@@ -36,19 +38,22 @@ const account = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<v
   await audit.record({ kind: 'policy-load', code: 'OK', detail: { file, digest } });
 };
 
-const refuse = async (state: State, mark: string, { faults }: PolicyFaults, { path, log, audit }: Followed) => {
+const refuse = async (state: State, mark: string, { faults }: PolicyFaults, followed: Followed) => {
+  const { path, log, audit, metrics } = followed;
   if (state.refused === mark) return;
   const detail = { file: path, digest: mark, keeps: state.current.digest };
   log.error({ ...detail, faults }, `the policy has ${faults.length} fault(s): the one before stays in force`);
   await audit.record({ kind: 'policy-load', code: 'INVALID_POLICY', detail: { ...detail, faults: faults.length } });
+  metrics?.policyRead('refused');
   state.refused = mark;
 };
 
 const take = async (state: State, mark: string, next: Policy, followed: Followed) => {
-  const { path, log, listeners } = followed;
+  const { path, log, metrics, listeners } = followed;
   const previous = state.current;
   await account(followed, next);
   Object.assign(state, { current: next, taken: mark, refused: null });
+  metrics?.policyRead('changed');
   log.info({ file: path, digest: next.digest, previous: previous.digest }, 'the policy has changed');
   for (const { changed } of listeners) await changed?.(next, previous);
 };
@@ -68,6 +73,7 @@ const compare = async (state: State, texts: PolicyTexts, followed: Followed): Pr
   const mark = markOf(texts);
   if (mark === state.taken) {
     state.refused = null;
+    followed.metrics?.policyRead('unchanged');
     return { outcome: 'unchanged', digest: state.current.digest };
   }
   const next = readNext(texts, followed.listeners);
@@ -82,6 +88,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
   const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
   const followed: Followed = { ...options, path, listeners: [] };
   await account(options, state.current);
+  options.metrics?.policyRead('changed');
   let turn: Promise<unknown> = Promise.resolve();
   const reload = (): Promise<Reload> => {
     const read = async (): Promise<Reload> => {

@@ -36,7 +36,10 @@ export type Timing = {
   readonly random: () => number;
 };
 
-const realTiming: Timing = {
+/** Hears each change of the circuit. */
+export type NoteCircuit = (circuit: 'open' | 'closed') => void;
+
+export const realTiming: Timing = {
   nowMs: () => performance.now(),
   wait: (ms, signal) => wait(ms, undefined, { signal }),
   random: Math.random,
@@ -108,7 +111,7 @@ type Work<T> = (until: AbortSignal) => Promise<T>;
 type Attempt = <T>(kind: CallKind, work: Work<T>, until: AbortSignal) => Promise<T>;
 
 /** One try, in its turn, where the circuit lets it. */
-const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing): Attempt => {
+const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing, noted: NoteCircuit): Attempt => {
   const usual = createBulkhead(settings);
   const ahead = createBulkhead({ ...settings, maxConcurrent: urgentPlaces });
   const breaker = createCircuitBreaker({
@@ -117,6 +120,7 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
     maxOpenMs: Math.max(settings.breakerOpenMs, longestOpenMs),
     nowMs,
     onChange: (circuit, openMs) => {
+      noted(circuit);
       if (circuit === 'closed') log.info({ circuit }, 'the upstream answers again');
       else log.error({ circuit, openMs }, 'the upstream is not asked for a while: it failed too often in a row');
     },
@@ -142,9 +146,14 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
 };
 
 /** For all calls to one upstream. */
-export const createResilience = (settings: ResilienceSettings, log: Log, timing: Timing = realTiming): Resilience => {
+export const createResilience = (
+  settings: ResilienceSettings,
+  log: Log,
+  timing: Timing = realTiming,
+  noted: NoteCircuit = () => {},
+): Resilience => {
   const { deadlineMs, retries } = settings;
-  const attempt = createAttempt(settings, log, timing);
+  const attempt = createAttempt(settings, log, timing, noted);
   return (kind, work) =>
     withDeadline(deadlineMs, async (until) => {
       const endMs = timing.nowMs() + deadlineMs;

@@ -6,6 +6,7 @@
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
+import type { ForgetClient } from './erasure/memory.js';
 import { covers } from './grant-cover.js';
 import type { PolicyTokens } from './ledger/policy-tokens.js';
 import { createLiveTokens, type LiveToken, type LiveTokens } from './live-tokens.js';
@@ -41,6 +42,8 @@ export type Retirement = {
   readonly changed: (next: Policy, previous: Policy) => Promise<void>;
   /** Ends what an earlier process left under another policy, once. Rejects where the ledger cannot be asked. */
   readonly begin: (policy: Policy) => Promise<void>;
+  /** All of the client's tokens were revoked. */
+  readonly forgetClient: ForgetClient;
 };
 
 const atLeastMs = 3_600_000;
@@ -231,6 +234,7 @@ export const createRetirement = (options: RetirementOptions): Retirement => {
       }
     },
     remember: tokens.remember,
+    forgetClient: tokens.forgetClient,
     changed: async (next, previous) => {
       if (next.meaning === previous.meaning) return;
       try {

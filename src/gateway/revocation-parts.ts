@@ -18,6 +18,7 @@ export const createRevocationParts = (options: GatewayParts, upstream: Call, cap
   const sharing = cache.sharing ?? createLocalSharing(cache);
   const scopes = createScopes(ledger);
   const epochs = createEpochs({ ledger, sharing, log });
+  options.metrics?.watch('epochsAgeMs', epochs.ageMs);
   const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
   const revocations = createRevocations({ ...options, epochs, scopes, tokens });
   const stopRetrying = repeat(systemTiming, retryEveryMs, () =>

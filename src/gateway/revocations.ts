@@ -108,17 +108,9 @@ const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
 const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);
 const claimedAtOnce = 20;
 
-/** Tells the other gateways, and looks: what was just written counts here at once. */
-const createSpread =
-  ({ epochs }: RevocationsOptions) =>
-  async (): Promise<void> => {
-    await epochs.announce();
-    await epochs.latest();
-  };
-
 /** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
-const createSettle = (options: RevocationsOptions, spread: () => Promise<void>) => {
-  const { ledger, scopes, tokens, clock, log } = options;
+const createSettle = (options: RevocationsOptions) => {
+  const { ledger, epochs, scopes, tokens, clock, log } = options;
   const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
     const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
     log.warn({ err: error, by: target.by, attempts }, 'tokens could not be revoked at the service');
@@ -135,7 +127,7 @@ const createSettle = (options: RevocationsOptions, spread: () => Promise<void>) 
       return { service, revoked: null, message: messages[service] };
     }
     await finishPending(ledger, row.id, scopesEnded(scopes, target));
-    await spread();
+    await epochs.spread();
     return { service: 'done', revoked, message: messages.done };
   };
 };
@@ -155,9 +147,8 @@ const createNote =
     });
 
 export const createRevocations = (options: RevocationsOptions): Revocations => {
-  const { ledger, scopes, clock } = options;
-  const spread = createSpread(options);
-  const settle = createSettle(options, spread);
+  const { ledger, epochs, scopes, clock } = options;
+  const settle = createSettle(options);
   const note = createNote(options);
   return {
     revoke: async (target, chosen) => {
@@ -165,14 +156,14 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
       const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
       const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
       const pending = await insertPending(ledger, raise, JSON.stringify(target), now);
-      await spread();
+      await epochs.spread();
       const answer = await settle(pending, target);
       await note(target, chosen, { service: answer.service, endsSessions });
       return answer;
     },
     lift: async (target, chosen) => {
       const isLifted = await liftRevocation(ledger, scopeOf(scopes, target));
-      await spread();
+      await epochs.spread();
       if (isLifted) await note(target, chosen, { isLifted });
       return isLifted;
     },

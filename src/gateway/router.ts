@@ -5,11 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import { Refusal } from '../domain/refusal.js';
 import { type Considered, createAccounting, type Trace } from './accounting.js';
 import { createAdmin } from './admin.js';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './answer.js';
 import { readBody } from './body.js';
 import { assertOrigins } from './credential.js';
+import { noGatewayMetrics } from './gateway-metrics.js';
 import { createCors, preflightHeaders, securityHeaders } from './headers.js';
 import { hookPaths } from './hooks/hooks.js';
 import { createReceiver } from './hooks/receive.js';
@@ -21,6 +23,8 @@ export type { GatewayOptions } from './steps.js';
 /** Express's Router; as it uses nothing of Express's request and response, Node's own will do. */
 export type Gateway = express.Router &
   ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
+    /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE where it does not. */
+    readonly assertReady: () => Promise<void>;
     /** Ends what runs beside requests. */
     readonly close: () => Promise<void>;
   };
@@ -53,7 +57,8 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 /** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  const { steps, answerHook, commands, close } = createParts(options);
+  const { metrics = noGatewayMetrics } = options;
+  const { steps, answerHook, commands, assertReady, close } = createParts(options);
   const accounting = createAccounting(options);
   const answerSession = createSessions(steps, accounting);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
@@ -69,12 +74,15 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     try {
       const answer = await answerSession({ from: request, body: () => readBody(request) }, trace, considered);
       send(request, response, { status: 200, body: JSON.stringify(answer), headers: noHeaders }, trace.requestId);
+      metrics.answered(considered.isMinted === true ? 'minted' : 'cached');
       granted.info({ ...line(), code: 'OK' }, 'embed-token');
     } catch (error) {
       const answer = answerError(error);
       send(request, response, answer, trace.requestId);
       const level = answer.status >= 500 ? 'error' : 'info';
       options.log[level]({ ...line(), code: answer.code, ...explain(error) }, 'embed-token');
+      metrics.answered(answer.code);
+      if (error instanceof Refusal && answer.code === 'RATE_LIMITED') metrics.limited(error.reason);
       accounting.failed(trace, considered, error, line().ms);
     }
   };
@@ -89,5 +97,5 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   }
   router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
-  return Object.assign(router, { close }) as Gateway;
+  return Object.assign(router, { assertReady, close }) as Gateway;
 };

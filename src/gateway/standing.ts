@@ -1,8 +1,9 @@
 /** Whether a user and a tenant may have tokens at all just now, whatever the policy grants. */
 import { LRUCache } from 'lru-cache';
 import { createSingleFlight } from '../platform/single-flight.js';
-import type { Scopes } from './epoch-scopes.js';
+import type { Scope, Scopes } from './epoch-scopes.js';
 import type { Epochs } from './epochs.js';
+import type { ForgetClient } from './erasure/memory.js';
 import { refuseRevoked, type Session } from './identity.js';
 import type { TenantState } from './ledger/ledger.js';
 import type { Tenants } from './tenants/tenants.js';
@@ -16,32 +17,33 @@ export type TenantStanding = {
   readonly assert: Standing;
   /** Another one for every change of the tenant's state that this process knows of: tokens of before are not answered after. */
   readonly generationOf: (clientId: string) => string;
-  /** The next request asks the ledger. */
-  readonly forget: (clientId: string) => void;
+  /** What is held of the tenant to answer faster. */
+  readonly forget: ForgetClient;
 };
 
 export type StandingOptions = {
   readonly tenants: Pick<Tenants, 'find'>;
-  /** Another one whenever the tenant's state may have changed, in whichever process, within a second. */
-  readonly epochOf: (clientId: string) => string;
+  readonly epochs: Pick<Epochs, 'current'>;
+  readonly scopes: Pick<Scopes, 'tenant'>;
 };
 
-type Held = { readonly state: TenantState; readonly generation: string; readonly epoch: string };
+/** `mark`: the tenant's epoch as it was known before the ledger was asked. */
+type Held = { readonly state: TenantState; readonly generation: string; readonly mark: string; readonly scope: Scope };
 
-/** The ledger is asked once for a tenant and an epoch, and what it said is held in this process. */
-export const createStanding = ({ tenants, epochOf }: StandingOptions): TenantStanding => {
+/**
+ * The ledger is asked once for a tenant and its epoch, and what it said is held in this process: whoever changes a tenant's state
+ * raises its epoch in the same transaction.
+ */
+export const createStanding = ({ tenants, epochs, scopes }: StandingOptions): TenantStanding => {
   const held = new LRUCache<string, Held>({ max: 100_000 });
   const flight = createSingleFlight<Held>();
-  let changes = 0;
-  const read = async (clientId: string, epoch: string): Promise<Held> => {
-    const before = changes;
+  const read = async (clientId: string, scope: Scope, mark: string): Promise<Held> => {
     try {
       const tenant = await tenants.find(clientId);
       // An erasure that is owed comes before a new life.
       const state = tenant?.isErasureOwed === true ? 'deleted' : (tenant?.state ?? 'active');
-      const found = { state, generation: tenant?.changes ?? '0', epoch };
-      // What was read before a change is for the requests of before.
-      if (before === changes) held.set(clientId, found);
+      const found = { state, generation: tenant?.changes ?? '0', mark, scope };
+      held.set(clientId, found);
       return found;
     } catch (error) {
       throw unavailable('ledger-not-readable', error);
@@ -51,17 +53,15 @@ export const createStanding = ({ tenants, epochOf }: StandingOptions): TenantSta
     if (state !== 'active') throw suspended(state);
   };
   return {
-    assert: (_, clientId) => {
-      const epoch = epochOf(clientId);
+    assert: async (_, clientId) => {
       const known = held.get(clientId);
-      if (known?.epoch === epoch) return decide(known);
-      return flight(`${changes} ${epoch} ${clientId}`, () => read(clientId, epoch)).then(decide);
+      const scope = known?.scope ?? scopes.tenant(clientId);
+      const mark = (await epochs.current()).markOf([scope]);
+      if (known?.mark === mark) return decide(known);
+      return decide(await flight(`${mark} ${clientId}`, () => read(clientId, scope, mark)));
     },
     generationOf: (clientId) => held.get(clientId)?.generation ?? '0',
-    forget: (clientId) => {
-      changes += 1;
-      held.delete(clientId);
-    },
+    forget: (clientId) => Number(held.delete(clientId)),
   };
 };
 

@@ -10,6 +10,8 @@ import type { Audit } from './audit.js';
 import { auditCommands, auditEraser } from './audit-commands.js';
 import { type Capabilities, fixedCapabilities } from './capabilities.js';
 import type { Origins } from './credential.js';
+import { createMemoryEraser, type ForgetClient } from './erasure/memory.js';
+import type { GatewayMetrics } from './gateway-metrics.js';
 import { createFindEmbeds } from './granted-embeds.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createHostIdentity, type HostIdentityOptions } from './host-identity.js';
@@ -79,6 +81,8 @@ export type GatewayParts = Origins & {
   readonly log: Log;
   /** For the secrets that the policy names. */
   readonly readVariable?: ReadVariable | undefined;
+  /** Left out: nothing is counted. */
+  readonly metrics?: GatewayMetrics | undefined;
   /** Left out: none. */
   readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
@@ -93,6 +97,8 @@ export type Parts = {
   readonly steps: SessionSteps;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
+  /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
+  readonly assertReady: () => Promise<void>;
   /** Ends what runs beside requests. */
   readonly close: () => Promise<void>;
 };
@@ -116,27 +122,30 @@ const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Te
 const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const { ledger, clock } = options;
   const { transport, apiKey, baseUrl, resilience, capabilities = fixedCapabilities([]) } = options.upstream;
+  const direct = createUpstream(transport, apiKey, { resilience, metrics: options.metrics });
+  const revocation = createRevocationParts(options, direct, capabilities);
   const tenancy = createTenantParts({
     ...options,
-    upstream: createUpstream(transport, apiKey, resilience),
+    revocation,
+    upstream: direct,
     requireCapability: capabilities.requireCapability,
     hooks: options.hooks ?? { secrets: [], toleranceSeconds: 300 },
   });
   const { upstream } = tenancy;
-  const revocation = createRevocationParts(options, upstream, capabilities);
   const versions = createTemplateVersions({ ledger, upstream, clock, capabilities });
   const keepVersion = versions.keep;
   const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
-  const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const life = (memory: readonly ForgetClient[]) =>
+    tenancy.lifeOf(provision, [createMemoryEraser(memory), provision.eraser, rollout.eraser, auditEraser(ledger)]);
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
   const revoking = revocationCommands(revocation.revocations, options.policies);
   return {
     ...tenancy,
     revocation,
     provision,
-    answerHook: life.answerHook,
-    commands: [...life.commands, ...listing, ...rollout.commands, ...revoking],
+    life,
+    commands: [...listing, ...rollout.commands, ...revoking],
   };
 };
 
@@ -145,22 +154,24 @@ export const createParts = (options: GatewayOptions): Parts => {
   const { policies, clock, ledger } = options;
   const keyId = hash('sha256', options.upstream.apiKey, 'hex');
   const making = createMaking(options, { keyId });
-  const { upstream, provision, answerHook } = making;
+  const { upstream, provision, standing, revocation } = making;
   const tenants = openTenants(options);
   const limits = limitsOf(options, keyId);
   const metricLists = createMetricLists({ upstream, clock });
   const findEmbeds = createFindEmbeds({ upstream, clock });
   const decide = createPolicyStep(clock);
+  const tokens = createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide });
   const steps: SessionSteps = {
     identity: identityOf(options, limits),
     limits,
     policies,
     tenant: tenants.inForce,
-    standing: allStandings([createSessionStanding(making.revocation), making.standing.assert]),
+    standing: allStandings([createSessionStanding(revocation), standing.assert]),
     policy: decide,
     provision,
     embeds: findEmbeds,
-    ...createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide }),
+    token: tokens.token,
+    remember: tokens.remember,
     serviceUrl: options.serviceUrl,
   };
   const explain = createPolicyExplainCommand({
@@ -168,10 +179,13 @@ export const createParts = (options: GatewayOptions): Parts => {
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
+  const remembering = [tenants, metricLists, standing, revocation.scopes, tokens];
+  const life = making.life(remembering.map(({ forget }) => forget));
   return {
     steps,
-    answerHook,
-    commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands],
-    close: making.revocation.close,
+    answerHook: life.answerHook,
+    commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands, ...life.commands],
+    assertReady: async () => void (await revocation.epochs.latest()),
+    close: revocation.close,
   };
 };

@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import { readText } from '../platform/read-text.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import { dropWhere, type ForgetClient } from './erasure/memory.js';
 import { maxClaimList } from './expression.js';
 import type { TenantHttp } from './tenant-rule.js';
 
@@ -22,7 +23,10 @@ export type TenantLookupOptions = {
 };
 
 /** The tenants of all these keys; at once where they are known. Rejects with UPSTREAM_UNAVAILABLE. */
-export type TenantLookup = (keys: readonly string[]) => readonly string[] | Promise<readonly string[]>;
+export type TenantLookup = ((keys: readonly string[]) => readonly string[] | Promise<readonly string[]>) & {
+  /** The answers that name the client. */
+  readonly forget: ForgetClient;
+};
 
 type Tenants = readonly string[];
 type Known = {
@@ -147,7 +151,7 @@ export const createTenantLookup = (options: TenantLookupOptions): TenantLookup =
       throw unavailable('tenant-lookup-failed', cause);
     }
   };
-  return (keys) => {
+  const find = (keys: readonly string[]): Tenants | Promise<Tenants> => {
     const name = JSON.stringify(keys);
     const nowMs = clock.now().getTime();
     const found = known.get(name);
@@ -157,4 +161,7 @@ export const createTenantLookup = (options: TenantLookupOptions): TenantLookup =
     if (stale !== undefined && isBetween(nowMs, failedAtMs, failedAtMs + restMs)) return stale;
     return flights(name, () => fetchTenants(name, keys, stale));
   };
+  return Object.assign(find, {
+    forget: (clientId: string) => dropWhere(known, (_, { tenants }) => tenants.includes(clientId)),
+  });
 };

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
 import type { Log } from '../platform/log.js';
+import type { ForgetClient } from './erasure/memory.js';
 import { celClaims } from './expression.js';
 import type { Session } from './identity.js';
 import type { Policy } from './policy-file.js';
@@ -26,6 +27,8 @@ export type Tenants = {
   readonly inForce: TenantOf;
   /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
   readonly open: (policy: Policy) => void;
+  /** What the policy in force remembers of its host's answers. */
+  readonly forget: ForgetClient;
 };
 
 /** An environment variable; undefined: not set. */
@@ -162,5 +165,6 @@ export const createTenants = (options: TenantsOptions): Tenants => {
       assertTenantSecret(policy, options.readVariable);
       follow(policy);
     },
+    forget: (clientId) => (newest === null ? 0 : (lookups.get(newest)?.forget(clientId) ?? 0)),
   };
 };

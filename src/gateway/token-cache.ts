@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.js';
 import { createSealer } from '../platform/sealing.js';
 import type { Made, SharedWork, Sharing } from '../platform/sharing.js';
 import { createSingleFlight } from '../platform/single-flight.js';
+import { dropWhere } from './erasure/memory.js';
 import { unavailable } from './upstream.js';
 import { type GatewayCode, gatewayErrors } from './wire.js';
 
@@ -31,6 +32,8 @@ export type Wanted = {
 export type TokenCache = {
   /** The token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
   readonly load: (key: string, wanted: Wanted) => Held | Promise<Held>;
+  /** This process's copies whose keys begin so. Answers how many there were. */
+  readonly forget: (prefix: string) => number;
 };
 
 export type TokenCacheOptions = {
@@ -149,5 +152,6 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
         comparisons(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;
     },
+    forget: (prefix) => dropWhere(copies, (key) => key.startsWith(prefix)),
   };
 };

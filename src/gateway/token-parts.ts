@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../contract/client.js';
 import { createConfirmedToken } from './confirmed-token.js';
+import type { ForgetClient } from './erasure/memory.js';
 import { createPolicyTokens } from './ledger/policy-tokens.js';
 import type { MetricLists } from './metric-lists.js';
 import type { Provision } from './provision.js';
@@ -11,8 +12,8 @@ import type { Revocations } from './revocations.js';
 import type { SessionSteps } from './session.js';
 import type { GatewayParts } from './steps.js';
 import type { TenantParts } from './tenants/parts.js';
-import { createTokenStep, Outdated } from './token.js';
-import { createTokenCache } from './token-cache.js';
+import { createTokenStep, Outdated, tokenKeysOf } from './token.js';
+import { createTokenCache, type TokenCache } from './token-cache.js';
 import { isRefusedByUpstream } from './unavailable.js';
 
 type TokenParts = Pick<TenantParts, 'standing' | 'works'> &
@@ -48,10 +49,8 @@ const startRetirement = (
   return retirement;
 };
 
-const createFindToken = (options: GatewayParts, parts: TokenParts) => {
+const createFindToken = (options: GatewayParts, parts: TokenParts, cache: TokenCache) => {
   const { upstream, standing, works, metricLists, keyId, revocation } = parts;
-  const { sharing } = revocation;
-  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
   return createConfirmedToken({
     listMetrics: metricLists,
     upstream,
@@ -70,8 +69,12 @@ const createFindToken = (options: GatewayParts, parts: TokenParts) => {
   });
 };
 
-export const createTokens = (options: GatewayParts, parts: TokenParts): Pick<SessionSteps, 'token' | 'remember'> => {
-  const findToken = createFindToken(options, parts);
+export type TokenSteps = Pick<SessionSteps, 'token' | 'remember'> & { readonly forget: ForgetClient };
+
+export const createTokens = (options: GatewayParts, parts: TokenParts): TokenSteps => {
+  const { sharing } = parts.revocation;
+  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
+  const findToken = createFindToken(options, parts, cache);
   const retirement = startRetirement(options, parts);
   return {
     token: async (of, policy, account) => {
@@ -88,5 +91,6 @@ export const createTokens = (options: GatewayParts, parts: TokenParts): Pick<Ses
       retirement.remember(token, { ...live, expiresAtMs });
       if (options.policies.current() !== policy) throw new Outdated('the policy has changed');
     },
+    forget: (clientId) => cache.forget(tokenKeysOf(clientId)) + retirement.forgetClient(clientId),
   };
 };

@@ -34,7 +34,7 @@ export type TokenOptions = {
   readonly keyId: string;
   readonly epochs: Epochs;
   readonly scopes: Scopes;
-  readonly cache: TokenCache;
+  readonly cache: Pick<TokenCache, 'load'>;
   /** Ends a token at the service that was minted and is never answered. Rejects nothing. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
@@ -138,7 +138,11 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
   };
 };
 
-const loadFrom = async (cache: TokenCache, key: string, wanted: Parameters<TokenCache['load']>[1]): Promise<Held> => {
+const loadFrom = async (
+  cache: TokenOptions['cache'],
+  key: string,
+  wanted: Parameters<TokenCache['load']>[1],
+): Promise<Held> => {
   try {
     return await cache.load(key, wanted);
   } catch (error) {

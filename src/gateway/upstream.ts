@@ -1,5 +1,6 @@
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../contract/client.js';
 import { Refusal } from '../domain/refusal.js';
+import { type GatewayMetrics, noGatewayMetrics } from './gateway-metrics.js';
 import { callOnce, type Resilience } from './resilience.js';
 import { isAboutTheRequest, unavailable } from './unavailable.js';
 
@@ -18,12 +19,21 @@ const clientOf = (input: unknown): string =>
 const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
+export type UpstreamOptions = {
+  readonly resilience?: Resilience | undefined;
+  readonly metrics?: Pick<GatewayMetrics, 'called'> | undefined;
+};
+
 /**
  * The gateway's way to its upstream. Throws UpstreamRefusal where the service refuses this very request, and
  * UPSTREAM_UNAVAILABLE for everything else that is not a good answer. All calls to one upstream share its `resilience`;
  * left out: each is tried once.
  */
-export const createUpstream = (transport: Transport, apiKey: string, resilience: Resilience = callOnce): Call => {
+export const createUpstream = (
+  transport: Transport,
+  apiKey: string,
+  { resilience = callOnce, metrics = noGatewayMetrics }: UpstreamOptions = {},
+): Call => {
   const call = createClient(transport, apiKey);
   const attempt: Call = async (operation, input, signal) => {
     try {
@@ -34,8 +44,16 @@ export const createUpstream = (transport: Transport, apiKey: string, resilience:
       throw unavailable(reasonOf(error), error);
     }
   };
-  return (operation, input, signal) =>
-    resilience({ operation: operation.name, method: operation.bindings[0]?.method, client: clientOf(input) }, (until) =>
-      attempt(operation, input, both(signal, until)),
-    );
+  return async (operation, input, signal) => {
+    const { name, bindings } = operation;
+    const kind = { operation: name, method: bindings[0]?.method, client: clientOf(input) };
+    try {
+      const answer = await resilience(kind, (until) => attempt(operation, input, both(signal, until)));
+      metrics.called(name, 'ok');
+      return answer;
+    } catch (error) {
+      metrics.called(name, error instanceof UpstreamRefusal ? 'refused' : 'failed');
+      throw error;
+    }
+  };
 };

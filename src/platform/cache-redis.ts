@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Cache } from './cache.js';
-import { createAttempt, createOutageLog, createRedisClient, type RedisClient } from './redis.js';
+import { createAttempt, createOutageLog, createRedisClient, type NoteOutage, type RedisClient } from './redis.js';
 import type { Sharing } from './sharing.js';
 import { createRedisSharing, type SharingLimits } from './sharing-redis.js';
 
@@ -13,6 +13,7 @@ export type RedisCacheOptions = {
   readonly commandTimeoutMs?: number;
   /** How long the start waits for the first connection before it goes on without. */
   readonly connectTimeoutMs?: number;
+  readonly onOutage?: NoteOutage | undefined;
   /** Left out: the usual ones. */
   readonly sharingLimits?: Partial<SharingLimits>;
 };
@@ -45,7 +46,7 @@ export type SharedCache = Cache & { readonly sharing: Sharing };
 export const createRedisCache = async (options: RedisCacheOptions): Promise<SharedCache> => {
   const { commandTimeoutMs = 250, log } = options;
   const redis = createRedisClient(options);
-  const outage = createOutageLog(log);
+  const outage = createOutageLog(log, options.onOutage);
   const attempt = createAttempt(outage);
   redis.on('error', outage.failed);
   redis.on('ready', outage.recovered);

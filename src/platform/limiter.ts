@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Log } from './log.js';
-import type { RedisClient } from './redis.js';
+import type { NoteOutage, RedisClient } from './redis.js';
 
 export type Budget = {
   /** What is counted, as part of the keys in Redis. */
@@ -77,14 +77,20 @@ export const createMemoryLimiters = (): Limiters => ({
 });
 
 /** Says the first failure of an outage, and its end. */
-const createOutageLog = (redis: RedisClient, log: Log) => {
+const createOutageLog = (redis: RedisClient, log: Log, noted: NoteOutage = () => {}) => {
   let isDown = false;
   redis.on('ready', () => {
-    if (isDown) log.info('the limits are counted in Redis again');
+    if (isDown) {
+      log.info('the limits are counted in Redis again');
+      noted(false);
+    }
     isDown = false;
   });
   return (error?: unknown): void => {
-    if (!isDown) log.error({ err: error }, 'the Redis of the limits cannot be reached: each process counts for itself');
+    if (!isDown) {
+      log.error({ err: error }, 'the Redis of the limits cannot be reached: each process counts for itself');
+      noted(true);
+    }
     isDown = true;
   };
 };
@@ -112,6 +118,7 @@ export type RedisLimitersOptions = {
   readonly log: Log;
   /** How long one command may take before this process counts for itself. */
   readonly commandTimeoutMs?: number;
+  readonly onOutage?: NoteOutage;
 };
 
 /** Counts in Redis. The start does not wait for it, and an outage stops nobody. */
@@ -119,10 +126,11 @@ export const createRedisLimiters = async ({
   url,
   log,
   commandTimeoutMs = 250,
+  onOutage,
 }: RedisLimitersOptions): Promise<Limiters> => {
   const { createRedisClient } = await import('./redis.js');
   const redis = createRedisClient({ url, log, commandTimeoutMs });
-  const failed = createOutageLog(redis, log);
+  const failed = createOutageLog(redis, log, onOutage);
   redis.on('error', failed);
   void redis.connect().catch(failed);
   return {

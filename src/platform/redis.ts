@@ -86,18 +86,23 @@ export const createRedisClient = (connection: RedisConnection): RedisClient => {
   });
 };
 
+/** Hears the first failure of an outage, and its end. */
+export type NoteOutage = (isDown: boolean) => void;
+
 /** Logs the first failure of an outage and its end, and nothing between. */
-export const createOutageLog = (log: Logger) => {
+export const createOutageLog = (log: Logger, noted: NoteOutage = () => {}) => {
   let isDown = false;
   return {
     failed: (error: unknown): void => {
       if (isDown) return;
       isDown = true;
+      noted(true);
       log.error({ err: error }, 'the Redis cache cannot be reached: going on without it');
     },
     recovered: (): void => {
       if (!isDown) return;
       isDown = false;
+      noted(false);
       log.info('the Redis cache is back');
     },
   };

@@ -54,7 +54,7 @@ const requestOf = (userIdentifier: string) => ({
 });
 
 /** A gateway's token step with a ledger that others write to, and time of its own. */
-const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache = (cache) => cache) => {
+const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => Pick<TokenCache, 'load'> = (cache) => cache) => {
   const timing = createMovableTiming();
   const clock = createMovableClock();
   const sharing = createLocalSharing(createMemoryCache({ clock }));
@@ -166,7 +166,7 @@ describe('epochs, where others write to the ledger', () => {
     await expect.poll(() => known.markOf([scopes.all])).not.toBe(before);
     await raise(ledger, scopes.all);
     const then = known.markOf([scopes.all]);
-    await epochs.announce();
+    await epochs.spread();
     await expect.poll(() => known.markOf([scopes.all])).not.toBe(then);
   });
 

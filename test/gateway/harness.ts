@@ -139,5 +139,5 @@ export const startGateway = async (overrides: Overrides = {}) => {
     const { error } = (await response.json()) as ErrorBody;
     return { ...error, status: response.status, headers: response.headers };
   };
-  return { url, clock, upstream, lines, ask, granted, refused };
+  return { url, clock, upstream, lines, ask, granted, refused, assertReady: gateway.assertReady };
 };

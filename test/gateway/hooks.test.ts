@@ -1,14 +1,14 @@
 /** What hooks bring about, with the real service and a real ledger: on the embedded database and on PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
 import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest-views.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { createMovableClock, startGateway, startSeconds } from './harness.js';
+import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 import { foldState, type Happened } from './tenant-events.js';
@@ -60,6 +60,13 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       service.store.guestTokens.listLive({ dataAppId: service.api().dataAppId, clientId, now: new Date(0) }, null);
     const isGood = async (token: string): Promise<boolean> =>
       (await service.store.guestTokens.findByHash(service.deps.tokens.hash(token))) !== undefined;
+    const pendingOf = async (clientId: string): Promise<number> => {
+      const rows = await service.ledger.db.selectFrom('pending_revocations').select('target').execute();
+      return rows.filter(({ target }) => target.includes(clientId)).length;
+    };
+    /** Of what another replica changed: these have a cache each, so that no notice reaches them. */
+    const noticed = (look: () => Promise<unknown>, wanted: unknown) =>
+      vi.waitFor(async () => expect(await look()).toEqual(wanted), { timeout: 10_000, interval: 20 });
     const expectNothingLeft = async (clientId: string) => {
       expect([await boardsOf(clientId), await tokensOf(clientId)]).toEqual([[], []]);
       const text = await service.dumpAll();
@@ -119,15 +126,34 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
-    it('another replica notices within half a second', async () => {
+    it('a suspension that the service was not told of: 503, and it is told later though nobody sends it again', async () => {
+      const { send, granted, clock } = await start();
+      const clientId = newTenant();
+      const { token } = await granted(sessionOf(clientId));
+      service.state.meddle = ({ path }) => {
+        if (path.includes('guest-token')) throw new Error('cut');
+      };
+      for (const id of ['one', 'two']) {
+        const { status, error } = await send('suspended', { clientId, occurredAt: momentOf(1) }, { id: clientId + id });
+        expect([status, error?.code]).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+      }
+      // However often it is sent, it is owed once.
+      expect(await pendingOf(clientId)).toBe(1);
+      service.state.meddle = () => {};
+      clock.advance(60_000);
+      await noticed(() => pendingOf(clientId), 0);
+      expect(await isGood(token)).toBe(false);
+    });
+
+    it('another replica notices by itself', async () => {
       const [first, second] = [await start(), await start()];
       const clientId = newTenant();
       await second.granted(sessionOf(clientId));
       await first.event('suspended', clientId, 1);
-      second.clock.advance(400);
+      await noticed(async () => (await second.ask(sessionOf(clientId))).status, 403);
       expect(await second.refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
       await first.event('resumed', clientId, 2);
-      second.clock.advance(400);
+      await noticed(async () => (await second.ask(sessionOf(clientId))).status, 200);
       expect(await isGood((await second.granted(sessionOf(clientId))).token)).toBe(true);
     });
 
@@ -183,6 +209,32 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(other)).toEqual(['delays', 'routes']);
       expect(await refused(sessionOf(clientId))).toMatchObject({ status: 403, code: 'TENANT_SUSPENDED' });
       await expectNothingLeft(clientId);
+    });
+
+    it('deleted while revocations of the tenant and its users are still owed to the service: nothing names it', async () => {
+      const { url, event, granted } = await start();
+      const [clientId, other] = [newTenant(), newTenant()];
+      for (const each of [clientId, other]) await granted(sessionOf(each));
+      service.state.meddle = () => {
+        throw new Error('cut');
+      };
+      for (const who of [clientId, other].flatMap((tenant) => [
+        { by: 'tenant', tenant },
+        { by: 'user', subject: `person-of-${tenant}`, issuer: 'guestlist-demo', tenant },
+      ])) {
+        const response = await fetch(`${url}/gateway/admin/revoke`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gatewayToken}` },
+          body: JSON.stringify({ ...who, reason: 'a test' }),
+        });
+        expect(await response.json()).toMatchObject({ data: { service: 'pending' } });
+      }
+      service.state.meddle = () => {};
+      expect([await pendingOf(clientId), await pendingOf(other)]).toEqual([2, 2]);
+      expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
+      await expectNothingLeft(clientId);
+      expect([await pendingOf(clientId), await pendingOf(other)]).toEqual([0, 2]);
+      await event('deleted', other, 1);
     });
 
     it('a deleted tenant stays deleted until it is signed up anew, and then begins with nothing of before', async () => {
@@ -348,9 +400,10 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       events: readonly Happened[],
     ) => {
       const state = foldState(events);
-      gateway.clock.advance(400);
-      const { status } = await gateway.ask(sessionOf(clientId));
-      expect([state, status]).toEqual([state, state === 'active' ? 200 : 403]);
+      await noticed(
+        async () => [state, (await gateway.ask(sessionOf(clientId))).status],
+        [state, state === 'active' ? 200 : 403],
+      );
       const [row] = await service.ledger.db
         .selectFrom('tenants')
         .select(['state', 'client_id', 'is_erasure_owed'])

@@ -56,7 +56,7 @@ const start = async (settings: Partial<ResilienceSettings> = {}, chance = 0) => 
   const { log, lines } = captureLog();
   const { timing, pauses, advance } = createTiming(chance);
   const resilience = createResilience({ ...usualUpstreamSettings, ...settings }, log, timing);
-  const call = createUpstream(createHttpTransport({ baseUrl, timeoutMs: 20_000 }), 'key', resilience);
+  const call = createUpstream(createHttpTransport({ baseUrl, timeoutMs: 20_000 }), 'key', { resilience });
   return { call, script, asked, lines, pauses, advance };
 };
 
@@ -253,7 +253,10 @@ it('all calls to one upstream share its places, its circuit and its document', a
   const settings = { ...usualUpstreamSettings, retries: 0, breakerFailures: 2, breakerOpenMs: 30_000 };
   const clock = { now: () => new Date(0) };
   const { transport, resilience, capabilities } = createHttpUpstream({ baseUrl, apiKey: 'key', settings, clock, log });
-  const [one, other] = [createUpstream(transport, 'key', resilience), createUpstream(transport, 'key', resilience)];
+  const [one, other] = [
+    createUpstream(transport, 'key', { resilience }),
+    createUpstream(transport, 'key', { resilience }),
+  ];
   await expect(list(one, 'LAX')).rejects.toMatchObject({ reason: 'upstream-failed' });
   await expect(list(other, 'ATL')).rejects.toMatchObject({ reason: 'upstream-failed' });
   await expect(list(one, 'SFO')).rejects.toMatchObject({ reason: 'upstream-circuit-open' });

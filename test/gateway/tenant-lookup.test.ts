@@ -4,9 +4,10 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { loadPolicy } from '../../src/gateway/policy-file.js';
 import { PolicyFaults } from '../../src/gateway/policy-source.js';
-import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { analyst, captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
 import { basePolicy } from './policies.js';
 import { listen } from './scripted-service.js';
+import { createSender, hookSecret } from './senders.js';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const readVariable = (name: string): string | undefined => (name === 'LOOKUP_SECRET' ? secret : undefined);
@@ -81,6 +82,26 @@ describe('a lookup at the host', () => {
     expect(await refused(analyst)).toMatchObject(noTenant);
     expect(state.badSignatures).toBe(0);
     expect(new Set(state.ids).size).toBe(3);
+  });
+
+  it("a tenant's deletion forgets what the host said of it, and all else that this process holds of it; of others nothing", async () => {
+    const { url: host, state } = await startHost((keys, response) => {
+      response.end(JSON.stringify({ tenants: keys.map((key) => `tenant-${key}`) }));
+    });
+    const hooks = { secrets: [hookSecret], toleranceSeconds: 300 };
+    const policy = policyWith({ url: `${host}/tenants`, timeoutMs: 30_000 });
+    const { url, granted, refused, clock } = await startGateway({ policy, readVariable, hooks });
+    await granted(analyst);
+    await granted({ ...analyst, org_id: 'SFO' });
+    const occurredAt = new Date(startSeconds * 1000 - 1000).toISOString();
+    const { data } = await createSender(url, clock.now)('deleted', { clientId: 'tenant-LAX', occurredAt });
+    const memory = data?.erasure?.steps.find(({ where }) => where === "this gateway's memory");
+    // The host's answer, where it stands, its scopes, its token and what that was granted for.
+    expect(memory).toEqual({ where: "this gateway's memory", erased: { entries: 5 }, left: [] });
+    await granted({ ...analyst, org_id: 'SFO' });
+    expect(state.asked).toEqual([['LAX'], ['SFO']]);
+    expect(await refused(analyst)).toMatchObject({ code: 'TENANT_SUSPENDED' });
+    expect(state.asked).toEqual([['LAX'], ['SFO'], ['LAX']]);
   });
 
   it('asks at every request where nothing is to be remembered', async () => {

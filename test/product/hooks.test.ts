@@ -2,8 +2,11 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
@@ -126,6 +129,15 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     expect([clientId, ...users].map((name) => before.includes(name))).toEqual([true, true, true]);
     expect(before).toContain(`guestlist:token:${clientId}`);
 
+    const { text } = await get(`${product.url}/metrics`);
+    for (const line of [
+      'answers_total{outcome="minted"} 4',
+      'answers_total{outcome="TENANT_SUSPENDED"} 1',
+      'policy_refused 0',
+    ])
+      expect(text).toContain(`guestlist_gateway_${line}\n`);
+    for (const name of [clientId, ...users]) expect(text).not.toContain(name);
+
     const deleted = await byNode('tenant-deleted', clientId, randomUUID());
     expect(deleted).toMatchObject({ state: 'deleted', isApplied: true, erasure: { isComplete: true } });
     const after = await scan();
@@ -135,6 +147,73 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
     for (const { token } of tokens) {
       const { status } = await get(`${product.url}/api/v2/guest/dashboards/delays--${clientId}`, token);
       expect(status).toBe(401);
+    }
+  });
+
+  /** A gateway in front of the same service, database and cache, by a policy that asks the host for the tenant. */
+  const startLookingUp = async (lookupUrl: string, folder: string): Promise<Product> => {
+    const flights = await readFile(`${root}/config/policies/flights.yaml`, 'utf8');
+    const tenant = { key: 'claims.org_id', http: { url: lookupUrl, secretVariable: 'LOOKUP_SECRET' } };
+    const policy = flights.replace(/^ {2}tenant: .*$/m, `  tenant: ${JSON.stringify(tenant)}`);
+    expect(policy).toContain(lookupUrl);
+    await writeFile(join(folder, 'policy.yaml'), policy);
+    const settings = { gateway: { policies: './policy.yaml', session: { issuer: 'guestlist-demo' } } };
+    await writeFile(join(folder, 'guestlist.yaml'), JSON.stringify(settings));
+    return startProduct({
+      args: ['--only', 'gateway'],
+      env: {
+        GUESTLIST_CONFIG: join(folder, 'guestlist.yaml'),
+        GUESTLIST_HOST_JWT_SECRET: product.credentials.demoJwtSecret,
+        GUESTLIST_SERVICE_URL: product.url,
+        GUESTLIST_API_KEY: product.credentials.demoApiKey,
+        LOOKUP_SECRET: hookSecret,
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+      },
+    });
+  };
+
+  it('ends without a trace where the tenant was looked up at the host, and revocations of it are still owed', async () => {
+    const [tenant, organization, person] = ['tenant', 'organization', 'person'].map(
+      (name) => `${name}-${randomUUID()}`,
+    );
+    if (tenant === undefined || person === undefined) throw new Error('no names');
+    const host = createHttpServer((_, response) => void response.end(JSON.stringify({ tenants: [tenant] })));
+    await once(host.listen(0, '127.0.0.1'), 'listening');
+    const folder = await mkdtemp(join(tmpdir(), 'guestlist-lookup-'));
+    const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/tenants`;
+    const front = await startLookingUp(url, folder);
+    try {
+      const { credentials } = product;
+      const claims = { sub: person, org_id: organization, roles: ['manager'] };
+      expect((await login({ ...front, credentials }, claims)).embeds.map(({ id }) => id)).toContain(
+        `delays--${tenant}`,
+      );
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      for (const target of [
+        { by: 'tenant', clientId: tenant },
+        { by: 'user', userIdentifier: person, clientId: tenant },
+      ]) {
+        await client.query(
+          `insert into guestlist_gateway.pending_revocations (id, target, attempt_at, created_at)
+            values ($1, $2, now() + interval '1 day', now())`,
+          [randomUUID(), JSON.stringify(target)],
+        );
+      }
+      await client.end();
+      const before = await scan();
+      expect([tenant, person].map((name) => before.includes(name))).toEqual([true, true]);
+      expect(await byNode('tenant-deleted', tenant, randomUUID())).toMatchObject({ erasure: { isComplete: true } });
+      const after = await scan();
+      for (const name of [tenant, organization, person]) expect(after).not.toContain(name);
+      const refused = await post<Failure>(`${front.url}/embed-token`, {}, session(product, claims));
+      expect([refused.status, refused.body.error.code]).toEqual([403, 'TENANT_SUSPENDED']);
+    } finally {
+      await front.stop();
+      await front.remove();
+      host.close();
+      await rm(folder, { recursive: true });
     }
   });
 

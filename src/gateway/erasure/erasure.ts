@@ -4,6 +4,8 @@
  */
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
+import { tenantScopeOf } from '../epoch-scopes.js';
+import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
 import type { Turn } from '../tenants/turns.js';
@@ -58,6 +60,7 @@ const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date)
     const owed = inner.updateTable('tenants').where('tenant_ref', '=', tenantRef).where('deleted_at', '=', deletedAt);
     await owed.set({ is_erasure_owed: false, updated_at: now }).execute();
     await owed.where('state', '=', 'deleted').set({ client_id: null }).execute();
+    await raiseEpochs(inner, { scopes: [tenantScopeOf(tenantRef)], revokedAt: null });
     return inner
       .updateTable('erasures')
       .where('tenant_ref', '=', tenantRef)

@@ -6,12 +6,11 @@ import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
 import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
-import { revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { Refusal } from '../../domain/refusal.js';
 import { unavailable } from '../upstream.js';
 import type { Erased, Eraser } from './eraser.js';
 
-export type ErasureCapability = 'erase-client' | 'delete-dashboard' | 'revoke-guest-tokens';
+export type ErasureCapability = 'erase-client' | 'delete-dashboard';
 
 /** Throws NOT_SUPPORTED where the upstream cannot do it, UPSTREAM_UNAVAILABLE where that cannot be told now. */
 export type RequireCapability = (name: ErasureCapability) => Promise<void>;
@@ -101,19 +100,5 @@ export const createUpstreamEraser = (options: UpstreamErasureOptions): Eraser =>
         return { erased: (await asUnavailable(options.upstream)(eraseClient, { clientId })).data };
       return eraseByParts(options, clientId, await supports('delete-dashboard'));
     },
-  };
-};
-
-/** Ends every guest token of the client at the service. */
-export type RevokeTenant = (clientId: string) => Promise<Erased>;
-
-export const createTenantRevocation = ({ upstream, requireCapability }: UpstreamErasureOptions): RevokeTenant => {
-  const supports = createSupports(requireCapability);
-  return async (clientId) => {
-    if (await supports('revoke-guest-tokens')) {
-      const { data } = await asUnavailable(upstream)(revokeGuestTokens, { clientId });
-      return { erased: { 'revoked guest tokens': data.revoked } };
-    }
-    return { erased: {}, left: ['guest tokens until they expire: this service has no operation that revokes them'] };
   };
 };

@@ -11,10 +11,15 @@ const claimMs = 60_000;
 
 const later = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 
-/** Raises the epochs and writes down what is left to do, both or neither. The row is the caller's to work on. */
+/**
+ * Raises the epochs and writes down what is left to do, both or neither. The row is the caller's to work on. It stands for an
+ * earlier one of the same target, too: whoever sends an event again and again leaves one.
+ */
 export const insertPending = async ({ db }: Ledger, raise: Raise, target: string, now: Date): Promise<PendingRow> =>
   db.transaction().execute(async (transaction) => {
     const id = randomUUID();
+    // Before the epochs, as finishPending does: in one order, neither waits for the other for ever.
+    await transaction.deleteFrom('pending_revocations').where('target', '=', target).execute();
     await raiseEpochs(transaction, raise);
     await transaction
       .insertInto('pending_revocations')
@@ -55,4 +60,13 @@ export const dropPending = async ({ db }: Ledger, id: string): Promise<void> => 
 
 export const postponePending = async ({ db }: Ledger, id: string, until: Date): Promise<void> => {
   await db.updateTable('pending_revocations').set({ attempt_at: until }).where('id', '=', id).execute();
+};
+
+/** Of a client all of whose tokens have ended: those that name it. Answers how many there were. */
+export const deletePendingOf = async ({ db }: Ledger, clientId: string): Promise<number> => {
+  const { numDeletedRows } = await db
+    .deleteFrom('pending_revocations')
+    .where(sql<string>`target::jsonb ->> 'clientId'`, '=', clientId)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 };

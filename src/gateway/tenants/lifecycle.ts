@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Erasure, ErasureReport } from '../erasure/erasure.js';
-import type { RevokeTenant } from '../erasure/upstream.js';
+import type { RevokeTenant } from '../erasure/revocation.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
 import { policyFor } from '../policy-file.js';
@@ -38,8 +38,8 @@ export type LifecycleOptions = {
   readonly revoke: RevokeTenant;
   readonly provision: Pick<Provision, 'ensure'>;
   readonly policies: Policies;
-  /** This process's own copy of the tenant's state is out of date. */
-  readonly forget: (clientId: string) => void;
+  /** Tells every gateway, this one too, that the state of some tenant has changed. Throws UPSTREAM_UNAVAILABLE. */
+  readonly spread: () => Promise<void>;
 };
 
 const stateAfter: Readonly<Record<TenantEventKind, TenantState>> = {
@@ -75,7 +75,7 @@ const provisionOf = async (
 };
 
 export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
-  const { tenants, takeTurn, erasure, revoke, forget } = options;
+  const { tenants, takeTurn, erasure, revoke, spread } = options;
   const load = async (clientId: string): Promise<Tenant> => {
     const tenant = await tenants.find(clientId);
     if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
@@ -90,14 +90,14 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
     apply: async (event) => {
       const { kind, clientId, occurredAt } = event;
       const { tenantRef } = await tenants.note(event);
-      forget(clientId);
+      await spread();
       return takeTurn(tenantRef, async (turn) => {
         const before = await load(clientId);
         const report = before.isErasureOwed ? await erase(before, clientId, turn) : undefined;
         if (before.state === 'suspended') await revoke(clientId);
         const isSignUp = kind === 'signed-up' && isSameMoment(before.moments['signed-up'], occurredAt);
         const made = isSignUp && before.state === 'active' ? await provisionOf(options, clientId) : undefined;
-        forget(clientId);
+        if (report !== undefined) await spread();
         const tenant = await load(clientId);
         return {
           state: tenant.state,

@@ -7,12 +7,14 @@ import type { AdminCommand } from '../admin.js';
 import type { Audit } from '../audit.js';
 import type { Eraser } from '../erasure/eraser.js';
 import { createErasure } from '../erasure/erasure.js';
-import { createTenantRevocation, createUpstreamEraser, type RequireCapability } from '../erasure/upstream.js';
+import { createRevocationEraser, createTenantRevocation } from '../erasure/revocation.js';
+import { createUpstreamEraser, type RequireCapability } from '../erasure/upstream.js';
 import { createDeliveries } from '../hooks/deliveries.js';
 import { type AnswerHook, createHooks } from '../hooks/hooks.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policies.js';
 import type { Provision } from '../provision.js';
+import type { RevocationParts } from '../revocation-parts.js';
 import { createStanding, type TenantStanding } from '../standing.js';
 import { tokenKeysOf } from '../token.js';
 import { unavailable } from '../upstream.js';
@@ -36,12 +38,10 @@ export type TenantPartsOptions = {
   readonly policies: Policies;
   readonly hooks: HookSettings;
   readonly audit: Audit;
+  readonly revocation: Pick<RevocationParts, 'epochs' | 'scopes' | 'revocations'>;
   readonly clock: Clock;
   readonly log: Log;
 };
-
-/** How long a state that another process changed may go unnoticed here. */
-const noticedWithinMs = 400;
 
 export type TenantParts = {
   readonly standing: TenantStanding;
@@ -70,17 +70,20 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
   const { ledger, clock, log, cache } = options;
   const tenants = createTenants(ledger, clock);
   const works = createTenantWorks(ledger, clock, log);
-  const epochOf = () => String(Math.floor(clock.now().getTime() / noticedWithinMs));
-  const standing = createStanding({ tenants, epochOf });
-  const revoke = createTenantRevocation(options);
-  const revocation: Eraser = { where: 'guest tokens', erase: ({ clientId }) => revoke(clientId) };
+  const standing = createStanding({ ...options.revocation, tenants });
+  const revoke = createTenantRevocation(options.revocation.revocations);
   return {
     standing,
     works,
     upstream: guardUpstream(options.upstream, works),
     lifeOf: (provision, others) => {
       // Tokens end before what they open goes; and what could still tell of the tenant comes after all else.
-      const erasers = [revocation, createUpstreamEraser(options), createCacheEraser(cache), ...others];
+      const erasers = [
+        createRevocationEraser(ledger, revoke),
+        createUpstreamEraser(options),
+        createCacheEraser(cache),
+        ...others,
+      ];
       const erasure = createErasure({ ledger, erasers, works, clock });
       const lifecycle = createLifecycle({
         ...options,
@@ -89,7 +92,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
         erasure,
         revoke,
         provision,
-        forget: standing.forget,
+        spread: options.revocation.epochs.spread,
       });
       const deliveries = createDeliveries(ledger, clock);
       return {

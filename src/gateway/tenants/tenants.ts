@@ -1,6 +1,11 @@
-/** The tenants in the ledger: what is known of them, and what an event changes. Knows neither upstream nor tokens. */
+/**
+ * The tenants in the ledger: what is known of them, and what an event changes. Knows neither upstream nor tokens. A change raises
+ * the tenant's epoch in its own transaction, so that no gateway goes by the state of before for longer than a second.
+ */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
+import { tenantScopeOf } from '../epoch-scopes.js';
+import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
 import { newestOf, stateOf, type TenantEventKind, type TenantMoments, withEvent } from './state.js';
 
@@ -80,6 +85,7 @@ const change = async (
     .where('tenant_ref', '=', before.tenantRef)
     .returningAll()
     .executeTakeFirstOrThrow();
+  await raiseEpochs(db, { scopes: [tenantScopeOf(before.tenantRef)], revokedAt: null });
   return decode(row);
 };
 

@@ -1,0 +1,140 @@
+/** What operators see of a gateway: by its counters, and by whether it is ready. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listEmbedMetrics } from '../../src/contract/embeds.js';
+import { createAudit } from '../../src/gateway/audit-ledger.js';
+import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { watchPolicies } from '../../src/gateway/policy-watch.js';
+import { createUpstream } from '../../src/gateway/upstream.js';
+import { createGatewayMetrics } from '../../src/gateway-metrics.js';
+import { createRedisCache } from '../../src/platform/cache-redis.js';
+import { openDatabase } from '../../src/platform/database.js';
+import { createMemoryLimiters, createRedisLimiters } from '../../src/platform/limiter.js';
+import { freePort } from '../suites/redis.js';
+import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
+import { basePolicy } from './policies.js';
+
+const open = () => {
+  const registry = new Registry();
+  const metrics = createGatewayMetrics(registry);
+  /** The samples that are not 0 of what begins so, without `guestlist_gateway_`. */
+  const read = async (name: string): Promise<readonly string[]> =>
+    (await registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith(`guestlist_gateway_${name}`) && !line.endsWith(' 0'))
+      .map((line) => line.slice('guestlist_gateway_'.length));
+  return { registry, metrics, read };
+};
+
+describe('a gateway counts', () => {
+  it('each answer by its outcome, mints with their time, calls, entries of the audit and limits; and names nobody', async () => {
+    const { registry, metrics, read } = open();
+    const ledger = await openTestLedger();
+    const clock = createMovableClock();
+    const audit = createAudit({ ledger, clock, log: captureLog().log, metrics });
+    const settings = { userPerMinute: 3, tenantPerMinute: null, failedSessionsPerMinute: null, trustedProxies: 0 };
+    const limits = { settings, limiters: createMemoryLimiters() };
+    const { granted, refused, upstream } = await startGateway({ metrics, ledger, audit, limits });
+    for (let time = 0; time < 3; time += 1) await granted(analyst);
+    expect(await refused(analyst)).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(await refused({ ...analyst, sub: 'nobody', roles: [] })).toMatchObject({ code: 'NO_POLICY' });
+    upstream.state.intercept = ({ path }) =>
+      path.endsWith('/guest-token/create') ? upstream.refusal(500, 'INTERNAL_SERVER_ERROR') : undefined;
+    expect((await refused({ ...analyst, sub: 'late' })).status).toBe(503);
+    await audit.close();
+    expect(await read('answers_total')).toEqual([
+      'answers_total{outcome="minted"} 1',
+      'answers_total{outcome="cached"} 2',
+      'answers_total{outcome="RATE_LIMITED"} 1',
+      'answers_total{outcome="NO_POLICY"} 1',
+      'answers_total{outcome="UPSTREAM_UNAVAILABLE"} 1',
+    ]);
+    expect(await read('limited_total')).toEqual(['limited_total{limit="user-limit"} 1']);
+    expect(await read('mint_duration_seconds_count')).toEqual(['mint_duration_seconds_count 1']);
+    expect(await read('upstream_calls_total')).toEqual(
+      expect.arrayContaining([
+        'upstream_calls_total{operation="createGuestToken",outcome="ok"} 1',
+        'upstream_calls_total{operation="createGuestToken",outcome="failed"} 1',
+        'upstream_calls_total{operation="createDashboardEmbed",outcome="ok"} 1',
+      ]),
+    );
+    expect((await read('audit_entries_total'))[0]).toMatch(/^audit_entries_total\{outcome="kept"\} \d+$/);
+    const all = await registry.metrics();
+    expect(all).toContain('guestlist_gateway_audit_waiting 0');
+    expect(all).toContain('guestlist_gateway_epochs_age_seconds 0');
+    expect(all.replaceAll(/^#.*$/gm, '')).not.toMatch(/\b(LAX|ann|nobody|late)\b/);
+  });
+
+  it('policies: one that is refused is seen until the files are good again', async () => {
+    const { metrics, read } = open();
+    const folder = mkdtempSync(join(tmpdir(), 'guestlist-metrics-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'policy.yaml');
+    const write = (parts: object): void => writeFileSync(path, JSON.stringify({ ...basePolicy, ...parts }));
+    write({});
+    const audit = { record: async () => {} };
+    const policies = await watchPolicies(path, {
+      ...{ log: captureLog().log, audit, metrics, hasEvents: false },
+      every: () => () => {},
+    });
+    onTestFinished(policies.close);
+    const [loaded] = await read('policy_loaded_timestamp_seconds');
+    expect(loaded).toMatch(/ 1[\d.e+]+$/);
+    write({ expiryMinutes: -1 });
+    for (let look = 0; look < 3; look += 1) expect((await policies.reload()).outcome).toBe('refused');
+    expect(await read('policy_')).toEqual([
+      'policy_loads_total{outcome="ok"} 1',
+      'policy_loads_total{outcome="refused"} 1',
+      loaded,
+      'policy_refused 1',
+    ]);
+    write({});
+    expect((await policies.reload()).outcome).toBe('unchanged');
+    expect(await read('policy_refused')).toEqual([]);
+    write({ expiryMinutes: 7 });
+    expect((await policies.reload()).outcome).toBe('changed');
+    expect(await read('policy_loads_total{outcome="ok"}')).toEqual(['policy_loads_total{outcome="ok"} 2']);
+  });
+
+  it('a circuit that opened, and a Redis that is away', async () => {
+    const { metrics, read } = open();
+    const port = await freePort();
+    const { log } = captureLog();
+    const { transport, apiKey, resilience } = createHttpUpstream({
+      baseUrl: `http://127.0.0.1:${port}`,
+      apiKey: 'key',
+      settings: { ...usualUpstreamSettings, breakerFailures: 1, retries: 0 },
+      ...{ clock: createMovableClock(), log, metrics },
+    });
+    const call = createUpstream(transport, apiKey, { resilience, metrics });
+    expect(await read('circuit_open')).toEqual([]);
+    await expect(call(listEmbedMetrics, { embedId: 'e', clientId: 'LAX' })).rejects.toThrow();
+    expect(await read('circuit_open')).toEqual(['circuit_open 1']);
+    const url = `redis://127.0.0.1:${port}`;
+    const cache = await createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
+    onTestFinished(cache.close);
+    expect(await cache.get('key')).toBeNull();
+    const limiters = await createRedisLimiters({
+      url,
+      log,
+      onOutage: (isDown) => metrics.redisChanged('limits', isDown),
+    });
+    onTestFinished(limiters.close);
+    await limiters.create({ name: 'n', points: 1, windowSeconds: 60 }).take('key', 1);
+    expect(await read('redis_down')).toEqual(['redis_down{of="cache"} 1', 'redis_down{of="limits"} 1']);
+  });
+});
+
+it('a gateway is ready while its ledger answers', async () => {
+  const database = await openDatabase({ databaseUrl: null, folder: null });
+  const ledger = await openLedger(database.connect<LedgerTables>(), false);
+  const { assertReady } = await startGateway({ ledger });
+  await assertReady();
+  await database.close();
+  await expect(assertReady()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+});

@@ -1,0 +1,105 @@
+/** What asking where a tenant stands costs the ledger, and when it is asked anew. */
+import type { KyselyPlugin } from 'kysely';
+import { expect, it, onTestFinished } from 'vitest';
+import { createScopes } from '../../src/gateway/epoch-scopes.js';
+import { createEpochs } from '../../src/gateway/epochs.js';
+import type { Session } from '../../src/gateway/identity.js';
+import type { Ledger } from '../../src/gateway/ledger/ledger.js';
+import { createStanding } from '../../src/gateway/standing.js';
+import { createTenants, type TenantEvent } from '../../src/gateway/tenants/tenants.js';
+import { createMemoryCache } from '../../src/platform/cache-memory.js';
+import { createLocalSharing } from '../../src/platform/sharing.js';
+import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { openTestLedger } from './ledgers.js';
+
+/** A ledger that counts its statements. */
+const counted = (ledger: Ledger) => {
+  const count = { statements: 0 };
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      count.statements += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ledger: { ...ledger, db: ledger.db.withPlugin(plugin) }, count };
+};
+
+it('a cached answer asks the ledger nothing, however much later it is', async () => {
+  const { ledger, count } = counted(await openTestLedger());
+  const { granted, clock } = await startGateway({ ledger });
+  const first = await granted(analyst);
+  expect(count.statements).toBeGreaterThan(0);
+  count.statements = 0;
+  for (let second = 0; second < 20; second += 1) {
+    clock.advance(1000);
+    expect((await granted(analyst)).token).toBe(first.token);
+  }
+  expect(count.statements).toBe(0);
+});
+
+const session = {} as Session;
+const at = (kind: TenantEvent['kind'], ms: number): TenantEvent => ({
+  kind,
+  clientId: 'LAX',
+  occurredAt: new Date(ms),
+});
+
+const createTwo = async () => {
+  const ledger = { ...(await openTestLedger()), isShared: true };
+  const clock = createMovableClock();
+  const { log } = captureLog();
+  const scopes = createScopes(ledger);
+  const tenants = createTenants(ledger, clock);
+  const reads: string[] = [];
+  const find: typeof tenants.find = (clientId) => {
+    reads.push(clientId);
+    return tenants.find(clientId);
+  };
+  const time = { ms: 0 };
+  const timing = { nowMs: () => time.ms, after: () => () => {} };
+  // Each hears nothing of the other, polls nothing, and knows of time what the test says.
+  const open = () => {
+    const sharing = createLocalSharing(createMemoryCache({ clock }));
+    const epochs = createEpochs({ ledger, sharing, log, timing });
+    onTestFinished(() => epochs.close());
+    return { epochs, standing: createStanding({ tenants: { find }, epochs, scopes }) };
+  };
+  return { tenants, reads, time, here: open(), there: open() };
+};
+
+it('reads a tenant once for each change of its state, and by its epoch alone', async () => {
+  const { tenants, reads, here, there } = await createTwo();
+  const ask = () => Promise.all(Array.from({ length: 5 }, () => here.standing.assert(session, 'LAX')));
+  await ask();
+  await ask();
+  expect(reads).toEqual(['LAX']);
+  await tenants.note(at('suspended', 1));
+  await there.epochs.spread();
+  await expect(there.standing.assert(session, 'LAX')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+  // Not told yet, and what it knows is no second old.
+  await ask();
+  expect(reads).toHaveLength(2);
+  await here.epochs.latest();
+  await expect(ask()).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+  expect(reads).toHaveLength(3);
+  const before = here.standing.generationOf('LAX');
+  await tenants.note(at('resumed', 2));
+  await here.epochs.latest();
+  await ask();
+  expect(here.standing.generationOf('LAX')).not.toBe(before);
+  // Nothing new: an event that was known, and one that is older.
+  await tenants.note(at('resumed', 2));
+  await tenants.note(at('suspended', 0));
+  await here.epochs.latest();
+  await ask();
+  expect(reads).toHaveLength(4);
+});
+
+it('goes by what is a second old at most: then the ledger is asked, and a state that changed there is noticed', async () => {
+  const { tenants, time, here } = await createTwo();
+  await here.standing.assert(session, 'LAX');
+  await tenants.note(at('suspended', 1));
+  time.ms = 1_001;
+  await expect(here.standing.assert(session, 'LAX')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+});
