@@ -6,7 +6,7 @@ import { systemTiming } from '../platform/timing.js';
 import type { Capabilities } from './capabilities.js';
 import { createScopes } from './epoch-scopes.js';
 import { createEpochs } from './epochs.js';
-import { createRevocations } from './revocations.js';
+import { createPendingEraser, createRevocations } from './revocations.js';
 import { createServiceTokens } from './service-tokens.js';
 import type { GatewayParts } from './steps.js';
 
@@ -27,7 +27,7 @@ export const createRevocationParts = (options: GatewayParts, upstream: Call, cap
     stopRetrying();
     epochs.close();
   };
-  return { sharing, scopes, epochs, discard: tokens.discard, revocations, close };
+  return { sharing, scopes, epochs, discard: tokens.discard, revocations, eraser: createPendingEraser(ledger), close };
 };
 
 export type RevocationParts = ReturnType<typeof createRevocationParts>;

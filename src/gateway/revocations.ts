@@ -12,13 +12,15 @@ import type { Log } from '../platform/log.js';
 import type { Audit } from './audit.js';
 import type { Scope, Scopes } from './epoch-scopes.js';
 import type { Epochs } from './epochs.js';
-import { liftRevocation } from './ledger/epochs.js';
+import type { Eraser } from './erasure/eraser.js';
+import { liftRevocation, raiseEpochs } from './ledger/epochs.js';
 import type { Ledger } from './ledger/ledger.js';
 import {
   claimPending,
   dropPending,
   finishPending,
   insertPending,
+  listPending,
   type PendingRow,
   postponePending,
 } from './ledger/pending-revocations.js';
@@ -59,6 +61,8 @@ export type Revocations = {
   readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
   /** Accepts sessions again that a revocation refused. Tokens stay revoked. Answers whether there was anything to lift. */
   readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
+  /** The gateways' part alone, for whoever ends the tokens at the service himself: call it before that, and after it. */
+  readonly retire: (target: RevocationTarget) => Promise<void>;
   /** Tries again what the service could not be told, and is due. */
   readonly retry: () => Promise<void>;
 };
@@ -154,6 +158,14 @@ const createNote =
       detail: { by: target.by, reason, ...detail },
     });
 
+const createRetire =
+  ({ ledger, scopes }: RevocationsOptions, spread: () => Promise<void>): Revocations['retire'] =>
+  async (target) => {
+    const raise = { scopes: scopesEnded(scopes, target), revokedAt: null };
+    await ledger.db.transaction().execute((transaction) => raiseEpochs(transaction, raise));
+    await spread();
+  };
+
 export const createRevocations = (options: RevocationsOptions): Revocations => {
   const { ledger, scopes, clock } = options;
   const spread = createSpread(options);
@@ -176,6 +188,7 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
       if (isLifted) await note(target, chosen, { isLifted });
       return isLifted;
     },
+    retire: createRetire(options, spread),
     retry: async () => {
       for (const row of await claimPending(ledger, clock.now(), claimedAtOnce)) {
         const target = revocationTarget.parse(JSON.parse(row.target));
@@ -185,3 +198,14 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
     },
   };
 };
+
+/** What is still to be told of an erased tenant names it; its tokens ended with it. */
+export const createPendingEraser = (ledger: Ledger): Eraser => ({
+  where: 'pending revocations',
+  erase: async ({ clientId }) => {
+    const rows = await listPending(ledger);
+    const own = rows.filter(({ target }) => Reflect.get(JSON.parse(target), 'clientId') === clientId);
+    for (const { id } of own) await dropPending(ledger, id);
+    return { erased: { rows: own.length } };
+  },
+});

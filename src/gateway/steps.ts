@@ -128,7 +128,9 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
   const keepVersion = versions.keep;
   const provision = createProvision({ ...options, upstream, baseUrl, keyId, capabilities, keepVersion });
   const rollout = createRolloutCommands({ ...options, upstream, versions, capabilities });
-  const life = tenancy.lifeOf(provision, [provision.eraser, rollout.eraser, auditEraser(ledger)]);
+  const retire = (clientId: string) => revocation.revocations.retire({ by: 'tenant', clientId });
+  const erasers = [revocation.eraser, provision.eraser, rollout.eraser, auditEraser(ledger)];
+  const life = tenancy.lifeOf(provision, retire, erasers);
   const listing = [tenantsListCommand(ledger), tenantsProvisionCommand({ ...options, provision })];
   const revoking = revocationCommands(revocation.revocations, options.policies);
   return {

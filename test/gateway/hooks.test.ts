@@ -8,7 +8,7 @@ import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest-views.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { createMovableClock, startGateway, startSeconds } from './harness.js';
+import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';
 import { createSender, hookSecret, sendUntilTaken } from './senders.js';
 import { foldState, type Happened } from './tenant-events.js';
@@ -119,6 +119,46 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await boardsOf(clientId)).toEqual(['delays', 'routes']);
     });
 
+    it('a suspension at any moment of a login: its token is answered to nobody, and is good nowhere', async () => {
+      const seen: string[] = [];
+      for (let at = 1, isThrough = false; !isThrough; at += 1) {
+        const { send, ask, refused } = await start();
+        const clientId = newTenant();
+        let moments = 0;
+        let suspension: number | undefined;
+        service.state.meddle = async ({ method, path }: WireRequest, moment) => {
+          moments += 1;
+          if (moments !== at) return;
+          seen.push(`${moment} ${method} ${path}`);
+          service.state.meddle = () => {};
+          suspension = (await send('suspended', { clientId, occurredAt: momentOf(5) })).status;
+        };
+        const login = await ask(sessionOf(clientId));
+        isThrough = suspension === undefined;
+        if (isThrough) break;
+        expect([suspension, login.status], seen.at(-1)).toEqual([200, 403]);
+        expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+        expect(await tokensOf(clientId), seen.at(-1)).toEqual([]);
+      }
+      expect(seen).toContain('before POST /api/v2/guest-token/create');
+      expect(seen).toContain('after POST /api/v2/guest-token/create');
+    });
+
+    it('who is let in again while a suspension is being carried out is answered no token that it ended', async () => {
+      const { send, event, granted } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      service.state.meddle = async ({ path }, moment) => {
+        if (path !== '/api/v2/guest-token/revoke' || moment !== 'before') return;
+        service.state.meddle = () => {};
+        await send('resumed', { clientId, occurredAt: momentOf(6) });
+        await granted(sessionOf(clientId));
+      };
+      await event('suspended', clientId, 5);
+      await event('resumed', clientId, 6);
+      expect(await isGood((await granted(sessionOf(clientId))).token)).toBe(true);
+    });
+
     it('another replica notices within half a second', async () => {
       const [first, second] = [await start(), await start()];
       const clientId = newTenant();
@@ -182,6 +222,31 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       for (const key of kept) expect((await cache.get(key)) === null).toBe(key.includes(clientId));
       expect(await boardsOf(other)).toEqual(['delays', 'routes']);
       expect(await refused(sessionOf(clientId))).toMatchObject({ status: 403, code: 'TENANT_SUSPENDED' });
+      await expectNothingLeft(clientId);
+    });
+
+    it('a deletion leaves no revocation behind that the service could not be told', async () => {
+      const { event, granted, url } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      service.state.meddle = ({ path }) => {
+        if (path === '/api/v2/guest-token/revoke') throw new Error('cut');
+      };
+      for (const of of [{ by: 'tenant' }, { by: 'user', subject: 'ann', issuer: null }]) {
+        const answer = await fetch(`${url}/gateway/admin/revoke`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gatewayToken}` },
+          body: JSON.stringify({ ...of, tenant: clientId, reason: 'test' }),
+        });
+        expect(await answer.json()).toMatchObject({ data: { service: 'pending' } });
+      }
+      service.state.meddle = () => {};
+      const { data } = await event('deleted', clientId, 1);
+      expect(data).toMatchObject({
+        erasure: {
+          steps: expect.arrayContaining([{ where: 'pending revocations', erased: { rows: 2 }, left: [] }]),
+        },
+      });
       await expectNothingLeft(clientId);
     });
 

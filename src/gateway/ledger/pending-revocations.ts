@@ -56,3 +56,7 @@ export const dropPending = async ({ db }: Ledger, id: string): Promise<void> => 
 export const postponePending = async ({ db }: Ledger, id: string, until: Date): Promise<void> => {
   await db.updateTable('pending_revocations').set({ attempt_at: until }).where('id', '=', id).execute();
 };
+
+/** All of them. Few: what the service could be told is not among them. */
+export const listPending = ({ db }: Ledger): Promise<readonly Pick<PendingRow, 'id' | 'target'>[]> =>
+  db.selectFrom('pending_revocations').select(['id', 'target']).execute();

@@ -7,7 +7,12 @@ import type { AdminCommand } from '../admin.js';
 import type { Audit } from '../audit.js';
 import type { Eraser } from '../erasure/eraser.js';
 import { createErasure } from '../erasure/erasure.js';
-import { createTenantRevocation, createUpstreamEraser, type RequireCapability } from '../erasure/upstream.js';
+import {
+  createTenantRevocation,
+  createUpstreamEraser,
+  type RequireCapability,
+  type RevokeTenant,
+} from '../erasure/upstream.js';
 import { createDeliveries } from '../hooks/deliveries.js';
 import { type AnswerHook, createHooks } from '../hooks/hooks.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -48,9 +53,10 @@ export type TenantParts = {
   readonly works: TenantWorks;
   /** Makes nothing for a tenant that is suspended or deleted. */
   readonly upstream: Call;
-  /** `erasers`: those of everybody who keeps something of a tenant. */
+  /** `retire`: drops what the gateways hold and are minting for a tenant. `erasers`: those of everybody who keeps something of one. */
   readonly lifeOf: (
     provision: Pick<Provision, 'ensure'>,
+    retire: (clientId: string) => Promise<void>,
     erasers: readonly Eraser[],
   ) => { readonly answerHook: AnswerHook; readonly commands: readonly AdminCommand[] };
 };
@@ -66,19 +72,35 @@ const createCacheEraser = (cache: Cache): Eraser => ({
   },
 });
 
+/**
+ * A mint that began before the tenant's state changed may reach the service after its tokens ended there: its gateway finds the epoch
+ * raised, and ends it. The second time is for what was minted between, where the tenant was let in again meanwhile.
+ */
+const retiring =
+  (retire: (clientId: string) => Promise<void>, endAtService: RevokeTenant): RevokeTenant =>
+  async (clientId) => {
+    await retire(clientId);
+    try {
+      return await endAtService(clientId);
+    } finally {
+      await retire(clientId);
+    }
+  };
+
 export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
   const { ledger, clock, log, cache } = options;
   const tenants = createTenants(ledger, clock);
   const works = createTenantWorks(ledger, clock, log);
   const epochOf = () => String(Math.floor(clock.now().getTime() / noticedWithinMs));
   const standing = createStanding({ tenants, epochOf });
-  const revoke = createTenantRevocation(options);
-  const revocation: Eraser = { where: 'guest tokens', erase: ({ clientId }) => revoke(clientId) };
+  const endAtService = createTenantRevocation(options);
   return {
     standing,
     works,
     upstream: guardUpstream(options.upstream, works),
-    lifeOf: (provision, others) => {
+    lifeOf: (provision, retire, others) => {
+      const revoke = retiring(retire, endAtService);
+      const revocation: Eraser = { where: 'guest tokens', erase: ({ clientId }) => revoke(clientId) };
       // Tokens end before what they open goes; and what could still tell of the tenant comes after all else.
       const erasers = [revocation, createUpstreamEraser(options), createCacheEraser(cache), ...others];
       const erasure = createErasure({ ledger, erasers, works, clock });
