@@ -52,13 +52,23 @@ const assertOperator = (request: IncomingMessage, gatewayToken: string | null): 
   );
 };
 
+/** No database keeps it in a text. */
+const holdsNul = (text: string): boolean => text.includes('\0');
+
 const parseInput = (text: string): unknown => {
   if (text.trim() === '') return {};
+  let isKeepable = true;
+  let input: unknown;
   try {
-    return JSON.parse(text);
+    input = JSON.parse(text, (key, value: unknown) => {
+      isKeepable &&= !holdsNul(key) && !(typeof value === 'string' && holdsNul(value));
+      return value;
+    });
   } catch (cause) {
     throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
   }
+  if (isKeepable) return input;
+  throw new Refusal('INVALID_REQUEST_BODY', 'The body holds the control character U+0000: leave it out.');
 };
 
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;

@@ -7,7 +7,7 @@ import type { Audit } from './audit.js';
 import type { Ledger } from './ledger/ledger.js';
 import { mends } from './made-copy.js';
 import type { Policies } from './policies.js';
-import type { Policy, Template } from './policy-file.js';
+import { type Policy, policyFor, type Template } from './policy-file.js';
 import { templateName } from './policy-schema.js';
 import type { Provision, Settled } from './provision.js';
 import { asked } from './provisioned-rows.js';
@@ -81,10 +81,12 @@ const statesOf = async ({ db, refOf }: Ledger, clientIds: readonly string[]) => 
 
 const provisionOne = async (
   { provision }: TenantProvisioningOptions,
-  policy: Policy,
-  templates: readonly Template[],
+  base: Policy,
+  chosen: readonly Template[],
   client: string,
 ) => {
+  const policy = policyFor(base, client);
+  const templates = chosen.flatMap(({ template }) => policy.templates.get(template) ?? []);
   try {
     const settled = await provision.settle({ policy, templates, clientId: client, isForced: true });
     const dashboards = settled.map(encodeSettled);

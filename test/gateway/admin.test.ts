@@ -79,3 +79,28 @@ it("is at the gateway's own path", async () => {
   const response = await fetch(`${url}/gateway/admin/nothing`, { method: 'POST' });
   expect(response.status).toBe(401);
 });
+
+it('refuses what no database keeps, in every command and at every depth', async () => {
+  const { url } = await startGateway();
+  const nul = '\0';
+  const inputs: Record<string, object> = {
+    revoke: { by: 'user', subject: nul, issuer: null, reason: 'r' },
+    unrevoke: { by: 'tenant', tenant: nul, reason: 'r' },
+    'tenant-delete': { clientId: `a${nul}` },
+    'erasure-report': { clientId: nul },
+    'tenants-list': { version: nul },
+    'audit-export': { tenant: nul },
+    'request-explanation': { requestId: nul },
+    'policy-explain': { claims: { [nul]: [{}] } },
+    'rollout-apply': { template: 'delays', label: nul },
+  };
+  for (const [command, input] of Object.entries(inputs)) {
+    const response = await fetch(`${url}/gateway/admin/${command}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      body: JSON.stringify(input),
+    });
+    const { error } = (await response.json()) as Answer;
+    expect([command, response.status, error?.code]).toEqual([command, 400, 'INVALID_REQUEST_BODY']);
+  }
+});

@@ -175,11 +175,21 @@ describe('tenants-provision', () => {
     expect((await granted({ ...manager, org_id: 'A' })).embeds).toHaveLength(2);
   });
 
+  it("makes a tenant's dashboards by the policy as it is for that tenant: under its own names", async () => {
+    const tenants = [{ name: 'own', clientIds: ['A'], templates: { delays: { name: 'Delays of A' } } }];
+    const { provision, upstream } = await start({ onSignUp: ['delays'], tenants });
+    const { tenants: made } = await provision({ clientIds: ['A', 'B'], isNew: true });
+    expect(made.map(({ outcome }) => outcome)).toEqual(['complete', 'complete']);
+    expect(upstream.created().map(({ body }) => Reflect.get(Object(body), 'name'))).toEqual(
+      expect.arrayContaining(['Delays of A', 'Delays']),
+    );
+  });
+
   it('refuses names that nobody knows, and to make nothing', async () => {
     const { command } = await start({});
     const messageOf = async (input: object) => (await command('tenants-provision', input)).error?.message;
     expect(await messageOf({ templates: ['nothing'] })).toContain('delays, routes');
     expect(await messageOf({})).toContain('onSignUp');
-    expect(await messageOf({ clientIds: ['a\u0000b'], templates: ['delays'] })).toContain('control characters');
+    expect(await messageOf({ clientIds: ['a\u0001b'], templates: ['delays'] })).toContain('control characters');
   });
 });
