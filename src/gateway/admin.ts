@@ -52,8 +52,8 @@ const assertOperator = (request: IncomingMessage, gatewayToken: string | null): 
   );
 };
 
-/** No database keeps it in a text. */
-const holdsNul = (text: string): boolean => text.includes('\0');
+/** U+0000 and halves of characters: no database keeps them in a text, and not every encoding can write them. */
+const isKept = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
 
 const parseInput = (text: string): unknown => {
   if (text.trim() === '') return {};
@@ -61,14 +61,17 @@ const parseInput = (text: string): unknown => {
   let input: unknown;
   try {
     input = JSON.parse(text, (key, value: unknown) => {
-      isKeepable &&= !holdsNul(key) && !(typeof value === 'string' && holdsNul(value));
+      isKeepable &&= isKept(key) && (typeof value !== 'string' || isKept(value));
       return value;
     });
   } catch (cause) {
     throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
   }
   if (isKeepable) return input;
-  throw new Refusal('INVALID_REQUEST_BODY', 'The body holds the control character U+0000: leave it out.');
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
+  );
 };
 
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;

@@ -101,6 +101,8 @@ describe('a body', () => {
     ['with a time without zone', { clientId: 'LAX', occurredAt: '2026-01-01T00:00:00' }, 'occurredAt'],
     ['with a number for occurredAt', { clientId: 'LAX', occurredAt: 1 }, 'occurredAt'],
     ['with a day that is not', { clientId: 'LAX', occurredAt: '2026-02-30T00:00:00Z' }, 'occurredAt'],
+    ['from the year 0', { clientId: 'LAX', occurredAt: '0000-01-01T00:00:00Z' }, 'occurredAt'],
+    ['from before 1970', { clientId: 'LAX', occurredAt: '1970-01-01T00:00:00+00:01' }, 'occurredAt'],
     ['from the future', { clientId: 'LAX', occurredAt: at(301).toISOString() }, 'occurredAt'],
     ['larger than 64 KiB', { ...body, data: 'x'.repeat(65_536) }, 'larger'],
   ];
