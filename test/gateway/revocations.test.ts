@@ -152,6 +152,24 @@ describe('a race with a revocation', () => {
     },
   );
 
+  it('a session that is revoked while its dashboards are made gets nothing, nor what a later login gets', async () => {
+    const gateway = await startGateway();
+    const reached = createLatch();
+    const released = createLatch();
+    gateway.upstream.state.beforeAnswer = async ({ path }) => {
+      if (!path.endsWith('/dashboard-embeds')) return;
+      reached.open();
+      await released.opened;
+    };
+    const waiting = gateway.refused(analyst);
+    await reached.opened;
+    await revoke(gateway, ann);
+    gateway.clock.advance(1_000);
+    released.open();
+    expect(await waiting).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    expect((await gateway.ask(loginAt(gateway))).status).toBe(200);
+  });
+
   it('a delete that an outage swallowed resurrects nothing: what the cache still holds is never found again', async () => {
     const clock = createMovableClock();
     const kept = createMemoryCache({ clock });
