@@ -189,6 +189,30 @@ describe('a race with a revocation', () => {
     }
   });
 
+  it('a token that is found while its tenant is revoked is not answered', async () => {
+    const clock = createMovableClock();
+    const kept = createMemoryCache({ clock });
+    const ledger = await openTestLedger();
+    const first = await startGateway({ clock, ledger, cache: kept });
+    const { token } = await first.granted(analyst);
+    const reached = createLatch();
+    const released = createLatch();
+    const get = async (key: string) => {
+      const found = await kept.get(key);
+      reached.open();
+      await released.opened;
+      return found;
+    };
+    const second = await startGateway({ clock, ledger, cache: { ...kept, get }, upstream: upstreamOf(first) });
+    const waiting = second.granted(analyst);
+    await reached.opened;
+    await revoke(second, { by: 'tenant', tenant: 'LAX', reason: 'test' });
+    released.open();
+    const answer = await waiting;
+    expect(answer.token).not.toBe(token);
+    expect(first.upstream.isLive(answer.token)).toBe(true);
+  });
+
   it('a token that two sessions share is retired for both, and the newer session gets another', async () => {
     const gateway = await startGateway();
     const [old, older] = [
