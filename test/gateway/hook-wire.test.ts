@@ -8,6 +8,7 @@ import { createReceiver } from '../../src/gateway/hooks/receive.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
 import { captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
 import { listenTo } from './listen.js';
+import { policyOf } from './policies.js';
 import { createHookSecret, createSender, hookSecret, type SentHook } from './senders.js';
 
 const occurredAt = new Date(startSeconds * 1000 - 1000).toISOString();
@@ -219,4 +220,19 @@ describe('the secrets of the environment', () => {
     ['that is no base64', `whsec_${'é'.repeat(40)}`, false],
     ['that is padded wrongly', `whsec_${Buffer.alloc(32, 7).toString('base64')}=`, false],
   ])('one %s', (_, text, isOne) => expect(isHookSecret(text)).toBe(isOne));
+});
+
+it("a sign-up goes by the policy as it is for that tenant: its dashboards have the tenant's own names", async () => {
+  const tenants = [{ name: 'own', clientIds: ['LAX'], templates: { delays: { name: 'Delays of the west' } } }];
+  const policy = policyOf({ onSignUp: ['delays'], tenants });
+  const { url, clock, upstream } = await startGateway({
+    policy,
+    hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
+  });
+  const send = createSender(url, clock.now);
+  for (const clientId of ['LAX', 'ATL']) await send('signed-up', { clientId, occurredAt });
+  expect(upstream.created().map((call) => Reflect.get(Object(call.body), 'name'))).toEqual([
+    'Delays of the west',
+    'Delays',
+  ]);
 });
