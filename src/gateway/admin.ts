@@ -52,13 +52,26 @@ const assertOperator = (request: IncomingMessage, gatewayToken: string | null): 
   );
 };
 
+/** U+0000 and halves of characters: no database keeps them in a text, and not every encoding can write them. */
+const isKept = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
+
 const parseInput = (text: string): unknown => {
   if (text.trim() === '') return {};
+  let isKeepable = true;
+  let input: unknown;
   try {
-    return JSON.parse(text);
+    input = JSON.parse(text, (key, value: unknown) => {
+      isKeepable &&= isKept(key) && (typeof value !== 'string' || isKept(value));
+      return value;
+    });
   } catch (cause) {
     throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
   }
+  if (isKeepable) return input;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
+  );
 };
 
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;

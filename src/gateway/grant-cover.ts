@@ -6,11 +6,17 @@ import type { Grant } from './policy.js';
 
 const holdsAll = (all: readonly string[], some: readonly string[]): boolean => some.every((item) => all.includes(item));
 
-const coversColumns = (now: readonly FilterColumns[] = [], before: readonly FilterColumns[] = []): boolean =>
-  before.every(({ tableName, columns }) => {
+/** Where a grant names none, those of the embed count, whatever they are: then nothing covers it but a grant that names none. */
+const coversColumns = (
+  now: readonly FilterColumns[] | undefined,
+  before: readonly FilterColumns[] | undefined,
+): boolean => {
+  if (now === undefined || before === undefined) return now === before;
+  return before.every(({ tableName, columns }) => {
     const held = now.filter((table) => table.tableName === tableName).flatMap((table) => table.columns);
     return holdsAll(held, columns);
   });
+};
 
 const coversAccess = (now: AccessPermissions, before: AccessPermissions): boolean => {
   const { dashboardFilterColumns, metricFilterColumns, ...switches } = before;

@@ -71,6 +71,8 @@ const createSequence =
       minted: (minted) => accounting.minted(trace, considered, minted),
     };
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
+    // Revoked since the first look, it would have the token of what holds now: one that is for a later session of its user.
+    await steps.standing(session, clientId);
     steps.remember(token, { clientId, session, asked, grant }, policy);
     if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
     return {

@@ -6,13 +6,16 @@ import type { Ledger } from './ledger/ledger.js';
 import { templateName } from './policy-schema.js';
 import { asked, type DashboardRow, dashboardColumns } from './provisioned-rows.js';
 
+/** As clientIds and references are. */
+const cursorPart = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u);
+
 /** A page's last tenant by its place in the order: the next page begins behind it, even where it was erased meanwhile. */
 const cursor = z
   .string()
   .max(2000)
   .transform((text, context) => {
     try {
-      return z.tuple([z.string(), z.string()]).parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+      return z.tuple([cursorPart, cursorPart]).parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
     } catch {
       context.addIssue({ code: 'custom', message: 'must be what an earlier page gave as next' });
       return z.NEVER;

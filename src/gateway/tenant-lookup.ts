@@ -22,8 +22,11 @@ export type TenantLookupOptions = {
   readonly log: Log;
 };
 
+/** The tenants of keys. */
+export type FindTenants = (keys: readonly string[]) => readonly string[] | Promise<readonly string[]>;
+
 /** The tenants of all these keys; at once where they are known. Rejects with UPSTREAM_UNAVAILABLE. */
-export type TenantLookup = ((keys: readonly string[]) => readonly string[] | Promise<readonly string[]>) & {
+export type TenantLookup = FindTenants & {
   /** The answers that name the client. */
   readonly forget: ForgetClient;
 };

@@ -10,7 +10,7 @@ import type { Policy } from './policy-file.js';
 import { PolicyFaults } from './policy-source.js';
 import type { TenantTable } from './tenant-csv.js';
 import { isTenantId, tenantIdShape } from './tenant-id.js';
-import { createTenantLookup, type TenantLookup } from './tenant-lookup.js';
+import { createTenantLookup, type FindTenants, type TenantLookup } from './tenant-lookup.js';
 import { closeTenantRule, type TenantHttp } from './tenant-rule.js';
 
 /**
@@ -122,7 +122,7 @@ const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptio
   }
 };
 
-type LookupOf = (policy: Policy, http: TenantHttp) => TenantLookup;
+type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
 
 /** Makes the step. `lookupOf` is for a policy that looks its tenants up at the host. */
 export const createTenantStep =

@@ -113,13 +113,14 @@ const runOnce = async (parts: Parts, key: string, work: SharedWork): Promise<Sha
   const latestMs = timing.nowMs() + limits.maxWaitMs;
   let rejected = '';
   for (;;) {
+    // Whatever is found: who can write to the server could go on putting something else there for ever.
+    if (timing.nowMs() > latestMs) throw new WaitedTooLong('another replica has been making it for too long');
     const taken = await commands.take(names, rejected);
     if (taken === null) return { text: (await work.make()).text, isShared: false };
     if (taken.kind === 'there') {
       if (work.isGood(taken.text)) return { text: taken.text, isShared: true };
       rejected = taken.text;
     } else if (taken.kind === 'held') {
-      if (timing.nowMs() > latestMs) throw new WaitedTooLong('another replica has been making it for too long');
       const failure = await notices.outcomeOf(key, taken.fence, Math.max(1, Math.min(taken.leftMs, limits.pollMs)));
       if (failure !== null) throw work.decodeFailure(failure);
     } else {

@@ -79,3 +79,32 @@ it("is at the gateway's own path", async () => {
   const response = await fetch(`${url}/gateway/admin/nothing`, { method: 'POST' });
   expect(response.status).toBe(401);
 });
+
+it('refuses what no database keeps, in every command and at every depth', async () => {
+  const { url } = await startGateway();
+  for (const text of ['\0', '\ud800']) await expectRefused(url, text);
+});
+
+const expectRefused = async (url: string, text: string) => {
+  const inputs: Record<string, object> = {
+    revoke: { by: 'user', subject: text, issuer: null, reason: 'r' },
+    unrevoke: { by: 'tenant', tenant: text, reason: 'r' },
+    'tenant-delete': { clientId: `a${text}` },
+    'erasure-report': { clientId: text },
+    'tenants-list': { after: Buffer.from(JSON.stringify(['\0', 'x'])).toString('base64url') },
+    'tenants-provision': { templates: [text] },
+    'audit-export': { tenant: text },
+    'request-explanation': { requestId: text },
+    'policy-explain': { claims: { [text]: [{}] } },
+    'rollout-apply': { template: 'delays', label: text },
+  };
+  for (const [command, input] of Object.entries(inputs)) {
+    const response = await fetch(`${url}/gateway/admin/${command}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayToken}` },
+      body: JSON.stringify(input),
+    });
+    const { error } = (await response.json()) as Answer;
+    expect([command, response.status, error?.code]).toEqual([command, 400, 'INVALID_REQUEST_BODY']);
+  }
+};

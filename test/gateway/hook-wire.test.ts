@@ -8,6 +8,7 @@ import { createReceiver } from '../../src/gateway/hooks/receive.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
 import { captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
 import { listenTo } from './listen.js';
+import { policyOf } from './policies.js';
 import { createHookSecret, createSender, hookSecret, type SentHook } from './senders.js';
 
 const occurredAt = new Date(startSeconds * 1000 - 1000).toISOString();
@@ -101,6 +102,8 @@ describe('a body', () => {
     ['with a time without zone', { clientId: 'LAX', occurredAt: '2026-01-01T00:00:00' }, 'occurredAt'],
     ['with a number for occurredAt', { clientId: 'LAX', occurredAt: 1 }, 'occurredAt'],
     ['with a day that is not', { clientId: 'LAX', occurredAt: '2026-02-30T00:00:00Z' }, 'occurredAt'],
+    ['from the year 0', { clientId: 'LAX', occurredAt: '0000-01-01T00:00:00Z' }, 'occurredAt'],
+    ['from before 1970', { clientId: 'LAX', occurredAt: '1970-01-01T00:00:00+00:01' }, 'occurredAt'],
     ['from the future', { clientId: 'LAX', occurredAt: at(301).toISOString() }, 'occurredAt'],
     ['larger than 64 KiB', { ...body, data: 'x'.repeat(65_536) }, 'larger'],
   ];
@@ -217,4 +220,19 @@ describe('the secrets of the environment', () => {
     ['that is no base64', `whsec_${'é'.repeat(40)}`, false],
     ['that is padded wrongly', `whsec_${Buffer.alloc(32, 7).toString('base64')}=`, false],
   ])('one %s', (_, text, isOne) => expect(isHookSecret(text)).toBe(isOne));
+});
+
+it("a sign-up goes by the policy as it is for that tenant: its dashboards have the tenant's own names", async () => {
+  const tenants = [{ name: 'own', clientIds: ['LAX'], templates: { delays: { name: 'Delays of the west' } } }];
+  const policy = policyOf({ onSignUp: ['delays'], tenants });
+  const { url, clock, upstream } = await startGateway({
+    policy,
+    hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
+  });
+  const send = createSender(url, clock.now);
+  for (const clientId of ['LAX', 'ATL']) await send('signed-up', { clientId, occurredAt });
+  expect(upstream.created().map((call) => Reflect.get(Object(call.body), 'name'))).toEqual([
+    'Delays of the west',
+    'Delays',
+  ]);
 });

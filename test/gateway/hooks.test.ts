@@ -145,6 +145,46 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await isGood(token)).toBe(false);
     });
 
+    it('a suspension at any moment of a login: its token is answered to nobody, and is good nowhere', async () => {
+      const seen: string[] = [];
+      for (let at = 1, isThrough = false; !isThrough; at += 1) {
+        const { send, ask, refused } = await start();
+        const clientId = newTenant();
+        let moments = 0;
+        let suspension: number | undefined;
+        service.state.meddle = async ({ method, path }: WireRequest, moment) => {
+          moments += 1;
+          if (moments !== at) return;
+          seen.push(`${moment} ${method} ${path}`);
+          service.state.meddle = () => {};
+          suspension = (await send('suspended', { clientId, occurredAt: momentOf(5) })).status;
+        };
+        const login = await ask(sessionOf(clientId));
+        isThrough = suspension === undefined;
+        if (isThrough) break;
+        expect([suspension, login.status], seen.at(-1)).toEqual([200, 403]);
+        expect(await refused(sessionOf(clientId))).toMatchObject({ code: 'TENANT_SUSPENDED' });
+        expect(await tokensOf(clientId), seen.at(-1)).toEqual([]);
+      }
+      expect(seen).toContain('before POST /api/v2/guest-token/create');
+      expect(seen).toContain('after POST /api/v2/guest-token/create');
+    });
+
+    it('who is let in again while a suspension is being carried out is answered no token that it ended', async () => {
+      const { send, event, granted } = await start();
+      const clientId = newTenant();
+      await granted(sessionOf(clientId));
+      service.state.meddle = async ({ path }, moment) => {
+        if (path !== '/api/v2/guest-token/revoke' || moment !== 'before') return;
+        service.state.meddle = () => {};
+        await send('resumed', { clientId, occurredAt: momentOf(6) });
+        await granted(sessionOf(clientId));
+      };
+      await event('suspended', clientId, 5);
+      await event('resumed', clientId, 6);
+      expect(await isGood((await granted(sessionOf(clientId))).token)).toBe(true);
+    });
+
     it('another replica notices by itself', async () => {
       const [first, second] = [await start(), await start()];
       const clientId = newTenant();

@@ -104,6 +104,16 @@ describe('a policy that grants less', () => {
       },
     ],
     [
+      "columns to filter by, in place of the embed's",
+      rules(both, both, {
+        permissions: ['isEnableDownloadMetrics'],
+        accessPermissions: {
+          isAllowEndUserDashboardFilter: true,
+          dashboardFilterColumns: [{ tableName: 'main.flights', columns: ['origin'] }],
+        },
+      }),
+    ],
+    [
       'an override',
       {
         ...rules(both, both, { permissions: ['isEnableDownloadMetrics'] }),

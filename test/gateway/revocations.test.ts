@@ -152,6 +152,24 @@ describe('a race with a revocation', () => {
     },
   );
 
+  it('a session that is revoked while its dashboards are made gets nothing, nor what a later login gets', async () => {
+    const gateway = await startGateway();
+    const reached = createLatch();
+    const released = createLatch();
+    gateway.upstream.state.beforeAnswer = async ({ path }) => {
+      if (!path.endsWith('/dashboard-embeds')) return;
+      reached.open();
+      await released.opened;
+    };
+    const waiting = gateway.refused(analyst);
+    await reached.opened;
+    await revoke(gateway, ann);
+    gateway.clock.advance(1_000);
+    released.open();
+    expect(await waiting).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
+    expect((await gateway.ask(loginAt(gateway))).status).toBe(200);
+  });
+
   it('a delete that an outage swallowed resurrects nothing: what the cache still holds is never found again', async () => {
     const clock = createMovableClock();
     const kept = createMemoryCache({ clock });
@@ -169,6 +187,30 @@ describe('a race with a revocation', () => {
       expect(await gateway.refused(analyst)).toMatchObject({ code: 'SESSION_INVALID' });
       expect((await gateway.granted(sign({ ...analyst, iat: startSeconds + 2 }))).token).not.toBe(token);
     }
+  });
+
+  it('a token that is found while its tenant is revoked is not answered', async () => {
+    const clock = createMovableClock();
+    const kept = createMemoryCache({ clock });
+    const ledger = await openTestLedger();
+    const first = await startGateway({ clock, ledger, cache: kept });
+    const { token } = await first.granted(analyst);
+    const reached = createLatch();
+    const released = createLatch();
+    const get = async (key: string) => {
+      const found = await kept.get(key);
+      reached.open();
+      await released.opened;
+      return found;
+    };
+    const second = await startGateway({ clock, ledger, cache: { ...kept, get }, upstream: upstreamOf(first) });
+    const waiting = second.granted(analyst);
+    await reached.opened;
+    await revoke(second, { by: 'tenant', tenant: 'LAX', reason: 'test' });
+    released.open();
+    const answer = await waiting;
+    expect(answer.token).not.toBe(token);
+    expect(first.upstream.isLive(answer.token)).toBe(true);
   });
 
   it('a token that two sessions share is retired for both, and the newer session gets another', async () => {

@@ -385,3 +385,16 @@ it('forgets a tenant that is erased, with its before-images', async () => {
   expect(await house.rolloutLedger.forgetTenant(house.ledger.refOf('leaver'))).toBe(1);
   expect(await rows()).not.toContain('A secret of theirs');
 });
+
+it('goes on where a tenant is erased while it is under way', async () => {
+  const board = await openWith('first', 'second', 'the-leaver');
+  await board.publish(secondEdition);
+  const leaving: Call = async (operation, input) => {
+    const answer = await house.upstream(operation, input);
+    if (operation === (replaceDashboardContent as unknown))
+      await house.rolloutLedger.forgetTenant(house.ledger.refOf('the-leaver'));
+    return answer;
+  };
+  const { state, cohorts } = await apply(board, {}, { upstream: leaving, width: 1 });
+  expect([state, cohorts.map(({ states }) => states)]).toEqual(['finished', [{ applied: 2 }]]);
+});

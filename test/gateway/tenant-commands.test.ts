@@ -207,6 +207,6 @@ describe('tenants-provision', () => {
     const messageOf = async (input: object) => (await command('tenants-provision', input)).error?.message;
     expect(await messageOf({ templates: ['nothing'] })).toContain('delays, routes');
     expect(await messageOf({})).toContain('onSignUp');
-    expect(await messageOf({ clientIds: ['a\u0000b'], templates: ['delays'] })).toContain('control characters');
+    expect(await messageOf({ clientIds: ['a\u0001b'], templates: ['delays'] })).toContain('control characters');
   });
 });

@@ -73,6 +73,26 @@ for (const [name, { extra, urlOf }] of Object.entries(servers)) {
       expect((await caches[0].sharing.once('fenced', createWork('third').work)).text).toBe('good next 1');
     });
 
+    it('nor can it while the next one is still at work: its own is ended, and it takes what the other makes', async () => {
+      const stopped = await open({ sharingLimits: { ...shortLease, leaseMs: 60_000 } });
+      onTestFinished(() => stopped.close());
+      const [slow, next] = [createWork('slow'), createWork('next')];
+      const [slowLatch, nextLatch] = [createLatch(), createLatch()];
+      slow.state.until = slowLatch.opened;
+      next.state.until = nextLatch.opened;
+      const first = stopped.sharing.once('overtaken', slow.work);
+      await expect.poll(() => slow.state.begun).toBe(1);
+      const admin = new Redis(redis.url);
+      await admin.del('{overtaken}:lease');
+      admin.disconnect();
+      const second = caches[1].sharing.once('overtaken', next.work);
+      await expect.poll(() => next.state.begun).toBe(1);
+      slowLatch.open();
+      await expect.poll(() => slow.discarded).toEqual(['good slow 1']);
+      nextLatch.open();
+      for (const made of [first, second]) expect((await made).text).toBe('good next 1');
+    });
+
     it('the lease of a holder that is gone ends, and another takes over', async () => {
       const dying = await open({ sharingLimits: shortLease });
       const waiting = await open({ sharingLimits: shortLease });

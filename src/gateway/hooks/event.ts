@@ -33,8 +33,8 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * Decodes the body of a hook. An event may not have occurred later than `toleranceSeconds` from now: no later one could undo it.
- * Throws INVALID_REQUEST_BODY.
+ * Decodes the body of a hook. An event may not have occurred later than `toleranceSeconds` from now: no later one could undo it; nor
+ * before 1970, which databases write in ways of their own. Throws INVALID_REQUEST_BODY.
  */
 export const decodeHook = (
   kind: TenantEventKind,
@@ -53,5 +53,6 @@ export const decodeHook = (
   if (occurredAt.getTime() > clock.now().getTime() + toleranceSeconds * 1000) {
     refuse("occurredAt lies in the future: send when it happened, and set the sender's clock.", 'hook-from-the-future');
   }
+  if (occurredAt.getTime() < 0) refuse('occurredAt lies before 1970: send when it happened.', 'hook-from-the-past');
   return { kind, clientId: result.data.clientId, occurredAt };
 };

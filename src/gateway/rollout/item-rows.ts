@@ -21,13 +21,14 @@ const itemsOf = (db: Db) =>
 
 const parsed = <T>(text: string | null): T | null => (text === null ? null : JSON.parse(text));
 
-const loadItem = async (db: Db, { rolloutId, dashboardId }: ItemKey): Promise<RolloutItem> => {
+const findItem = async (db: Db, { rolloutId, dashboardId }: ItemKey): Promise<RolloutItem | undefined> => {
   const row = await itemsOf(db)
     .selectAll('rollout_items')
     .select(['rollouts.template', 'tenants.client_id', 'dashboards.template_version as version'])
     .where('rollout_items.rollout_id', '=', rolloutId)
     .where('rollout_items.dashboard_id', '=', dashboardId)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
   const before = parsed<DashboardContent>(row.before_content);
   const after = parsed<DashboardContent>(row.after_content);
   return {
@@ -122,7 +123,7 @@ export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
     const found = await wanted.where('state', 'in', states).orderBy('dashboard_id').execute();
     return found.map(({ dashboard_id }) => dashboard_id);
   },
-  loadItem: (key) => loadItem(db, key),
+  findItem: (key) => findItem(db, key),
   prepare: async (key, { before, after, conflicts }) => {
     await updateItem(db, key, {
       state: 'prepared',

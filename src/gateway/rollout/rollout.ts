@@ -96,7 +96,8 @@ export type ItemRows = {
   readonly count: (id: string) => Promise<readonly Count[]>;
   /** Ids of the dashboards of these states, in order; of one cohort where it is given. */
   readonly listIds: (id: string, states: readonly ItemState[], cohort?: number) => Promise<readonly string[]>;
-  readonly loadItem: (key: ItemKey) => Promise<RolloutItem>;
+  /** Undefined: its tenant was erased, and this with it. */
+  readonly findItem: (key: ItemKey) => Promise<RolloutItem | undefined>;
   readonly prepare: (key: ItemKey, preparation: Preparation) => Promise<void>;
   readonly settle: (target: ItemTarget, settlement: Settlement) => Promise<void>;
   /** Those that somebody has to look at, without their contents. */

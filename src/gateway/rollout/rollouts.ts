@@ -89,7 +89,8 @@ const createStep =
   (run: Run, step: string, workOn: WorkOn) =>
   async (dashboardId: string): Promise<Settlement> => {
     await run.keepLease();
-    const item = await run.ledger.loadItem({ rolloutId: run.rollout.id, dashboardId });
+    const item = await run.ledger.findItem({ rolloutId: run.rollout.id, dashboardId });
+    if (item === undefined) return { state: 'missing' };
     const settlement = await workOn(item);
     await record(run, codeOf(settlement), { step, state: settlement.state }, item.clientId);
     return settlement;
