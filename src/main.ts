@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves, type Handle } from './compose.js';
-import { PolicyFaults } from './gateway/policy-source.js';
+import { PolicyFaults } from './gateway/policy/policy-source.js';
 import { answerStarting } from './http/starting.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
 import { bufferedOutput, createLog } from './platform/log.js';

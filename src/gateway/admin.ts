@@ -7,9 +7,9 @@ import type { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { hashToken, isSameHash } from '../platform/keys.js';
 import type { Log } from '../platform/log.js';
-import { explain } from './answer.js';
-import { readText } from './body.js';
-import { bearerOf } from './credential.js';
+import { explain } from './http/answer.js';
+import { readText } from './http/body.js';
+import { bearerOf } from './sessions/credential.js';
 import { encodeError } from './wire.js';
 
 /** What an operator can have done. */

@@ -13,8 +13,8 @@ import {
   type VerifiedJwt,
   verifyJwt,
 } from '../platform/jwt.js';
-import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
 import type { FailedSessions } from './limits.js';
+import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './sessions/credential.js';
 
 export type IdentityOptions = Origins & {
   readonly issuers: readonly JwtIssuer[];

@@ -9,8 +9,8 @@ import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Limiter, Limiters } from '../platform/limiter.js';
 import { createSingleFlight } from '../platform/single-flight.js';
-import { addressOf } from './address.js';
 import type { Session } from './identity.js';
+import { addressOf } from './sessions/address.js';
 
 /** Requests in a minute; null: no limit. */
 export type LimitSettings = {

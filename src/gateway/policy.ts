@@ -6,7 +6,8 @@ import { basename } from 'node:path';
 import type { AccessPermissions, GuestPermission } from '../domain/guest.js';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { celMoment } from './cel-moment.js';
+import type { Session } from './identity.js';
+import { celMoment } from './policy/cel-moment.js';
 import {
   type Bound,
   type BoundValues,
@@ -15,13 +16,12 @@ import {
   combineRestrictions,
   EmptyIntersection,
   type Restriction,
-} from './combine.js';
-import { dashboardIdOf } from './dashboard-id.js';
-import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
-import type { Session } from './identity.js';
-import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy-file.js';
-import { createLifetimes } from './policy-time.js';
-import { isTimezone } from './timezone.js';
+} from './policy/combine.js';
+import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './policy/expression.js';
+import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy/policy-file.js';
+import { createLifetimes } from './policy/policy-time.js';
+import { isTimezone } from './policy/timezone.js';
+import { dashboardIdOf } from './provisioning/dashboard-id.js';
 import type { EmbedTokenBody } from './wire.js';
 
 /** What the policy grants this user in this tenant. */

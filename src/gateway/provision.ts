@@ -10,21 +10,21 @@ import { Refusal } from '../domain/refusal.js';
 import { mapBounded } from '../platform/bounded.js';
 import type { Log } from '../platform/log.js';
 import { createSingleFlight } from '../platform/single-flight.js';
-import type { Audit } from './audit.js';
-import { type Capabilities, fixedCapabilities } from './capabilities.js';
-import { dashboardIdOf } from './dashboard-id.js';
-import { createEmbedIndex } from './embed-index.js';
+import type { Audit } from './audit/audit.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { TemplateVersion } from './made-copy.js';
-import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
-import type { Policy, Template } from './policy-file.js';
-import { createProvisionMemory } from './provision-memory.js';
-import { createProvisioned } from './provisioned.js';
-import type { DashboardRow, Place, TenantDashboards } from './provisioned-rows.js';
-import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './settle-template.js';
-import { unavailable } from './upstream.js';
+import type { Policy, Template } from './policy/policy-file.js';
+import { dashboardIdOf } from './provisioning/dashboard-id.js';
+import { createEmbedIndex } from './provisioning/embed-index.js';
+import type { TemplateVersion } from './provisioning/made-copy.js';
+import { createMakeDashboard, tenantDeleted } from './provisioning/make-dashboard.js';
+import { createProvisionMemory } from './provisioning/provision-memory.js';
+import { createProvisioned } from './provisioning/provisioned.js';
+import type { DashboardRow, Place, TenantDashboards } from './provisioning/provisioned-rows.js';
+import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './provisioning/settle-template.js';
+import { type Capabilities, fixedCapabilities } from './upstream/capabilities.js';
+import { unavailable } from './upstream/upstream.js';
 
-export type { ProvisionedDashboard, Settled } from './settle-template.js';
+export type { ProvisionedDashboard, Settled } from './provisioning/settle-template.js';
 
 export type ProvisionRequest = {
   readonly policy: Policy;

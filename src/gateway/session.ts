@@ -3,21 +3,21 @@
  * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Accounting, Considered, Trace } from './accounting.js';
-import type { FindEmbeds } from './granted-embeds.js';
-import type { GuestRequestOf } from './guest-request.js';
+import type { Accounting, Considered, Trace } from './audit/accounting.js';
 import type { Identity } from './identity.js';
 import type { Limits } from './limits.js';
-import type { LiveToken } from './live-tokens.js';
-import type { Policies } from './policies.js';
+import type { Policies } from './policy/policies.js';
+import type { Policy } from './policy/policy-file.js';
 import type { Decide } from './policy.js';
-import type { Policy } from './policy-file.js';
 import type { Provision } from './provision.js';
-import { grantedEmbeds } from './shown-embeds.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
 import { type Account, type GuestToken, Outdated } from './token.js';
-import { unavailable } from './unavailable.js';
+import type { FindEmbeds } from './tokens/granted-embeds.js';
+import type { GuestRequestOf } from './tokens/guest-request.js';
+import type { LiveToken } from './tokens/live-tokens.js';
+import { grantedEmbeds } from './tokens/shown-embeds.js';
+import { unavailable } from './upstream/unavailable.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './wire.js';
 
 export type SessionSteps = {

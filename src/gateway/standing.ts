@@ -1,14 +1,14 @@
 /** Whether a user and a tenant may have tokens at all just now, whatever the policy grants. */
 import { LRUCache } from 'lru-cache';
 import { createSingleFlight } from '../platform/single-flight.js';
-import type { Scope, Scopes } from './epoch-scopes.js';
-import type { Epochs } from './epochs.js';
 import type { ForgetClient } from './erasure/memory.js';
 import { refuseRevoked, type Session } from './identity.js';
 import type { TenantState } from './ledger/ledger.js';
 import type { Tenants } from './tenants/tenants.js';
 import { suspended } from './tenants/works.js';
-import { unavailable } from './upstream.js';
+import type { Scope, Scopes } from './tokens/epoch-scopes.js';
+import type { Epochs } from './tokens/epochs.js';
+import { unavailable } from './upstream/upstream.js';
 
 /** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
 export type Standing = (session: Session, clientId: string) => Promise<void> | void;

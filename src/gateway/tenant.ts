@@ -4,14 +4,14 @@ import { Refusal } from '../domain/refusal.js';
 import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
 import type { Log } from '../platform/log.js';
 import type { ForgetClient } from './erasure/memory.js';
-import { celClaims } from './expression.js';
 import type { Session } from './identity.js';
-import type { Policy } from './policy-file.js';
-import { PolicyFaults } from './policy-source.js';
-import type { TenantTable } from './tenant-csv.js';
-import { isTenantId, tenantIdShape } from './tenant-id.js';
-import { createTenantLookup, type FindTenants, type TenantLookup } from './tenant-lookup.js';
-import { closeTenantRule, type TenantHttp } from './tenant-rule.js';
+import type { TenantTable } from './lookup/tenant-csv.js';
+import { isTenantId, tenantIdShape } from './lookup/tenant-id.js';
+import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup/tenant-lookup.js';
+import { closeTenantRule, type TenantHttp } from './lookup/tenant-rule.js';
+import { celClaims } from './policy/expression.js';
+import type { Policy } from './policy/policy-file.js';
+import { PolicyFaults } from './policy/policy-source.js';
 
 /**
  * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of

@@ -8,15 +8,15 @@ import type { Call } from '../contract/client.js';
 import { createGuestToken, type GuestTokenRequest } from '../contract/guest-tokens.js';
 import type { Clock } from '../domain/ports.js';
 import { WaitedTooLong } from '../platform/sharing.js';
-import type { Minted } from './accounting.js';
-import { encodeClientId } from './dashboard-id.js';
-import type { Scope, Scopes } from './epoch-scopes.js';
-import type { Epochs } from './epochs.js';
-import { mintErrorOf } from './mint-refusal.js';
-import type { Policy } from './policy-file.js';
+import type { Minted } from './audit/accounting.js';
+import type { Policy } from './policy/policy-file.js';
+import { encodeClientId } from './provisioning/dashboard-id.js';
 import type { TenantWorks } from './tenants/works.js';
-import type { Held, TokenCache } from './token-cache.js';
-import { unavailable } from './unavailable.js';
+import type { Scope, Scopes } from './tokens/epoch-scopes.js';
+import type { Epochs } from './tokens/epochs.js';
+import { mintErrorOf } from './tokens/mint-refusal.js';
+import type { Held, TokenCache } from './tokens/token-cache.js';
+import { unavailable } from './upstream/unavailable.js';
 
 export type GuestToken = {
   readonly token: string;

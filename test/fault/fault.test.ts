@@ -1,7 +1,11 @@
 /** The gateway in front of a service in a process of its own, with a hostile network between the two. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import {
+  createHttpUpstream,
+  type UpstreamSettings,
+  usualUpstreamSettings,
+} from '../../src/gateway/upstream/http-upstream.js';
 import { type AnswerBody, captureLog, createMovableClock, demoPolicy, startGateway } from '../gateway/harness.js';
 import { get, post } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';

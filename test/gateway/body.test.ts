@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { readBody } from '../../src/gateway/body.js';
+import { readBody } from '../../src/gateway/http/body.js';
 
 test.each([new Error('aborted'), undefined])(
   'a body that the client cuts off (%s) is its fault, and no failure of ours',

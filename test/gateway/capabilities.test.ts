@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import { bound } from '../../src/contract/operations.js';
 import { capabilityNames } from '../../src/domain/capability.js';
-import { capabilityTable, documentedCapabilities, fixedCapabilities } from '../../src/gateway/capabilities.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import { capabilityTable, documentedCapabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
 import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
 import { listen } from './scripted-service.js';
 

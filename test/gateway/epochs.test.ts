@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Call } from '../../src/contract/client.js';
-import { createScopes } from '../../src/gateway/epoch-scopes.js';
-import { createEpochs } from '../../src/gateway/epochs.js';
 import { raiseEpochs } from '../../src/gateway/ledger/epochs.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { createTokenStep, Outdated } from '../../src/gateway/token.js';
-import { createTokenCache, type TokenCache } from '../../src/gateway/token-cache.js';
+import { createScopes } from '../../src/gateway/tokens/epoch-scopes.js';
+import { createEpochs } from '../../src/gateway/tokens/epochs.js';
+import { createTokenCache, type TokenCache } from '../../src/gateway/tokens/token-cache.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';

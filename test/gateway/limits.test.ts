@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
-import { addressOf } from '../../src/gateway/address.js';
 import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/limits.js';
+import { addressOf } from '../../src/gateway/sessions/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';
 

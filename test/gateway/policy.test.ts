@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../src/domain/refusal.js';
-import { intersectBound } from '../../src/gateway/combine.js';
 import type { Session } from '../../src/gateway/identity.js';
+import { intersectBound } from '../../src/gateway/policy/combine.js';
 import { createPolicyStep } from '../../src/gateway/policy.js';
 import { createTenants } from '../../src/gateway/tenant.js';
 import type { EmbedTokenBody } from '../../src/gateway/wire.js';

@@ -1,4 +1,4 @@
-import type { Audit, AuditEvent } from '../../src/gateway/audit.js';
+import type { Audit, AuditEvent } from '../../src/gateway/audit/audit.js';
 
 /** An audit that keeps its events in memory: for gateways whose audit is not what is tested. */
 export const createRecordingAudit = (): Audit & { readonly events: readonly AuditEvent[] } => {

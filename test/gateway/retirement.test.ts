@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { WireResponse } from '../../src/contract/client.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { fixedCapabilities } from '../../src/gateway/capabilities.js';
 import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
+import type { Policy } from '../../src/gateway/policy/policy-file.js';
 import { createPolicyStep } from '../../src/gateway/policy.js';
-import type { Policy } from '../../src/gateway/policy-file.js';
-import { createRetirement, type Retired } from '../../src/gateway/retirement.js';
 import { createTenantStep } from '../../src/gateway/tenant.js';
+import { createRetirement, type Retired } from '../../src/gateway/tokens/retirement.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { analyst, captureLog, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { changeablePolicies, policyOf } from './policies.js';

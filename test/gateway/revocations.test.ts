@@ -1,8 +1,8 @@
 /** Revocation with a real ledger and a scripted service: each race is played out, event by event. */
 import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
-import type { AuditEvent } from '../../src/gateway/audit.js';
-import { fixedCapabilities } from '../../src/gateway/capabilities.js';
+import type { AuditEvent } from '../../src/gateway/audit/audit.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLatch } from '../suites/sharing.js';
 import {

@@ -1,6 +1,6 @@
 /** The service is stopped after a first login: who was answered is answered again, and nobody else is. */
 import { describe, expect, it } from 'vitest';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/http-upstream.js';
+import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
 import { analyst, captureLog, createMovableClock, manager, regional, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 import { startScriptedService } from './scripted-service.js';

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
-import { fixedCapabilities } from '../../src/gateway/capabilities.js';
-import { createHttpTransport } from '../../src/gateway/http-transport.js';
-import type { Policy } from '../../src/gateway/policy-file.js';
-import { loadPolicy } from '../../src/gateway/policy-file.js';
+import type { Policy } from '../../src/gateway/policy/policy-file.js';
+import { loadPolicy } from '../../src/gateway/policy/policy-file.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
 import { sign, startGateway } from '../gateway/harness.js';
 import { changeablePolicies } from '../gateway/policies.js';
 import { call, cloneBoard, type House, noon, ok, openHouse, settings } from './house.js';

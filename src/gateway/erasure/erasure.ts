@@ -4,12 +4,12 @@
  */
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
-import { tenantScopeOf } from '../epoch-scopes.js';
 import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
 import type { Turn } from '../tenants/turns.js';
 import type { TenantWorks } from '../tenants/works.js';
+import { tenantScopeOf } from '../tokens/epoch-scopes.js';
 import type { Erased, Eraser, ErasureSubject } from './eraser.js';
 
 /** Names no tenant: whoever may read it asks by clientId. */

@@ -4,8 +4,8 @@
  */
 import type { Ledger } from '../ledger/ledger.js';
 import { deletePendingOf } from '../ledger/pending-revocations.js';
-import type { Revocations } from '../revocations.js';
-import { unavailable } from '../unavailable.js';
+import type { Revocations } from '../tokens/revocations.js';
+import { unavailable } from '../upstream/unavailable.js';
 import type { Erased, Eraser } from './eraser.js';
 
 /** Ends every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE where the service could not be told yet. */

@@ -7,7 +7,7 @@ import { eraseClient } from '../../contract/client-erasure.js';
 import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
 import { Refusal } from '../../domain/refusal.js';
-import { unavailable } from '../upstream.js';
+import { unavailable } from '../upstream/upstream.js';
 import type { Erased, Eraser } from './eraser.js';
 
 export type ErasureCapability = 'erase-client' | 'delete-dashboard';

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Audit } from '../audit.js';
-import { readText } from '../body.js';
+import type { Audit } from '../audit/audit.js';
+import { readText } from '../http/body.js';
 import type { EventAnswer, Lifecycle } from '../tenants/lifecycle.js';
 import type { TenantEventKind } from '../tenants/state.js';
 import type { TenantEvent } from '../tenants/tenants.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
-import { type Answer, answerError, explain, noHeaders } from '../answer.js';
+import { type Answer, answerError, explain, noHeaders } from '../http/answer.js';
 import type { TenantEventKind } from '../tenants/state.js';
 import type { AnswerHook, HookTrace } from './hooks.js';
 

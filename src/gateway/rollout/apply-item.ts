@@ -4,9 +4,9 @@
  */
 import type { DashboardContent } from '../../domain/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import { isSameBoard, mergeDashboard } from '../merge-dashboard.js';
 import type { Copy } from './copies.js';
 import { type Drift, type Judge, judgeDrift } from './drift.js';
+import { isSameBoard, mergeDashboard } from './merge-dashboard.js';
 import type { Rollout, RolloutItem, RolloutLedger, Settlement } from './rollout.js';
 
 export type ItemWork = Judge & {

@@ -1,7 +1,7 @@
 /** How a tenant's copy stands to the template: what it was made from, what the tenant made of it, and what the template wants now. */
 import { Refusal } from '../../domain/refusal.js';
-import { type DashboardMerge, isSameBoard, mergeDashboard } from '../merge-dashboard.js';
 import type { Copies, Copy } from './copies.js';
+import { type DashboardMerge, isSameBoard, mergeDashboard } from './merge-dashboard.js';
 import type { TenantDashboard } from './rollout.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 

@@ -3,8 +3,8 @@ import type { Kysely, Updateable } from 'kysely';
 import type { DashboardContent } from '../../domain/dashboard.js';
 import type { Clock } from '../../domain/ports.js';
 import type { ItemState, LedgerTables } from '../ledger/ledger.js';
-import type { Conflict } from '../three-way.js';
 import type { ItemKey, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';
+import type { Conflict } from './three-way.js';
 
 type Db = Kysely<LedgerTables>;
 

@@ -2,8 +2,7 @@
 import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';
-import type { Policy } from '../policy-file.js';
-import type { Conflict } from '../three-way.js';
+import type { Policy } from '../policy/policy-file.js';
 import { cohortName } from './cohorts.js';
 import { createCopies } from './copies.js';
 import { type Drift, judgeDrift, rememberVersions } from './drift.js';
@@ -11,6 +10,7 @@ import { eachOf } from './pool.js';
 import type { RolloutLedger } from './rollout.js';
 import { loadRollout } from './rollouts.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
+import type { Conflict } from './three-way.js';
 
 export type PlanDeps = {
   readonly upstream: Call;

@@ -1,9 +1,9 @@
 /** One tenant's copy in a rollback: exactly what it was before, and only where it still is what the roll-out made of it. */
 import type { DashboardContent } from '../../domain/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import { isSameBoard } from '../merge-dashboard.js';
 import type { Copies, Copy } from './copies.js';
 import type { FindVersion } from './drift.js';
+import { isSameBoard } from './merge-dashboard.js';
 import type { Rollout, RolloutItem, RolloutLedger, Settlement } from './rollout.js';
 
 export type RestoreWork = {

@@ -1,8 +1,8 @@
 /** What a roll-out is, and what is remembered of it: every step of every dashboard, so that one that was interrupted goes on where it stood. */
 import type { DashboardContent } from '../../domain/dashboard.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
-import type { Conflict } from '../three-way.js';
 import type { CohortPlan } from './cohorts.js';
+import type { Conflict } from './three-way.js';
 
 /** A copy that provisioning made, and the template's version that it was made from; null: from before versions were kept. */
 export type TenantDashboard = {

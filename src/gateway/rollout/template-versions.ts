@@ -4,9 +4,9 @@ import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Capabilities } from '../capabilities.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type TemplateContent, templateVersionOf } from '../template-version.js';
+import { type TemplateContent, templateVersionOf } from '../provisioning/template-version.js';
+import type { Capabilities } from '../upstream/capabilities.js';
 
 export type TemplateVersion = {
   readonly template: string;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import { type AdminCommand, adminCommand } from '../admin.js';
-import type { Audit } from '../audit.js';
+import type { Audit } from '../audit/audit.js';
 import type { Erasure } from '../erasure/erasure.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Lifecycle } from './lifecycle.js';

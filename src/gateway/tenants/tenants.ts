@@ -4,9 +4,9 @@
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
-import { tenantScopeOf } from '../epoch-scopes.js';
 import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
+import { tenantScopeOf } from '../tokens/epoch-scopes.js';
 import { newestOf, stateOf, type TenantEventKind, type TenantMoments, withEvent } from './state.js';
 
 export type TenantEvent = { readonly kind: TenantEventKind; readonly clientId: string; readonly occurredAt: Date };

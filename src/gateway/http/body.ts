@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../../domain/refusal.js';
+import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../wire.js';
+
+const refuse = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+
+/** The reason of a body that was not read to its end: its connection cannot be used again. */
+export const bodyTooLarge = 'body-too-large';
+
+const jsonType = /^application\/json *(;|$)/i;
+
+const tooLarge = (maxBytes: number): Refusal => refuse(`The body is larger than ${maxBytes} bytes.`, bodyTooLarge);
+
+/** The body as it was sent, for what is signed over it. Throws INVALID_REQUEST_BODY, also where it was read before. */
+export const readText = (request: IncomingMessage, maxBytes: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    if (request.readableEnded) reject(readBefore());
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      request.removeAllListeners('data');
+      request.pause();
+      reject(tooLarge(maxBytes));
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    const endedEarly = (): void => reject(refuse('The body ended early.', 'body-ended-early'));
+    // A connection that the client cuts is an error of the request: theirs, not ours.
+    request.on('error', endedEarly);
+    request.on('close', endedEarly);
+  });
+
+const readBefore = (): Refusal =>
+  refuse(
+    'The body was read before it reached the gateway: mount the gateway before what reads it.',
+    'body-read-before',
+  );
+
+const hasBody = ({ headers }: IncomingMessage): boolean => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers;
+  return encoding !== undefined || (length !== undefined && length !== '0');
+};
+
+/** What a host app's own parser left, where the gateway is mounted behind one. */
+const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
+  const parsed: unknown = 'body' in request ? request.body : undefined;
+  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseBody(parsed.toString('utf8'));
+  if (parsed !== undefined) return decodeBody(parsed);
+  throw readBefore();
+};
+
+/** The body of a request, which may have none. Throws INVALID_REQUEST_BODY. */
+export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<EmbedTokenBody> => {
+  if (!hasBody(request)) return {};
+  const { 'content-type': type = '', 'content-length': length } = request.headers;
+  if (Number(length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  if (!jsonType.test(type)) {
+    throw refuse('The body must be sent as Content-Type: application/json, or left out.', 'body-not-json');
+  }
+  return request.readableEnded ? parsedBefore(request) : readText(request, maxBodyBytes).then(parseBody);
+};

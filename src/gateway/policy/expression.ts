@@ -1,0 +1,193 @@
+/**
+ * The policy's expressions: CEL over declared variables. A misspelt claim, a wrong type and what could run long are
+ * faults when the policy is loaded; what cannot be evaluated for one user denies that user.
+ */
+import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
+import type { JwtClaims } from '../../platform/jwt.js';
+
+export const claimTypes = ['string', 'int', 'double', 'bool', 'list<string>'] as const;
+export type ClaimType = (typeof claimTypes)[number];
+export type ClaimSchema = Readonly<Record<string, ClaimType>>;
+
+/** A value of a claim as CEL has it. */
+export type CelValue = string | bigint | number | boolean | readonly string[] | null;
+export type CelClaims = Readonly<Record<string, CelValue>>;
+
+export type SessionVariables = { readonly claims: CelClaims };
+export type PolicyVariables = {
+  readonly user: {
+    readonly id: string;
+    readonly issuer: string;
+    readonly roles: readonly string[];
+    readonly claims: CelClaims;
+  };
+  readonly tenant: { readonly id: string };
+  readonly now: Date;
+};
+
+/** A checked expression. `evaluate` throws ExpressionFault. `at` is `file:line:column`. */
+export type Expression<Variables> = {
+  readonly source: string;
+  readonly at: string;
+  /** Whether its value may change with time alone. */
+  readonly readsNow: boolean;
+  readonly evaluate: (variables: Variables) => unknown;
+};
+
+/** An expression that cannot be evaluated for this user. Holds no value of a claim: it goes to the log. */
+export class ExpressionFault extends Error {
+  override readonly name = 'ExpressionFault';
+  constructor(
+    readonly at: string,
+    readonly source: string,
+    readonly code: string,
+  ) {
+    super(`${at}: ${code} in ${source}`);
+  }
+}
+
+/** What is wrong with an expression as written. `offset` counts characters from its start. */
+export type ExpressionError = { readonly message: string; readonly offset: number };
+
+/** The longest list that a claim may be; a longer one counts as a claim of the wrong type. */
+export const maxClaimList = 256;
+const maxComprehensionDepth = 2;
+const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
+
+/** A value that fits no declared type: reading it is a type mismatch, where a missing claim is `has() == false`. */
+const mismatch = null;
+
+const celClaim = (value: unknown, type: ClaimType): CelValue => {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? value : mismatch;
+    case 'bool':
+      return typeof value === 'boolean' ? value : mismatch;
+    case 'double':
+      return typeof value === 'number' ? value : mismatch;
+    case 'int':
+      return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : mismatch;
+    case 'list<string>':
+      return Array.isArray(value) && value.length <= maxClaimList && value.every((item) => typeof item === 'string')
+        ? value
+        : mismatch;
+  }
+};
+
+/** The declared claims of a session, in CEL's types. */
+export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
+  const result: Record<string, CelValue> = Object.create(null);
+  for (const [name, type] of Object.entries(schema)) {
+    if (Object.hasOwn(claims, name) && claims[name] !== undefined) result[name] = celClaim(claims[name], type);
+  }
+  return result;
+};
+
+const isNode = (value: unknown): value is ASTNode =>
+  typeof value === 'object' && value !== null && 'op' in value && 'args' in value && 'start' in value;
+
+const children = (value: unknown): readonly ASTNode[] => {
+  if (isNode(value)) return [value];
+  return Array.isArray(value) ? value.flatMap(children) : [];
+};
+
+const callName = (node: ASTNode): string | null => (node.op === 'call' || node.op === 'rcall' ? node.args[0] : null);
+
+const refusedCall = (node: ASTNode, depth: number, isPresenceRefused: boolean): ExpressionError | null => {
+  const name = callName(node);
+  const refuse = (message: string) => ({ message, offset: node.start });
+  if (name === 'matches') {
+    return refuse(
+      'matches() is not available, because one pattern can block the gateway for minutes; use startsWith, endsWith, contains or ==',
+    );
+  }
+  if (name === 'has' && isPresenceRefused) {
+    return refuse(
+      'a restriction must not depend on whether a claim is present: a user could lose it by losing the claim; choose by user.roles or tenant.id',
+    );
+  }
+  if (depth > maxComprehensionDepth) {
+    return refuse(`comprehensions (all, exists, map, filter) may be nested ${maxComprehensionDepth} deep`);
+  }
+  return null;
+};
+
+const findRefused = (node: ASTNode, depth: number, isPresenceRefused: boolean): ExpressionError | null => {
+  const here = depth + (comprehensions.has(callName(node) ?? '') ? 1 : 0);
+  const refused = refusedCall(node, here, isPresenceRefused);
+  if (refused !== null) return refused;
+  for (const child of children(node.args)) {
+    const found = findRefused(child, here, isPresenceRefused);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+const namesNow = (node: ASTNode): boolean =>
+  (node.op === 'id' && node.args === 'now') || children(node.args).some(namesNow);
+
+const fitsType = (type: string, expected: readonly string[]): boolean =>
+  type === 'dyn' || expected.includes(type) || (expected.includes('list<string>') && /^list<(T|dyn)>$/.test(type));
+
+const describe = (error: unknown): ExpressionError => {
+  if (error instanceof ParseError || error instanceof CheckError) {
+    return { message: error.summary, offset: error.range?.start ?? 0 };
+  }
+  throw error;
+};
+
+export type CompileOptions = {
+  readonly source: string;
+  readonly at: string;
+  /** CEL types that the result may have. */
+  readonly expected: readonly string[];
+  /** Refuses `has`, for the choice of a restriction. */
+  readonly isPresenceRefused?: boolean;
+};
+
+export type Compile<Variables> = (options: CompileOptions) => Expression<Variables> | ExpressionError;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'evaluation_failed';
+
+const compileIn =
+  <Variables extends Record<string, unknown>>(environment: Environment): Compile<Variables> =>
+  ({ source, at, expected, isPresenceRefused = false }) => {
+    try {
+      const program = environment.parse(source);
+      const refused = findRefused(program.ast, 0, isPresenceRefused);
+      if (refused !== null) return refused;
+      const { valid, type = 'dyn', error } = program.check();
+      if (!valid) return describe(error);
+      if (!fitsType(type, expected)) {
+        return { message: `gives ${type} where ${expected.join(' or ')} is needed`, offset: 0 };
+      }
+      const evaluate = (variables: Variables): unknown => {
+        try {
+          return program(variables);
+        } catch (cause) {
+          throw new ExpressionFault(at, source, codeOf(cause));
+        }
+      };
+      return { source, at, readsNow: namesNow(program.ast), evaluate };
+    } catch (error) {
+      return describe(error);
+    }
+  };
+
+const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 1000 };
+
+/** Compiles the expressions of one policy: those over `claims`, and those over `user`, `tenant` and `now`. */
+export const createCompilers = (
+  claims: ClaimSchema,
+): { readonly session: Compile<SessionVariables>; readonly policy: Compile<PolicyVariables> } => ({
+  session: compileIn(new Environment({ limits }).registerVariable('claims', { schema: { ...claims } })),
+  policy: compileIn(
+    new Environment({ limits })
+      .registerVariable('user', {
+        schema: { id: 'string', issuer: 'string', roles: 'list<string>', claims: { ...claims } },
+      })
+      .registerVariable('tenant', { schema: { id: 'string' } })
+      .registerVariable('now', 'google.protobuf.Timestamp'),
+  ),
+});

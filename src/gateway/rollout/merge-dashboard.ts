@@ -1,0 +1,229 @@
+/**
+ * Brings a changed template into a tenant's copy: three-way, field by field. What only the template changed is taken, what only the tenant changed
+ * stays, and what both changed is reported as a conflict and stays the tenant's. Pure.
+ */
+import { isSameJson } from '../../domain/canonical-json.js';
+import type { DashboardContent, DashboardFilter } from '../../domain/dashboard.js';
+import type { GridCard, MetricDefinition } from '../../domain/metric.js';
+import {
+  type Conflict,
+  type Keyed,
+  type Merged,
+  mergeFields,
+  mergeKeyed,
+  mergeOrder,
+  mergeWhole,
+  type Versions,
+} from './three-way.js';
+
+type ContentMetric = DashboardContent['metrics'][number];
+
+/** A metric with its cards: what takes one away takes the other. */
+type Piece = Pick<ContentMetric, 'name' | 'placement' | 'definition'> & { readonly cards: readonly GridCard[] };
+
+/** A dashboard's content by the keys that its versions share: the metrics' ids in the template, the filters' names. */
+type KeyedContent = {
+  readonly pieces: Keyed<Piece>;
+  readonly filters: Keyed<DashboardFilter>;
+  readonly gridMargin: readonly number[];
+  /** Which card comes when: its metric's key and its number among that metric's. */
+  readonly cardOrder: readonly string[];
+  readonly sources: ReadonlyMap<string, ContentMetric>;
+};
+
+export type DashboardMerge = {
+  /** For the tenant's copy: its metrics under their own ids, new ones under the template's. Conflicts are as the tenant has them. */
+  readonly content: DashboardContent;
+  readonly conflicts: readonly Conflict[];
+  /** Whether the tenant's copy is another than the template was that it was made from. */
+  readonly isEdited: boolean;
+  /** Whether `content` is another than the tenant's copy. */
+  readonly isChanged: boolean;
+};
+
+const idsOf = (...contents: readonly DashboardContent[]): ReadonlySet<string> =>
+  new Set(contents.flatMap(({ metrics }) => metrics.map(({ metricId }) => metricId)));
+
+/** A metric's key is its own id where a template has it, otherwise its nearest ancestor there; a second copy of one is a metric of its own. */
+const metricKeys = ({ metrics }: DashboardContent, templateIds: ReadonlySet<string>): ReadonlyMap<string, string> => {
+  const own = idsOf({ metrics } as DashboardContent);
+  const taken = new Set<string>();
+  const keys = new Map<string, string>();
+  for (const { metricId, lineage } of metrics) {
+    const ancestor = templateIds.has(metricId)
+      ? metricId
+      : lineage.find((id) => templateIds.has(id) && !own.has(id) && !taken.has(id));
+    const key = ancestor ?? metricId;
+    taken.add(key);
+    keys.set(metricId, key);
+  }
+  return keys;
+};
+
+const cardOf = ({ x, y, w, h }: GridCard): GridCard => ({ x, y, w, h });
+
+const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): KeyedContent => {
+  const keys = metricKeys(content, templateIds);
+  const cards = new Map<string, GridCard[]>();
+  const cardOrder: string[] = [];
+  for (const card of content.layout) {
+    const key = keys.get(card.metricId);
+    if (key === undefined) continue;
+    const before = cards.get(key) ?? [];
+    cardOrder.push(JSON.stringify([key, before.length]));
+    cards.set(key, [...before, cardOf(card)]);
+  }
+  const keyOf = ({ metricId }: ContentMetric): string => keys.get(metricId) ?? metricId;
+  const pieceOf = (metric: ContentMetric): Piece => {
+    const { name, placement, definition } = metric;
+    return { name, placement, definition, cards: cards.get(keyOf(metric)) ?? [] };
+  };
+  return {
+    pieces: new Map(content.metrics.map((metric) => [keyOf(metric), pieceOf(metric)])),
+    filters: new Map(content.filters.map((filter) => [filter.name.toLowerCase(), filter])),
+    gridMargin: content.gridMargin,
+    cardOrder,
+    sources: new Map(content.metrics.map((metric) => [keyOf(metric), metric])),
+  };
+};
+
+/** Names that a merge of parts can break: the sort's, and those of columns, which are unique. */
+const isSound = ({ dimensions, measures, sort, filters }: MetricDefinition): boolean => {
+  const names = [...dimensions, ...measures].map(({ name }) => name.toLowerCase());
+  const filterNames = filters.map(({ name }) => name.toLowerCase());
+  return (
+    names.length > 0 &&
+    new Set(names).size === names.length &&
+    new Set(filterNames).size === filterNames.length &&
+    sort.every(({ name }) => names.includes(name.toLowerCase()))
+  );
+};
+
+const mergeDefinition = (versions: Versions<unknown>, path: string): Merged<unknown> => {
+  const at = versions as Versions<MetricDefinition | undefined>;
+  const merged = mergeFields(at, path, (part, where, name) =>
+    name === 'chart' ? mergeFields(part as Versions<object | undefined>, where) : mergeWhole(part, where),
+  );
+  const { value } = merged;
+  const isMixed = value !== undefined && !isSameJson(value, at.template) && !isSameJson(value, at.tenant);
+  return isMixed && !isSound(value) ? { value: at.tenant, conflicts: [{ path, kind: 'changed-by-both' }] } : merged;
+};
+
+const mergePiece = (versions: Versions<Piece | undefined>, key: string): Merged<Piece | undefined> =>
+  mergeFields(versions, `metrics[${JSON.stringify(key)}]`, (part, path, name) =>
+    name === 'definition' ? mergeDefinition(part, path) : mergeWhole(part, path),
+  );
+
+/** Columns and default are of one data type: where that changed, the filter is one thing. */
+const mergeFilter = (
+  versions: Versions<DashboardFilter | undefined>,
+  key: string,
+): Merged<DashboardFilter | undefined> => {
+  const path = `filters[${JSON.stringify(key)}]`;
+  const { base, template, tenant } = versions;
+  const isOfOneType = template?.dataType === tenant?.dataType && (base ?? template)?.dataType === template?.dataType;
+  return isOfOneType ? mergeFields(versions, path) : mergeWhole(versions, path);
+};
+
+const overlaps = (a: GridCard, b: GridCard): boolean =>
+  a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+
+/** The last row that a card may begin in. */
+const lastRow = 10_000;
+
+/** A card that the template places over one that the tenant arranged goes below everything. */
+const withoutOverlaps = (merged: Keyed<Piece>, { base, tenant }: Versions<KeyedContent>): Keyed<Piece> => {
+  const isTenants = (key: string, { cards }: Piece): boolean => isSameJson(cards, tenant.pieces.get(key)?.cards);
+  const isArranged = ([key, piece]: readonly [string, Piece]): boolean =>
+    isTenants(key, piece) && !isSameJson(piece.cards, base.pieces.get(key)?.cards);
+  const arranged = [...merged].filter(isArranged).flatMap(([, { cards }]) => cards);
+  let bottom = Math.max(0, ...[...merged.values()].flatMap(({ cards }) => cards.map(({ y, h }) => y + h)));
+  const settle = (card: GridCard): GridCard => {
+    if (!arranged.some((other) => overlaps(card, other))) return card;
+    const moved = { ...card, y: Math.min(lastRow, bottom) };
+    bottom += card.h;
+    return moved;
+  };
+  return new Map(
+    [...merged].map(([key, piece]) => [
+      key,
+      isTenants(key, piece) ? piece : { ...piece, cards: piece.cards.map(settle) },
+    ]),
+  );
+};
+
+type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'gridMargin' | 'cardOrder'>;
+
+/** Content again: under the tenant's ids what it has, under the template's what is new to it. */
+const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: DashboardContent): DashboardContent => {
+  const { pieces } = board;
+  const sourceOf = (key: string): ContentMetric | undefined =>
+    versions.tenant.sources.get(key) ?? versions.template.sources.get(key);
+  return {
+    ...tenant,
+    gridMargin: board.gridMargin,
+    filters: [...board.filters.values()],
+    metrics: [...pieces].flatMap(([key, { cards: _, ...piece }]) => {
+      const source = sourceOf(key);
+      return source === undefined ? [] : [{ metricId: source.metricId, lineage: source.lineage, ...piece }];
+    }),
+    layout: board.cardOrder.flatMap((place) => {
+      const [key, index]: [string, number] = JSON.parse(place);
+      const card = pieces.get(key)?.cards[index];
+      const source = sourceOf(key);
+      return card === undefined || source === undefined ? [] : [{ metricId: source.metricId, ...card }];
+    }),
+  };
+};
+
+const boardOf = ({ pieces, filters, gridMargin, cardOrder }: Board): unknown => [
+  [...pieces],
+  [...filters],
+  gridMargin,
+  cardOrder,
+];
+
+/**
+ * Whether two contents show the same, each under its own metric ids: `templates` say which ids stand for one another. Metadata and what else a copy does
+ * not take from its template is not looked at.
+ */
+export const isSameBoard = (
+  a: DashboardContent,
+  b: DashboardContent,
+  ...templates: readonly DashboardContent[]
+): boolean => {
+  const ids = idsOf(...templates);
+  return isSameJson(boardOf(keyed(a, ids)), boardOf(keyed(b, ids)));
+};
+
+/** `base` is the template that the tenant's copy was made from, `template` the one that it is to follow. */
+export const mergeDashboard = (given: Versions<DashboardContent>): DashboardMerge => {
+  const ids = idsOf(given.base, given.template);
+  const versions: Versions<KeyedContent> = {
+    base: keyed(given.base, ids),
+    template: keyed(given.template, ids),
+    tenant: keyed(given.tenant, ids),
+  };
+  const pick = <Name extends keyof KeyedContent>(name: Name): Versions<KeyedContent[Name]> => ({
+    base: versions.base[name],
+    template: versions.template[name],
+    tenant: versions.tenant[name],
+  });
+  const pieces = mergeKeyed(pick('pieces'), mergePiece);
+  const filters = mergeKeyed(pick('filters'), mergeFilter);
+  const gridMargin = mergeWhole(pick('gridMargin'), 'gridMargin');
+  const board: Board = {
+    pieces: withoutOverlaps(pieces.value, versions),
+    filters: filters.value,
+    gridMargin: gridMargin.value,
+    cardOrder: mergeOrder(pick('cardOrder')),
+  };
+  const tenant = boardOf(versions.tenant);
+  const content = contentFrom(board, versions, given.tenant);
+  return {
+    content,
+    conflicts: [...pieces.conflicts, ...filters.conflicts, ...gridMargin.conflicts],
+    isEdited: !isSameJson(tenant, boardOf(versions.base)),
+    isChanged: !isSameJson(tenant, boardOf(keyed(content, ids))),
+  };
+};

@@ -1,0 +1,76 @@
+/** Where a session may be carried, and from which pages. Knows headers only. */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isOrigin, originMend } from '../../platform/origin.js';
+
+/** The Bearer credential, possibly empty; null where the header is absent or of another scheme. */
+export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null => {
+  const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? '');
+  return match === null ? null : (match[1] ?? '');
+};
+
+/**
+ * Whether more than one Authorization header was sent. Node keeps the first of them, a proxy in front may have gone by another: no
+ * guess which one is meant.
+ */
+export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 13 && name.toLowerCase() === 'authorization') count += 1;
+  }
+  return count > 1;
+};
+
+/** The cookie's value. Several cookies of that name that differ give the empty string: no guess which one is meant. */
+export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
+  const values = (cookie ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1).replace(/^"(.*)"$/, '$1'));
+  const [first] = values;
+  if (first === undefined) return null;
+  return values.every((value) => value === first) ? first : '';
+};
+
+/** The origins whose pages may use a session that browsers send by themselves. */
+export type Origins = {
+  /** Beside the gateway's own, such as `https://app.example.com`. */
+  readonly allowedOrigins: readonly string[];
+  /** The gateway's own as browsers see it; null: any scheme on the host that the request names. */
+  readonly publicOrigin?: string | null | undefined;
+};
+
+/** An origin that no browser sends would silently allow nobody, and `null` would allow every sandboxed page. Throws TypeError. */
+export const assertOrigins = ({ allowedOrigins, publicOrigin }: Origins): void => {
+  for (const origin of [
+    ...allowedOrigins,
+    ...(publicOrigin === undefined || publicOrigin === null ? [] : [publicOrigin]),
+  ]) {
+    if (!isOrigin(origin)) throw new TypeError(`${JSON.stringify(origin)} ${originMend}`);
+  }
+};
+
+const hostOf = (origin: string): string | null => {
+  try {
+    return new URL(origin).host;
+  } catch {
+    // `Origin: null` and other texts without a host are nobody's origin.
+    return null;
+  }
+};
+
+/**
+ * Whether the page that sent the request is of the gateway's own origin or an allowed one. A request that names no origin is
+ * trusted only where the browser says `Sec-Fetch-Site: same-origin`, which no page can set; one of the gateway's own may not
+ * contradict it.
+ */
+export const isTrustedOrigin = (headers: IncomingHttpHeaders, { allowedOrigins, publicOrigin }: Origins): boolean => {
+  const { origin, host } = headers;
+  if (origin !== undefined && allowedOrigins.includes(origin)) return true;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  if (origin === undefined) return site === 'same-origin';
+  if (publicOrigin !== undefined && publicOrigin !== null) return origin === publicOrigin;
+  return host !== undefined && hostOf(origin) === host.toLowerCase();
+};

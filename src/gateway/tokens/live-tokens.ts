@@ -1,0 +1,46 @@
+/** The tokens that this process has answered and that still live, each with what it was granted for. In memory alone. */
+import { LRUCache } from 'lru-cache';
+import { dropWhere, type ForgetClient } from '../erasure/memory.js';
+import type { Session } from '../identity.js';
+import type { Grant } from '../policy.js';
+import type { EmbedTokenBody } from '../wire.js';
+
+export type LiveToken = {
+  readonly clientId: string;
+  /** As it was when the token was answered last. */
+  readonly session: Session;
+  readonly asked: EmbedTokenBody;
+  readonly grant: Grant;
+  readonly expiresAtMs: number;
+};
+
+export type LiveTokens = {
+  readonly remember: (token: string, live: LiveToken) => void;
+  readonly forget: (token: string) => void;
+  readonly forgetClient: ForgetClient;
+  readonly list: (nowMs: number) => readonly (readonly [string, LiveToken])[];
+  /** When the last token ends that there was no room for. */
+  readonly lostUntilMs: () => number;
+  readonly clear: () => void;
+};
+
+export const createLiveTokens = (max: number): LiveTokens => {
+  let lostUntilMs = 0;
+  const held = new LRUCache<string, LiveToken>({
+    max,
+    dispose: ({ expiresAtMs }, _, reason) => {
+      if (reason === 'evict') lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
+    },
+  });
+  return {
+    remember: (token, live) => held.set(token, live),
+    forget: (token) => held.delete(token),
+    forgetClient: (clientId) => dropWhere(held, (_, live) => live.clientId === clientId),
+    list: (nowMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs),
+    lostUntilMs: () => lostUntilMs,
+    clear: () => {
+      held.clear();
+      lostUntilMs = 0;
+    },
+  };
+};

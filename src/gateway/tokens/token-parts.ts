@@ -1,0 +1,96 @@
+/** Builds the token step, and what ends the tokens that a changed policy no longer grants. */
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../../contract/client.js';
+import type { ForgetClient } from '../erasure/memory.js';
+import { createPolicyTokens } from '../ledger/policy-tokens.js';
+import type { Provision } from '../provision.js';
+import type { SessionSteps } from '../session.js';
+import type { GatewayParts } from '../steps.js';
+import type { TenantParts } from '../tenants/parts.js';
+import { createTokenStep, Outdated, tokenKeysOf } from '../token.js';
+import { isRefusedByUpstream } from '../upstream/unavailable.js';
+import { createConfirmedToken } from './confirmed-token.js';
+import type { MetricLists } from './metric-lists.js';
+import { createRetirement, type Retire, type Retirement, type RetirementOptions } from './retirement.js';
+import type { RevocationParts } from './revocation-parts.js';
+import type { Revocations } from './revocations.js';
+import { createTokenCache, type TokenCache } from './token-cache.js';
+
+type TokenParts = Pick<TenantParts, 'standing' | 'works'> &
+  Pick<RetirementOptions, 'tenantOf' | 'decide'> & {
+    readonly upstream: Call;
+    readonly keyId: string;
+    readonly revocation: RevocationParts;
+    readonly provision: Pick<Provision, 'forget'>;
+    readonly metricLists: MetricLists;
+  };
+
+/** By revocation: what the service cannot be told now is kept in the ledger and told later. The users stay logged in. */
+const retireBy =
+  ({ revoke }: Pick<Revocations, 'revoke'>): Retire =>
+  async (what) => {
+    const options = { reason: 'the policy changed', keepsSessions: true };
+    if (what.kind === 'policy') await revoke({ by: 'all' }, options);
+    else await revoke({ by: 'user', userIdentifier: what.userIdentifier, clientId: what.clientId }, options);
+  };
+
+/** Follows the policy from now on. */
+const startRetirement = (
+  { policies, ledger, clock, log }: GatewayParts,
+  { revocation, tenantOf, decide }: TokenParts,
+): Retirement => {
+  const policyTokens = createPolicyTokens(ledger, randomUUID());
+  const retire = retireBy(revocation.revocations);
+  const retirement = createRetirement({ retire, tenantOf, decide, policyTokens, clock, log });
+  policies.subscribe({ changed: retirement.changed });
+  retirement
+    .begin(policies.current())
+    .catch((err: unknown) => log.error({ err }, 'tokens of an earlier policy may live: it is looked at again'));
+  return retirement;
+};
+
+const createFindToken = (options: GatewayParts, parts: TokenParts, cache: TokenCache) => {
+  const { upstream, standing, works, metricLists, keyId, revocation } = parts;
+  return createConfirmedToken({
+    listMetrics: metricLists,
+    upstream,
+    tokenStep: (mintWith) =>
+      createTokenStep({
+        upstream: mintWith,
+        baseUrl: options.upstream.baseUrl,
+        keyId,
+        ...revocation,
+        generationOf: standing.generationOf,
+        during: works.during,
+        cache,
+        clock: options.clock,
+        minimumLifeMs: options.minimumLifeMs,
+      }),
+  });
+};
+
+export type TokenSteps = Pick<SessionSteps, 'token' | 'remember'> & { readonly forget: ForgetClient };
+
+export const createTokens = (options: GatewayParts, parts: TokenParts): TokenSteps => {
+  const { sharing } = parts.revocation;
+  const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
+  const findToken = createFindToken(options, parts, cache);
+  const retirement = startRetirement(options, parts);
+  return {
+    token: async (of, policy, account) => {
+      await retirement.expect(policy, of.grant.expiryMs);
+      try {
+        return await findToken({ ...of, dataApp: policy.dataApp }, policy, account);
+      } catch (error) {
+        // The service may have lost a dashboard that was verified here: look again at the next request.
+        if (isRefusedByUpstream(error)) await parts.provision.forget(of.dashboards, of.clientId);
+        throw error;
+      }
+    },
+    remember: ({ token, expiresAtMs }, live, policy) => {
+      retirement.remember(token, { ...live, expiresAtMs });
+      if (options.policies.current() !== policy) throw new Outdated('the policy has changed');
+    },
+    forget: (clientId) => cache.forget(tokenKeysOf(clientId)) + retirement.forgetClient(clientId),
+  };
+};

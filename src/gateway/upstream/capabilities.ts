@@ -1,0 +1,151 @@
+/**
+ * What the upstream can do beyond the interface. A service that speaks the interface need not have any of this, so that whoever
+ * wants it asks here first: with a foreign upstream the answer is a clear "not supported here", never a guess.
+ * A capability is only ever a shorter or a further way to ask. Nothing is trusted, shown or left out because of one.
+ */
+import type { WireResponse } from '../../contract/client.js';
+import { eraseClient } from '../../contract/client-erasure.js';
+import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
+import { deleteDashboard, exportEmbed, importDashboard } from '../../contract/dashboards.js';
+import { listEmbeds } from '../../contract/embeds.js';
+import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
+import type { Operation } from '../../contract/operation.js';
+import { type Capability, capabilityNames } from '../../domain/capability.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import { createSingleFlight } from '../../platform/single-flight.js';
+import { isUnreachable } from './unavailable.js';
+
+type Entry = {
+  /** The operation that has it, and the parameter, where it is a parameter of an operation of the interface. */
+  readonly operation: Operation;
+  readonly parameter?: string;
+  /** Ends the sentence "this service cannot ...". */
+  readonly does: string;
+  /** Why a service of the interface need not have it. */
+  readonly reason: string;
+};
+
+export const capabilityTable: Readonly<Record<Capability, Entry>> = {
+  'find-embed': {
+    operation: listEmbeds,
+    parameter: 'embedId',
+    does: 'look one embed up by its id',
+    reason: 'Services of this interface list embeds page by page.',
+  },
+  'delete-dashboard': {
+    operation: deleteDashboard,
+    does: "delete a client's dashboard",
+    reason: 'The interface deletes embeds alone, and leaves the dashboard beneath them where it is.',
+  },
+  'erase-client': {
+    operation: eraseClient,
+    does: 'erase all that it keeps of a client',
+    reason: 'The interface deletes embeds alone, and leaves everything else of a client where it is.',
+  },
+  'list-guest-tokens': {
+    operation: listGuestTokens,
+    does: 'list the guest tokens of a client',
+    reason: 'The interface makes guest tokens and never shows them again.',
+  },
+  'revoke-guest-tokens': {
+    operation: revokeGuestTokens,
+    does: 'revoke guest tokens',
+    reason: 'A guest token of the interface lives until it expires. Keep expiryMinutes of the policy short.',
+  },
+  'export-embed': {
+    operation: exportEmbed,
+    does: 'take the dashboard of an embed out as a file',
+    reason: 'The interface takes exports in, and has no operation that makes one.',
+  },
+  'import-dashboard': {
+    operation: importDashboard,
+    does: 'bring a file in as a dashboard of the organization',
+    reason: 'The interface imports a file only into a new dashboard of one client.',
+  },
+  'read-content': {
+    operation: getDashboardContent,
+    does: 'give the content of a dashboard with its digest',
+    reason: 'The interface has no operation that shows what is on a dashboard.',
+  },
+  'replace-content': {
+    operation: replaceDashboardContent,
+    does: "replace the content of a client's dashboard where it stands",
+    reason: 'The interface makes dashboards and never changes what is on them.',
+  },
+};
+
+export type Capabilities = {
+  /** False also where that cannot be told now: there must be another way, as there was before. */
+  readonly supports: (name: Capability) => Promise<boolean>;
+  /** For what has no other way. Throws NOT_SUPPORTED, or UPSTREAM_UNAVAILABLE where it cannot be told now. */
+  readonly requireCapability: (name: Capability) => Promise<void>;
+};
+
+const createAsking = (known: () => Promise<ReadonlySet<Capability>>): Capabilities => ({
+  supports: async (name) => {
+    try {
+      return (await known()).has(name);
+    } catch (error) {
+      if (isUnreachable(error)) return false;
+      throw error;
+    }
+  },
+  requireCapability: async (name) => {
+    if ((await known()).has(name)) return;
+    const { does, reason } = capabilityTable[name];
+    throw new Refusal(
+      'NOT_SUPPORTED',
+      `Not supported here: the analytics service behind this gateway cannot ${does}. ${reason} If it can, name "${name}" in gateway.upstream.capabilities.`,
+    );
+  },
+});
+
+/** Exactly these: what an operator has listed, all of the built-in service in this process, or none. */
+export const fixedCapabilities = (names: readonly Capability[]): Capabilities => {
+  const known = Promise.resolve(new Set(names));
+  return createAsking(() => known);
+};
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+
+const isDocumented = (document: unknown, { operation, parameter }: Entry): boolean => {
+  const [binding] = operation.bindings;
+  if (binding === undefined) return false;
+  const written = member(member(member(document, 'paths'), binding.path), binding.method.toLowerCase());
+  if (written === undefined) return false;
+  const parameters = member(written, 'parameters');
+  return (
+    parameter === undefined || (Array.isArray(parameters) && parameters.some((p) => member(p, 'name') === parameter))
+  );
+};
+
+/**
+ * What a service's own OpenAPI document says of it. Only Guestlist's: the same path of another maker may mean something else, and
+ * some of these delete.
+ */
+export const documentedCapabilities = (document: unknown): ReadonlySet<Capability> =>
+  member(member(document, 'info'), 'title') === 'Guestlist'
+    ? new Set(capabilityNames.filter((name) => isDocumented(document, capabilityTable[name])))
+    : new Set();
+
+const maxAgeMs = 600_000;
+
+/** Looked up in the service's document at the first question, and again every ten minutes: services are upgraded. */
+export const discoverCapabilities = (readDocument: () => Promise<WireResponse>, clock: Clock): Capabilities => {
+  let known: ReadonlySet<Capability> | undefined;
+  let readAtMs = 0;
+  const flight = createSingleFlight<ReadonlySet<Capability>>();
+  return createAsking(async () => {
+    const nowMs = clock.now().getTime();
+    if (known !== undefined && nowMs - readAtMs < maxAgeMs) return known;
+    return flight('document', async () => {
+      const { status, body } = await readDocument();
+      // A service that publishes no document is a foreign one; where it fails, `readDocument` throws.
+      known = documentedCapabilities(status === 200 ? body : undefined);
+      readAtMs = nowMs;
+      return known;
+    });
+  });
+};

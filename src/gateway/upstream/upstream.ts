@@ -1,0 +1,59 @@
+import { type Call, createClient, type Transport, UpstreamRefusal } from '../../contract/client.js';
+import { Refusal } from '../../domain/refusal.js';
+import { type GatewayMetrics, noGatewayMetrics } from '../gateway-metrics.js';
+import { callOnce, type Resilience } from './resilience.js';
+import { isAboutTheRequest, unavailable } from './unavailable.js';
+
+export { unavailable } from './unavailable.js';
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof UpstreamRefusal)) return 'upstream-unreachable';
+  if (error.status === 401) return 'upstream-refuses-the-api-key';
+  return error.status === 429 ? 'upstream-rate-limit' : 'upstream-failed';
+};
+
+/** The client that a call is about: one client's failures alone say nothing about the upstream. */
+const clientOf = (input: unknown): string =>
+  typeof input === 'object' && input !== null && 'clientId' in input ? String(input.clientId) : '';
+
+const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
+
+export type UpstreamOptions = {
+  readonly resilience?: Resilience | undefined;
+  readonly metrics?: Pick<GatewayMetrics, 'called'> | undefined;
+};
+
+/**
+ * The gateway's way to its upstream. Throws UpstreamRefusal where the service refuses this very request, and
+ * UPSTREAM_UNAVAILABLE for everything else that is not a good answer. All calls to one upstream share its `resilience`;
+ * left out: each is tried once.
+ */
+export const createUpstream = (
+  transport: Transport,
+  apiKey: string,
+  { resilience = callOnce, metrics = noGatewayMetrics }: UpstreamOptions = {},
+): Call => {
+  const call = createClient(transport, apiKey);
+  const attempt: Call = async (operation, input, signal) => {
+    try {
+      return await call(operation, input, signal);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (error instanceof UpstreamRefusal && isAboutTheRequest(error)) throw error;
+      throw unavailable(reasonOf(error), error);
+    }
+  };
+  return async (operation, input, signal) => {
+    const { name, bindings } = operation;
+    const kind = { operation: name, method: bindings[0]?.method, client: clientOf(input) };
+    try {
+      const answer = await resilience(kind, (until) => attempt(operation, input, both(signal, until)));
+      metrics.called(name, 'ok');
+      return answer;
+    } catch (error) {
+      metrics.called(name, error instanceof UpstreamRefusal ? 'refused' : 'failed');
+      throw error;
+    }
+  };
+};
