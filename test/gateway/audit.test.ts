@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit/audit-append.js';
 import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit/audit-chain.js';
-import { keepPolicyText } from '../../src/gateway/audit/audit-commands.js';
+import { auditEraser, keepPolicyText } from '../../src/gateway/audit/audit-commands.js';
 import { createAudit } from '../../src/gateway/audit/audit-ledger.js';
 import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../src/gateway/audit/audit-read.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
@@ -184,6 +184,14 @@ describe('names', () => {
     expect(third?.requestDigest).not.toBe(first?.requestDigest);
   });
 
+  it('of persons in no tenant are not kept at all: nothing would ever erase them', async () => {
+    const { audit, exported, contents } = await start();
+    await audit.record({ kind: 'revocation', code: 'OK', user: 'iss|unmistakable-user' });
+    const [content] = await contents();
+    expect([content?.user, content?.names]).toEqual([expect.stringMatching(/^u_/), undefined]);
+    expect((await exported({ names: true })).names).toEqual([null]);
+  });
+
   it('are told to operators who ask, tenant by tenant', async () => {
     const { audit, exported } = await start();
     await audit.record(mint(1));
@@ -271,6 +279,29 @@ describe('what a request was decided on', () => {
     await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await forgetExplanations(ledger, new Date(clock.now().getTime() + 1))).toBe(1);
     await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('a policy with an override for an erased tenant', () => {
+  it('is named in the report: it explains the requests of others too', async () => {
+    const { ledger } = await start();
+    const text = JSON.stringify({ version: 1, tenants: [{ name: 'west', clientIds: ['LAX', 'SFO'] }] });
+    await keepPolicyText(
+      ledger,
+      {
+        digest: 'd',
+        files: [
+          { file: 'p.yaml', text: 'version: 1' },
+          { file: 't.yaml', text },
+        ],
+      },
+      clock.now(),
+    );
+    const leftOf = async (clientId: string) =>
+      (await auditEraser(ledger).erase({ clientId, tenantRef: ledger.refOf(clientId) })).left;
+    expect(await leftOf('LAX')).toHaveLength(1);
+    expect(await leftOf('LA')).toEqual([]);
+    expect(await leftOf('west')).toEqual([]);
   });
 });
 

@@ -62,8 +62,9 @@ const keysOf = async (db: Db, clients: Clients): Promise<ReadonlyMap<string, Pse
 /** What stands for names that are not kept any more. */
 export const erased = 'erased';
 
+/** Of those of no tenant nothing is sealed: no erasure would ever destroy the key that it was sealed with. */
 const namesIn = ({ clientId, user }: AuditEvent): string | undefined =>
-  clientId === undefined && user === undefined ? undefined : JSON.stringify({ tenant: clientId, user });
+  clientId === undefined ? undefined : JSON.stringify({ tenant: clientId, user });
 
 const detailOf = ({ detail, clientId, user }: AuditEvent): AuditEvent['detail'] =>
   detail === undefined

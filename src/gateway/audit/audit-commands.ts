@@ -1,4 +1,5 @@
 /** What operators ask of the audit. */
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../admin.js';
 import type { Eraser } from '../erasure/eraser.js';
@@ -35,8 +36,27 @@ export const keepPolicyText = async (
     .execute();
 };
 
-/** Destroys the tenant's key. */
+const policyFiles = z.array(z.object({ text: z.string() }));
+const overriding = z.object({ tenants: z.array(z.object({ clientIds: z.array(z.string()) })) });
+
+const isOverriddenIn = (text: string, clientId: string): boolean =>
+  overriding.safeParse(parse(text)).data?.tenants.some(({ clientIds }) => clientIds.includes(clientId)) ?? false;
+
+/** Whether a policy that is kept for explanations has an override for the client. */
+const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> => {
+  const rows = await db.selectFrom('policy_texts').select('files').execute();
+  return rows.some(({ files }) =>
+    policyFiles.parse(JSON.parse(files)).some(({ text }) => isOverriddenIn(text, clientId)),
+  );
+};
+
+/** Destroys the tenant's key. What a policy file says is the host's, and other tenants' requests are explained by it. */
 export const auditEraser = (ledger: Ledger): Eraser => ({
   where: 'audit',
-  erase: async ({ tenantRef }) => ({ erased: await eraseFromAudit(ledger, tenantRef) }),
+  erase: async ({ clientId, tenantRef }) => ({
+    erased: await eraseFromAudit(ledger, tenantRef),
+    left: (await isInPolicies(ledger, clientId))
+      ? ['policies of now or before that have an override for it: they explain requests of others too']
+      : [],
+  }),
 });
