@@ -1,7 +1,6 @@
 /** Who a request comes from, by a signed session of one of the issuers. host-identity.ts is the other way: the host says it. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import {
@@ -13,6 +12,7 @@ import {
   type VerifiedJwt,
   verifyJwt,
 } from '../platform/jwt.js';
+import { createLru } from '../platform/lru.js';
 import type { FailedSessions } from './limits.js';
 import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './sessions/credential.js';
 
@@ -134,7 +134,7 @@ const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1
 export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock } = options;
   assertIssuers(issuers);
-  const remembered = new LRUCache<string, Remembered>({ max: options.maxSessions ?? 10_000 });
+  const remembered = createLru<string, Remembered>(options.maxSessions ?? 10_000);
   const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
     options.failedSessions?.assertFew(request);
     const nowSeconds = secondsOf(clock);

@@ -4,10 +4,10 @@
  * granted, and no process holds back more than what it has used before.
  */
 import type { IncomingMessage } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Limiter, Limiters } from '../platform/limiter.js';
+import { createLru } from '../platform/lru.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import type { Session } from './identity.js';
 import { addressOf } from './sessions/address.js';
@@ -89,7 +89,7 @@ type Spend = (key: string) => number | Promise<number>;
 const windowOf = (endsInMs: number): number => Math.min(Math.max(1, endsInMs), windowSeconds * 1000);
 
 const createLeases = (limiter: Limiter, points: number) => {
-  const leases = new LRUCache<string, Lease>({ max: maxKeys });
+  const leases = createLru<string, Lease>(maxKeys);
   const largest = Math.max(1, Math.floor(points / largestShare));
   const find = (key: string, nowMs: number): Lease | undefined => {
     const lease = leases.get(key);
@@ -152,7 +152,7 @@ const createFailedSessions = ({ settings, limiters, scope, clock }: LimitsOption
   const { failedSessionsPerMinute: points, trustedProxies } = settings;
   if (points === null) return noLimits.failedSessions;
   const limiter = limiters.create({ name: `${scope}:failed-sessions`, points, windowSeconds });
-  const blockedUntilMs = new LRUCache<string, number>({ max: maxKeys });
+  const blockedUntilMs = createLru<string, number>(maxKeys);
   return {
     assertFew: (request) => {
       const waitMs = (blockedUntilMs.get(addressOf(request, trustedProxies)) ?? 0) - clock.now().getTime();

@@ -1,5 +1,5 @@
 /** Whether a user and a tenant may have tokens at all just now, whatever the policy grants. */
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../platform/lru.js';
 import { createSingleFlight } from '../platform/single-flight.js';
 import type { ForgetClient } from './erasure/memory.js';
 import { refuseRevoked, type Session } from './identity.js';
@@ -35,7 +35,7 @@ type Held = { readonly state: TenantState; readonly generation: string; readonly
  * raises its epoch in the same transaction.
  */
 export const createStanding = ({ tenants, epochs, scopes }: StandingOptions): TenantStanding => {
-  const held = new LRUCache<string, Held>({ max: 100_000 });
+  const held = createLru<string, Held>(100_000);
   const flight = createSingleFlight<Held>();
   const read = async (clientId: string, scope: Scope, mark: string): Promise<Held> => {
     try {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../domain/ports.js';
 import type { Cache } from './cache.js';
+import { createLru } from './lru.js';
 
 export type MemoryCacheOptions = {
   readonly clock: Clock;
@@ -10,7 +10,7 @@ export type MemoryCacheOptions = {
 
 /** A cache in this process, bounded. */
 export const createMemoryCache = ({ clock, maxEntries = 50_000 }: MemoryCacheOptions): Cache => {
-  const values = new LRUCache<string, { readonly value: string; readonly expiresAtMs: number }>({ max: maxEntries });
+  const values = createLru<string, { readonly value: string; readonly expiresAtMs: number }>(maxEntries);
   return {
     get: async (key) => {
       const held = values.get(key);

@@ -11,19 +11,23 @@ afterAll(async () => {
   await (await database)?.close();
 });
 
-const empty = async (db: Kysely<LedgerTables>): Promise<void> => {
+let emptying: string | undefined;
+
+const emptyingOf = async (db: Kysely<LedgerTables>): Promise<string> => {
   const { rows } = await sql<{ name: string }>`
     select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
     where table_schema = ${schemaName} and table_name not like 'kysely%' and table_name <> 'audit_head'`.execute(db);
-  if (rows.length === 0) return;
-  // The audit refuses to be emptied by any lesser means.
-  await sql`set session_replication_role = replica`.execute(db);
-  // Cheaper than to truncate: the tables are nearly empty, and each would get a new file.
-  const deletes = rows.map(({ name }) => `delete from ${name};`).join(' ');
-  await sql
-    .raw(`do $$ begin ${deletes} update guestlist_gateway.audit_head set seq = 0, hash = repeat('0', 64); end $$`)
-    .execute(db);
-  await sql`set session_replication_role = origin`.execute(db);
+  // Cheaper than to truncate: the tables are nearly empty, and each would get a new file. The audit refuses any lesser means.
+  return `do $$ begin
+    set local session_replication_role = replica;
+    ${rows.map(({ name }) => `delete from ${name};`).join(' ')}
+    update ${schemaName}.audit_head set seq = 0, hash = repeat('0', 64);
+  end $$`;
+};
+
+const empty = async (db: Kysely<LedgerTables>): Promise<void> => {
+  emptying ??= await emptyingOf(db);
+  await sql.raw(emptying).execute(db);
 };
 
 const openMigrated = async (): Promise<Database> => {

@@ -17,7 +17,7 @@ const inFolder = async (work: (folder: string) => Promise<void>): Promise<void> 
 
 describe('a start', () => {
   test('prints its URLs, answers the probes, and ends on SIGTERM with 0', async () => {
-    const product = await startProduct();
+    const product = await startProduct({ loadsFlights: true });
     try {
       expect(product.output()).toContain(`${product.url}/demo`);
       expect(await get(`${product.url}/readyz`)).toMatchObject({ status: 200, body: { status: 'ready' } });

@@ -1,10 +1,12 @@
 /** Runs the built product as its own process, as an operator would, on a folder and a port of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureFlightsData } from '../../src/demo/flights-data.js';
 
 const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url));
 
@@ -60,11 +62,31 @@ export type StartOptions = {
   /** An earlier product's folder; left out: a new one. */
   readonly dataDir?: string;
   readonly args?: readonly string[];
+  /** Whether the product loads the flights itself, as a first start does; otherwise it finds those of the run in its folder. */
+  readonly loadsFlights?: boolean;
+};
+
+let shared: Promise<string> | undefined;
+
+const prepareFlights = async (): Promise<string> => {
+  const path = process.env.GUESTLIST_TEST_FLIGHTS;
+  if (path === undefined) throw new Error('test/flights-cache.ts was not set up');
+  await ensureFlightsData(path);
+  return path;
+};
+
+/** What the demo's loader makes, made once in a run by that very loader. */
+const copyFlights = async (folder: string): Promise<void> => {
+  shared ??= prepareFlights();
+  await mkdir(join(folder, 'demo'), { recursive: true });
+  await copyFile(await shared, join(folder, 'demo', 'flights.duckdb'), constants.COPYFILE_FICLONE);
 };
 
 /** Starts `guestlist serve` and waits until it says where it is. */
-export const startProduct = async ({ env = {}, dataDir, args = [] }: StartOptions = {}): Promise<Product> => {
+export const startProduct = async (options: StartOptions = {}): Promise<Product> => {
+  const { env = {}, dataDir, args = [], loadsFlights = false } = options;
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'guestlist-')));
+  if (dataDir === undefined && !loadsFlights) await copyFlights(folder);
   const child = spawn(process.execPath, [entry, 'serve', ...args], {
     env: environment({ GUESTLIST_DATA_DIR: folder, ...env }),
   });

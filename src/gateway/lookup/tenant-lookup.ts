@@ -3,11 +3,11 @@
  * by 200 and `{"tenants": [...]}`; an empty list is an answer, anything else is none. Answers are kept for as long as the policy says.
  */
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
+import { createLru } from '../../platform/lru.js';
 import { readText } from '../../platform/read-text.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere, type ForgetClient } from '../erasure/memory.js';
@@ -126,7 +126,7 @@ const createOutageLog = ({ http, log }: TenantLookupOptions) => {
 /** Makes the lookup of one policy, with a memory of its own. Who asks for one thing at the same time shares one question. */
 export const createTenantLookup = (options: TenantLookupOptions): TenantLookup => {
   const { http, clock } = options;
-  const known = new LRUCache<string, Known>({ max: http.maxEntries });
+  const known = createLru<string, Known>(http.maxEntries);
   const flights = createSingleFlight<Tenants>();
   const ask = createAsk(options);
   const said = createOutageLog(options);

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lru.js';
 
 /** Of one copy: verified, or not to be tried before a time (milliseconds). */
 export type Remembered = 'verified' | number;
@@ -15,7 +15,7 @@ export type ProvisionMemory = {
 /** `max`: of how many tenants. */
 export const createProvisionMemory = (max: number): ProvisionMemory => {
   // A place's name is of one length, so that place and client make one key.
-  const held = new LRUCache<string, Map<string, Remembered>>({ max });
+  const held = createLru<string, Map<string, Remembered>>(max);
   const places = new Set<string>();
   return {
     find: (place, clientId) => held.get(place + clientId),

@@ -1,5 +1,5 @@
 /** Whom a revocation may be about, and which of these a token or a session depends on. */
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../../platform/lru.js';
 import { dropWhere, type ForgetClient } from '../erasure/memory.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -31,7 +31,7 @@ const rememberedSubjects = 20_000;
 const pairOf = (first: string, second: string): string => `${first.length}:${first}${second}`;
 
 export const createScopes = ({ refOf }: Pick<Ledger, 'refOf'>): Scopes => {
-  const remembered = new LRUCache<string, readonly Scope[]>({ max: rememberedSubjects });
+  const remembered = createLru<string, readonly Scope[]>(rememberedSubjects);
   const tenant = (clientId: string): Scope => tenantScopeOf(refOf(clientId));
   const user = (userIdentifier: string): Scope => `user:${refOf(`user\n${userIdentifier}`)}`;
   const member = ({ clientId, userIdentifier }: Subject): Scope =>

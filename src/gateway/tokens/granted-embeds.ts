@@ -2,10 +2,11 @@
  * The embeds that a policy grants by their ids: of single metrics, and of dashboards that all clients share. Nothing is made for
  * them; what the service does not have denies.
  */
-import { LRUCache } from 'lru-cache';
+
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import type { Clock } from '../../domain/ports.js';
+import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { undecided } from '../policy.js';
 import { isUnreachable } from '../upstream/unavailable.js';
@@ -49,7 +50,7 @@ const find = async (upstream: Call, id: string): Promise<FoundEmbed> => {
 type Held = { readonly embed: FoundEmbed; readonly foundAtMs: number };
 
 export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmbedsOptions): FindEmbeds => {
-  const held = new LRUCache<string, Held>({ max: 10_000 });
+  const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<FoundEmbed>();
   const findOne = (id: string): FoundEmbed | Promise<FoundEmbed> => {
     const nowMs = clock.now().getTime();

@@ -27,7 +27,8 @@ export type LiveTokens = {
 export const createLiveTokens = (max: number): LiveTokens => {
   let lostUntilMs = 0;
   const held = new LRUCache<string, LiveToken>({
-    max,
+    maxSize: max,
+    sizeCalculation: () => 1,
     dispose: ({ expiresAtMs }, _, reason) => {
       if (reason === 'evict') lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
     },

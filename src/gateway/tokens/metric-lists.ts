@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbedMetrics } from '../../contract/embeds.js';
 import type { Clock } from '../../domain/ports.js';
+import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere, type ForgetClient } from '../erasure/memory.js';
 import { isUnreachable, unavailable } from '../upstream/unavailable.js';
@@ -32,7 +32,7 @@ type Held = { readonly clientId: string; readonly metrics: readonly ListedMetric
 
 /** A list is asked for at nearly every request of a restricted user, so it is held for a short while. */
 export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldMetricLists => {
-  const held = new LRUCache<string, Held>({ max: 10_000 });
+  const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<readonly ListedMetric[]>();
   const ask = async (key: string, embedId: string, clientId: string): Promise<readonly ListedMetric[]> => {
     const listedAtMs = clock.now().getTime();

@@ -4,9 +4,9 @@
  * token depends on, epochs too: a copy never has to be told of a revocation.
  */
 import { hkdfSync } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Clock, Sealer } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import { createLru } from '../../platform/lru.js';
 import { createSealer } from '../../platform/sealing.js';
 import type { Made, SharedWork, Sharing } from '../../platform/sharing.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
@@ -116,7 +116,7 @@ type Copy = { readonly held: Held; generation: number; comparedAtMs: number };
 export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const { sharing, clock, maxCopies = 50_000 } = options;
   const codec = createCodec(options);
-  const copies = new LRUCache<string, Copy>({ max: maxCopies });
+  const copies = createLru<string, Copy>(maxCopies);
   const shares = createSingleFlight<Held>();
   const comparisons = createSingleFlight<Held>();
   const nowMs = (): number => clock.now().getTime();
