@@ -475,7 +475,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
           service.state.meddle = () => {};
           await expectState(gateway, clientId, events);
         }),
-        { seed: 20_261_121, numRuns: 8 },
+        { seed: 20_261_121, numRuns: 5 },
       );
     });
 
@@ -493,7 +493,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
           await expectState(first, clientId, events);
           await expectState(second, clientId, events);
         }),
-        { seed: 20_261_122, numRuns: 6 },
+        { seed: 20_261_122, numRuns: 4 },
       );
     });
   });

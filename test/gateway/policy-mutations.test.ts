@@ -135,7 +135,7 @@ describe('a policy that was changed at random', () => {
       fc.property(fc.constantFrom(...paths), odd, (path, value) => {
         expect(loadChanged(JSON.stringify(replaceAt(document, path, value), null, 2) ?? '')).toSatisfy(placed);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -174,7 +174,7 @@ describe('a policy that was changed at random', () => {
         );
         expect(load(changed)).toSatisfy(placed);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -10,7 +10,7 @@ import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-house.js';
 
 const hasPostgres = await isPostgresThere();
-const count = Number(process.env.TEST_TENANTS ?? 40);
+const count = Number(process.env.TEST_TENANTS ?? 24);
 const isMany = count > 40;
 
 const open = async (isServer: boolean): Promise<RolloutHouse> => {
