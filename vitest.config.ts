@@ -1,8 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * What takes minutes of two cores, and guards what seldom changes: `npm run test:long` runs these, `npm test` all others. Together they
+ * would pass the ten minutes that a run may take.
+ */
+const long = [
+  'test/fault/fault.test.ts',
+  'test/gateway/rollout-many.test.ts',
+  'test/platform/database.test.ts',
+  'test/product/conformance.test.ts',
+  'test/product/provisioning.test.ts',
+];
+const isLong = process.env.TEST_LONG === '1';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: isLong ? long : ['test/**/*.test.ts'],
+    exclude: isLong ? [] : long,
     // Real servers and browsers share two cores: a test is given time, and never asserts it.
     testTimeout: 60_000,
     hookTimeout: 120_000,
