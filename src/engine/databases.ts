@@ -2,9 +2,9 @@ import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import type { SourceTable } from '../domain/source-schema.js';
 import type { Database, Log, OpenDatabase } from './database.js';
-import { openDuckDb } from './duckdb.js';
-import { openMysql } from './mysql.js';
-import { openPostgres } from './postgres.js';
+import { openDuckDb } from './duckdb/database.js';
+import { openMysql } from './mysql/database.js';
+import { openPostgres } from './postgres/database.js';
 
 /** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
 export type Databases = {

@@ -1,8 +1,8 @@
 import type { SchemaPair } from '../domain/content.js';
 import type { DatasourceType } from '../domain/organization.js';
 import type { SqlRewriter } from '../domain/ports.js';
-import { renameDuckDbSchemas } from './rename-schemas-duckdb.js';
-import { renamePostgresSchemas } from './rename-schemas-postgres.js';
+import { renameDuckDbSchemas } from './duckdb/rename-schemas.js';
+import { renamePostgresSchemas } from './postgres/rename-schemas.js';
 
 type Rewrite = ReturnType<SqlRewriter['renameSchemas']>;
 type Dialect = {

@@ -5,11 +5,11 @@ import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
 import { compile } from '../../src/engine/compile.js';
 import type { Dialect } from '../../src/engine/dialect.js';
-import { duckDbDialect } from '../../src/engine/dialect-duckdb.js';
-import { createMysqlDialect } from '../../src/engine/dialect-mysql.js';
-import { inexact, postgresDialect } from '../../src/engine/dialect-postgres.js';
+import { duckDbDialect } from '../../src/engine/duckdb/dialect.js';
+import { createMysqlDialect } from '../../src/engine/mysql/dialect.js';
 import type { Plan } from '../../src/engine/plan.js';
 import { plan } from '../../src/engine/planning.js';
+import { inexact, postgresDialect } from '../../src/engine/postgres/dialect.js';
 import { resolve } from '../../src/engine/resolve.js';
 import { secure } from '../../src/engine/secure.js';
 import {

@@ -21,7 +21,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import type { Catalog } from '../../src/engine/catalog.js';
 import type { DatabasesOptions } from '../../src/engine/databases.js';
-import { parseDuckDbType } from '../../src/engine/duckdb-schema.js';
+import { parseDuckDbType } from '../../src/engine/duckdb/schema.js';
 import { createEngine } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));

@@ -1,5 +1,5 @@
-import type { AnswerColumn, Cell } from '../domain/ports.js';
-import { decimalCell, floatCell, integerCell, timestampCell } from './cells.js';
+import type { AnswerColumn, Cell } from '../../domain/ports.js';
+import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
 
 /** PostgreSQL's own numbers of its types, which never change. */
 const oid = {

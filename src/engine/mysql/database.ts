@@ -1,8 +1,8 @@
 import type { Connection, FieldPacket, QueryError } from 'mysql2/promise';
-import type { Datasource, ServerConnection } from '../domain/organization.js';
-import { Refusal } from '../domain/refusal.js';
-import { refuseFault } from './connection-faults.js';
-import { createConnections, type Driver } from './connections.js';
+import type { Datasource, ServerConnection } from '../../domain/organization.js';
+import { Refusal } from '../../domain/refusal.js';
+import { refuseFault } from '../connection-faults.js';
+import { createConnections, type Driver } from '../connections.js';
 import {
   catalogTimeoutMs,
   connectionsPerDatabase,
@@ -11,11 +11,11 @@ import {
   runLogged,
   type Statement,
   textOf,
-} from './database.js';
-import { createMysqlDialect } from './dialect-mysql.js';
-import { readCatalog, readSourceTables } from './mysql-schema.js';
-import { cellOf, dataTypeOf } from './mysql-values.js';
-import { refuseQuery } from './refuse.js';
+} from '../database.js';
+import { refuseQuery } from '../refuse.js';
+import { createMysqlDialect } from './dialect.js';
+import { readCatalog, readSourceTables } from './schema.js';
+import { cellOf, dataTypeOf } from './values.js';
 
 type MysqlSource = Datasource & ServerConnection;
 type Server = { readonly connection: Connection; readonly isMariaDb: boolean };

@@ -1,12 +1,12 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import type { Aggregate, TimeGrain } from '../domain/metric.js';
-import { plainAggregate } from './aggregate.js';
-import { columnName } from './catalog.js';
-import { type BoundList, castName, type Dialect, type Side, type Sql } from './dialect.js';
-import type { Column } from './plan.js';
-import { refuseQuery, refuseUnknown } from './refuse.js';
-import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
-import type { Bound } from './values.js';
+import type { Aggregate, TimeGrain } from '../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import { columnName } from '../catalog.js';
+import { type BoundList, castName, type Dialect, type Side, type Sql } from '../dialect.js';
+import type { Column } from '../plan.js';
+import { refuseQuery, refuseUnknown } from '../refuse.js';
+import { decimalOfCast, integerRanges, type SqlType } from '../sql-type.js';
+import type { Bound } from '../values.js';
 import { type ZoneOffset, zoneOffsets } from './zone-offsets.js';
 
 const compiler = new Kysely<Record<string, never>>({

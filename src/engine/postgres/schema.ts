@@ -1,9 +1,9 @@
-import type { Cell } from '../domain/ports.js';
-import type { SourceTable } from '../domain/source-schema.js';
-import { type Catalog, createCatalog } from './catalog.js';
-import { inexact } from './dialect-postgres.js';
-import { type Ask, buildSourceTables, namesIn } from './schema.js';
-import { otherType, type SqlType } from './sql-type.js';
+import type { Cell } from '../../domain/ports.js';
+import type { SourceTable } from '../../domain/source-schema.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { otherType, type SqlType } from '../sql-type.js';
+import { inexact } from './dialect.js';
 
 /** Tables and views that the user may read, outside of the system's own schemas. */
 const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'

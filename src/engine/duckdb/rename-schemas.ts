@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { nodesOf, readExact, sameTree, type TreeNode, textIn, writeExact } from './sql-tree.js';
+import { nodesOf, readExact, sameTree, type TreeNode, textIn, writeExact } from '../sql-tree.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };

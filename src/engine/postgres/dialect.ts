@@ -1,11 +1,11 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { Aggregate, TimeGrain } from '../domain/metric.js';
-import { plainAggregate } from './aggregate.js';
-import { castName, type Dialect, type Side, type Sql } from './dialect.js';
-import type { Column } from './plan.js';
-import { refuseUnknown } from './refuse.js';
-import type { SqlType } from './sql-type.js';
-import type { Bound } from './values.js';
+import type { Aggregate, TimeGrain } from '../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import { castName, type Dialect, type Side, type Sql } from '../dialect.js';
+import type { Column } from '../plan.js';
+import { refuseUnknown } from '../refuse.js';
+import type { SqlType } from '../sql-type.js';
+import type { Bound } from '../values.js';
 
 const compiler = new Kysely<Record<string, never>>({
   dialect: {

@@ -10,8 +10,8 @@ import {
   DuckDBTypeId,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import type { AnswerColumn, Cell } from '../domain/ports.js';
-import { decimalCell, floatCell, integerCell } from './cells.js';
+import type { AnswerColumn, Cell } from '../../domain/ports.js';
+import { decimalCell, floatCell, integerCell } from '../cells.js';
 
 const timestampTypes = [
   DuckDBTimestampValue,

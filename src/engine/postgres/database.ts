@@ -1,8 +1,8 @@
 import type { Client, DatabaseError, QueryArrayResult } from 'pg';
-import type { Datasource, ServerConnection } from '../domain/organization.js';
-import { Refusal } from '../domain/refusal.js';
-import { refuseFault } from './connection-faults.js';
-import { createConnections, type Driver } from './connections.js';
+import type { Datasource, ServerConnection } from '../../domain/organization.js';
+import { Refusal } from '../../domain/refusal.js';
+import { refuseFault } from '../connection-faults.js';
+import { createConnections, type Driver } from '../connections.js';
 import {
   catalogTimeoutMs,
   connectionsPerDatabase,
@@ -11,11 +11,11 @@ import {
   runLogged,
   type Statement,
   textOf,
-} from './database.js';
-import { postgresDialect } from './dialect-postgres.js';
-import { readCatalog, readSourceTables } from './postgres-schema.js';
-import { cellOf, dataTypeOf } from './postgres-values.js';
-import { refuseQuery } from './refuse.js';
+} from '../database.js';
+import { refuseQuery } from '../refuse.js';
+import { postgresDialect } from './dialect.js';
+import { readCatalog, readSourceTables } from './schema.js';
+import { cellOf, dataTypeOf } from './values.js';
 
 type PostgresSource = Datasource & ServerConnection;
 

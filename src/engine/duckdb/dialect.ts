@@ -1,11 +1,11 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { TimeGrain } from '../domain/metric.js';
-import { plainAggregate } from './aggregate.js';
-import type { Dialect, Sql } from './dialect.js';
-import type { Column } from './plan.js';
-import { refuseUnknown } from './refuse.js';
-import { isNumeric } from './sql-type.js';
-import type { Bound } from './values.js';
+import type { TimeGrain } from '../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import type { Dialect, Sql } from '../dialect.js';
+import type { Column } from '../plan.js';
+import { refuseUnknown } from '../refuse.js';
+import { isNumeric } from '../sql-type.js';
+import type { Bound } from '../values.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
 class DuckDbQueryCompiler extends PostgresQueryCompiler {}

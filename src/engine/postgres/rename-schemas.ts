@@ -1,4 +1,4 @@
-import { nodesOf, sameTree, type TreeNode, textIn } from './sql-tree.js';
+import { nodesOf, sameTree, type TreeNode, textIn } from '../sql-tree.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };

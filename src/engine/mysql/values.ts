@@ -1,5 +1,5 @@
-import type { AnswerColumn, Cell } from '../domain/ports.js';
-import { decimalCell, floatCell, integerCell, timestampCell } from './cells.js';
+import type { AnswerColumn, Cell } from '../../domain/ports.js';
+import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
 
 /** The protocol's numbers of types. */
 const numbers: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, 246]);

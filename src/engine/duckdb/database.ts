@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
-import type { Datasource, DuckDbConnection } from '../domain/organization.js';
+import type { Datasource, DuckDbConnection } from '../../domain/organization.js';
 import {
   catalogTimeoutMs,
   connectionsPerDatabase,
@@ -12,11 +12,11 @@ import {
   runLogged,
   type Statement,
   textOf,
-} from './database.js';
-import { duckDbDialect } from './dialect-duckdb.js';
-import { readCatalog, readSourceTables } from './duckdb-schema.js';
-import { cellOf, dataTypeOf } from './duckdb-values.js';
-import { createLimiter } from './limiter.js';
+} from '../database.js';
+import { createLimiter } from '../limiter.js';
+import { duckDbDialect } from './dialect.js';
+import { readCatalog, readSourceTables } from './schema.js';
+import { cellOf, dataTypeOf } from './values.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
 

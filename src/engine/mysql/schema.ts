@@ -1,8 +1,8 @@
-import type { Cell } from '../domain/ports.js';
-import type { SourceTable } from '../domain/source-schema.js';
-import { type Catalog, createCatalog } from './catalog.js';
-import { type Ask, buildSourceTables, type SourceKey } from './schema.js';
-import { otherType, type SqlType } from './sql-type.js';
+import type { Cell } from '../../domain/ports.js';
+import type { SourceTable } from '../../domain/source-schema.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, type SourceKey } from '../schema.js';
+import { otherType, type SqlType } from '../sql-type.js';
 
 /** The database itself: on MySQL it is the schema. */
 const columnsQuery = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME

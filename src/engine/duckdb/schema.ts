@@ -1,7 +1,7 @@
-import type { SourceTable } from '../domain/source-schema.js';
-import { type Catalog, createCatalog } from './catalog.js';
-import { type Ask, buildSourceTables, namesIn } from './schema.js';
-import { integerRanges, otherType, type SqlType } from './sql-type.js';
+import type { SourceTable } from '../../domain/source-schema.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { integerRanges, otherType, type SqlType } from '../sql-type.js';
 
 const columnsQuery = `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
 FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
