@@ -13,7 +13,7 @@ const digest = z
   .describe('SHA-256 of the content: it changes with everything that the export shows under `data`.');
 
 const exampleDigest = '3f0a1d5c8b7e6f4a9c2d1e0f3b5a7c9d8e6f4a2b1c3d5e7f9a0b2c4d6e8f0a1b';
-const exampleData = { version: 2, layout: [], filters: [], metrics: [], gridMargin: [8, 8] } as const;
+const exampleData = { version: 3, layout: [], filters: [], metrics: [], gridMargin: [8, 8] } as const;
 
 const target = { dashboardId: identifier, workspaceName: identifier };
 
@@ -35,7 +35,7 @@ export const getDashboardContent = operation({
   example: {
     input: { dashboardId: 'delays--LAX', workspaceName: 'flights' },
     output: structuredClone({
-      _meta: { version: 2, dashboardId: 'delays--LAX', name: 'Delays' },
+      _meta: { version: 3, dashboardId: 'delays--LAX', name: 'Delays' },
       data: exampleData,
       digest: exampleDigest,
     }) as never,

@@ -4,51 +4,81 @@
  */
 import { z } from 'zod';
 import type { DashboardContent, DashboardFilter } from '../domain/dashboard.js';
-import { type MetricDefinition, maxLineage } from '../domain/metric.js';
+import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } from '../domain/metric.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
-import { dimension, predicateOf } from './metric-parts.js';
+import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
 /** Version of the inner schema. A reader refuses a newer one and upgrades an older one. */
-export const exportVersion = 2;
+export const exportVersion = 3;
 
 const predicate = predicateOf(limits.filterValues);
+const { where, having } = treesOf(limits.filterValues);
 const dataType = z.enum(['string', 'number', 'date', 'boolean']);
 
-const measure = z.strictObject({
-  name: identifier,
-  aggregate: z.enum(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN']),
-  column: columnRef.optional(),
-  indicator: predicate.optional(),
-});
-
-const metricDefinition = z.strictObject({
-  kind: z.literal('visual'),
-  chart: z.strictObject({
-    type: z.enum(['line', 'bar', 'singleValue', 'table']),
-    format: z.enum(['number', 'percent']).optional(),
-    unit: identifier.optional(),
+const measure = z.union([
+  z.strictObject({
+    name: identifier,
+    aggregate: z.enum(aggregates),
+    column: columnRef.optional(),
+    indicator: predicate.optional(),
+    percentile: z.number().min(0).max(1).optional(),
   }),
+  z.strictObject({ name: identifier, expression: z.string().min(1).max(limits.textLength) }),
+]);
+
+const filters = list(
+  z.strictObject({
+    name: identifier,
+    label: identifier,
+    column: columnRef,
+    dataType,
+    predicate: predicate.optional(),
+    defaultValue: filterValue.optional(),
+  }),
+).default([]);
+const rlsVariables = list(
+  z.strictObject({ name: identifier, column: columnRef.optional(), isOptional: z.boolean().default(false) }),
+).default([]);
+const limit = z.number().int().positive().max(limits.rows).nullable().default(null);
+const sorts = list(sort).default([]);
+
+const visualDefinition = z.strictObject({
+  kind: z.literal('visual'),
+  chart,
   from: tableRef,
   dimensions: list(dimension).default([]),
   measures: list(measure).default([]),
-  filters: list(
-    z.strictObject({
-      name: identifier,
-      label: identifier,
-      column: columnRef,
-      dataType,
-      predicate: predicate.optional(),
-      defaultValue: filterValue.optional(),
-    }),
-  ).default([]),
-  rlsVariables: list(
-    z.strictObject({ name: identifier, column: columnRef, isOptional: z.boolean().default(false) }),
-  ).default([]),
+  where: where.optional(),
+  having: having.optional(),
+  calculations: list(calculation).optional(),
+  comparison: comparison.optional(),
+  filters,
+  rlsVariables,
   underlying: list(columnRef).default([]),
   drillPath: list(dimension).default([]),
-  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) })).default([]),
-  limit: z.number().int().positive().max(limits.rows).nullable().default(null),
-}) satisfies z.ZodType<MetricDefinition, unknown>;
+  sort: sorts,
+  limit,
+}) satisfies z.ZodType<VisualDefinition, unknown>;
+
+const sqlOutput = z.strictObject({ name: identifier });
+
+const sqlDefinition = z.strictObject({
+  kind: z.literal('sql'),
+  chart,
+  sql: z
+    .string()
+    .min(1)
+    .max(limits.sqlLength)
+    .describe('One SELECT over the datamart’s tables. `client_id_variable` and `<name>_variable` are bound values.'),
+  dimensions: list(sqlOutput).default([]),
+  measures: list(sqlOutput).default([]),
+  filters,
+  rlsVariables,
+  sort: sorts,
+  limit,
+}) satisfies z.ZodType<SqlDefinition, unknown>;
+
+const metricDefinition = z.discriminatedUnion('kind', [visualDefinition, sqlDefinition]);
 
 const dashboardFilter = z.strictObject({
   name: identifier,

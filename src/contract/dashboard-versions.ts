@@ -31,7 +31,8 @@ const readV1 = (value: unknown): Parsed<Newest> => {
   return 'issues' in parsed ? parsed : { data: fromV1(parsed.data) };
 };
 
-const readV2 = (value: unknown): Parsed<Newest> => {
+/** Version 3 added kinds of charts, groups of conditions, calculations and custom SQL: what version 2 says means the same in it. */
+const readV3 = (value: unknown): Parsed<Newest> => {
   const parsed = parse(dashboardData, value);
   if ('issues' in parsed) return parsed;
   // What was read has no version any more: it is of this one.
@@ -39,7 +40,7 @@ const readV2 = (value: unknown): Parsed<Newest> => {
   return { data };
 };
 
-const readers: readonly ((value: unknown) => Parsed<Newest>)[] = [readV1, readV2];
+const readers: readonly ((value: unknown) => Parsed<Newest>)[] = [readV1, readV3, readV3];
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -48,7 +49,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const readUnversioned = (value: unknown): Parsed<Newest> => {
   const tried = readers.map((read) => read(value));
   const issueCount = (one: Parsed<Newest>): number => ('issues' in one ? one.issues.length : 0);
-  const [best = readV2(value)] = tried.toSorted((a, b) => issueCount(a) - issueCount(b));
+  const [best = readV3(value)] = tried.toSorted((a, b) => issueCount(a) - issueCount(b));
   return best;
 };
 

@@ -26,8 +26,8 @@ export const deleteDashboard = operation({
 });
 
 const exampleExport = {
-  _meta: { version: 2, dashboardId: 'delays', name: 'Delays' },
-  data: { version: 2, layout: [], filters: [], metrics: [], gridMargin: [8, 8] },
+  _meta: { version: 3, dashboardId: 'delays', name: 'Delays' },
+  data: { version: 3, layout: [], filters: [], metrics: [], gridMargin: [8, 8] },
 } as const;
 
 export const exportEmbed = operation({

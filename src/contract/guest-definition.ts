@@ -4,31 +4,34 @@
  */
 import { z } from 'zod';
 import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest-metric.js';
+import { aggregates } from '../domain/metric.js';
 import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
-import { dimension, predicateOf } from './metric-parts.js';
+import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 
 /** Dimensions, measures, filters and the like of one metric. */
 const maxParts = 50;
 
 const predicate = predicateOf(limits.items);
+const { where, having } = treesOf(limits.items);
 
 const parts = {
-  chart: z.strictObject({
-    type: z.enum(['line', 'bar', 'singleValue', 'table']),
-    format: z.enum(['number', 'percent']).optional(),
-    unit: identifier.optional(),
-  }),
+  chart,
   from: tableRef.describe('The table whose rows are counted; the joins start here.'),
   dimensions: list(dimension, maxParts),
   measures: list(
     z.strictObject({
       name: identifier,
-      aggregate: z.enum(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT', 'COUNT_DISTINCT', 'MEDIAN']),
+      aggregate: z.enum(aggregates),
       column: columnRef.optional(),
       indicator: predicate.optional(),
+      percentile: z.number().min(0).max(1).optional(),
     }),
     maxParts,
   ),
+  where,
+  having,
+  calculations: list(calculation, maxParts),
+  comparison,
   filters: list(
     z.strictObject({
       name: identifier,
@@ -42,7 +45,7 @@ const parts = {
   ),
   underlying: list(columnRef, limits.properties),
   drillPath: list(dimension, maxParts),
-  sort: list(z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) }), maxParts),
+  sort: list(sort, maxParts),
   limit: z.number().int().positive().max(limits.rows).nullable(),
 };
 

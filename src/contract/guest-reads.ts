@@ -6,6 +6,7 @@ import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
 import { guestPermissions } from './guest-tokens.js';
+import { chart } from './metric-parts.js';
 import { encodeReply, exampleAnswer, metricAnswer } from './metrics.js';
 import { noError, operation } from './operation.js';
 
@@ -18,17 +19,14 @@ const filter = z
   })
   .meta({ id: 'GuestFilter' });
 
-const chart = z.object({
-  type: z.enum(['line', 'bar', 'singleValue', 'table']),
-  format: z.enum(['number', 'percent']).optional(),
-  unit: z.string().optional(),
+const guestChart = chart.extend({
   dimensions: z.array(z.string()).describe('Columns of the answer that group, in order.'),
   measures: z.array(z.string()).describe('Columns of the answer that are aggregated, in order.'),
   isDrillable: z.boolean(),
 });
 
 export const guestMetric = z
-  .object({ metricId: z.string(), name: z.string(), chart, filters: z.array(filter) })
+  .object({ metricId: z.string(), name: z.string(), chart: guestChart, filters: z.array(filter) })
   .meta({ id: 'GuestMetric' });
 
 const dashboard = z
@@ -66,7 +64,8 @@ const encodeFilter = ({ name, dataType, defaultValue, appliedValue }: GuestMetri
 export const encodeMetric = ({ metricId, name, chart, filters }: GuestMetric): z.input<typeof guestMetric> => ({
   metricId,
   name,
-  chart: { ...chart, dimensions: [...chart.dimensions], measures: [...chart.measures] },
+  // The domain's lists are read-only; what is written here is not changed any more.
+  chart: chart as z.input<typeof guestChart>,
   filters: filters.map(encodeFilter),
 });
 

@@ -1,7 +1,17 @@
 /** Parts of a metric's definition that its author's file and a guest's request share. */
 import { z } from 'zod';
+import { type Chart, chartTypes, seriesTypes } from '../domain/chart.js';
 import type { Predicate } from '../domain/filter.js';
-import { columnRef, identifier, list, scalar, text } from './fields.js';
+import {
+  type Calculation,
+  type Comparison,
+  type ConditionTree,
+  type Dimension,
+  type HavingTree,
+  maxPeriods,
+  periods,
+} from '../domain/metric.js';
+import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
 
 /** What is asked of one column; a list holds so many values at most. */
 export const predicateOf = (maxValues: number) =>
@@ -22,6 +32,77 @@ export const predicateOf = (maxValues: number) =>
 export const dimension = z.strictObject({
   name: identifier,
   column: columnRef,
-  grain: z.enum(['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'hourOfDay', 'dayOfWeek']).optional(),
+  grain: z.enum([...periods, 'hourOfDay', 'dayOfWeek']).optional(),
   bucketWidth: z.number().positive().optional(),
-});
+  bucketCount: z.number().int().min(1).max(1000).optional(),
+}) satisfies z.ZodType<Dimension>;
+
+export const chart = z.strictObject({
+  type: z.enum(chartTypes),
+  format: z.enum(['number', 'percent']).optional(),
+  unit: identifier.optional(),
+  series: list(
+    z.strictObject({ measure: identifier, type: z.enum(seriesTypes), axis: z.enum(['left', 'right']).optional() }),
+    limits.properties,
+  )
+    .optional()
+    .describe('Of a combo chart.'),
+  across: list(identifier, limits.properties).optional().describe('Of a pivot table: the dimensions that go across.'),
+  range: z
+    .strictObject({ min: z.number(), max: z.number(), target: z.number().optional() })
+    .refine(({ min, max }) => min < max, 'min below max')
+    .optional()
+    .describe('Of a gauge.'),
+}) satisfies z.ZodType<Chart>;
+
+export const sort = z.strictObject({ name: identifier, direction: z.enum(['ASC', 'DESC']) });
+
+export const calculation = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('shareOfTotal'),
+    name: identifier,
+    of: identifier,
+    within: list(identifier, limits.properties).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('runningTotal'),
+    name: identifier,
+    of: identifier,
+    along: identifier.optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('previousPeriod'),
+    name: identifier,
+    of: identifier,
+    along: identifier.optional(),
+    periods: z.number().int().min(1).max(maxPeriods).optional(),
+    result: z.enum(['value', 'change', 'relativeChange']).optional(),
+  }),
+]) satisfies z.ZodType<Calculation>;
+
+export const comparison = z.strictObject({
+  column: columnRef,
+  grain: z.enum(periods),
+  periods: z.number().int().min(1).max(1000),
+}) satisfies z.ZodType<Comparison>;
+
+const groupOf = <Item extends z.ZodType>(item: Item) => {
+  const items = list(item, limits.properties).min(1);
+  return [z.strictObject({ all: items }), z.strictObject({ any: items })] as const;
+};
+
+/** Groups within each other, three deep: every formula can be written in two. */
+const treeOf = <Leaf extends z.ZodType>(leaf: Leaf) => {
+  const groups = z.union([leaf, ...groupOf(leaf)]);
+  const deeper = z.union([leaf, ...groupOf(groups)]);
+  return z.union([leaf, ...groupOf(deeper)]);
+};
+
+/** What rows and groups are filtered by, in `all` and `any`; a list of values holds so many at most. */
+export const treesOf = (maxValues: number) => {
+  const predicate = predicateOf(maxValues);
+  return {
+    where: treeOf(z.strictObject({ column: columnRef, predicate })) satisfies z.ZodType<ConditionTree>,
+    having: treeOf(z.strictObject({ measure: identifier, predicate })) satisfies z.ZodType<HavingTree>,
+  };
+};

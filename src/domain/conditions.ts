@@ -57,12 +57,15 @@ const namedMetricFilter = (filter: MetricFilter): Named => ({
   columns: [filter.column],
 });
 
-/** The tables that the metric's answer is made of. */
-const tablesOf = ({ from, dimensions, measures }: MetricDefinition): readonly TableRef[] => [
-  from,
-  ...dimensions.map(({ column }) => column),
-  ...measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
-];
+/** The tables that the metric's answer is made of; those of custom SQL are the engine's to find. */
+const tablesOf = (definition: MetricDefinition): readonly TableRef[] =>
+  definition.kind === 'sql'
+    ? []
+    : [
+        definition.from,
+        ...definition.dimensions.map(({ column }) => column),
+        ...definition.measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
+      ];
 
 /** Of the columns a dashboard filter maps to, those on the metric's tables; where there is none, all of them (semi-joins). */
 export const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {

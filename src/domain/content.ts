@@ -1,50 +1,11 @@
 /** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
 import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
-import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from './datamart.js';
-import { type Dimension, lineageOfCopy, type Measure, type MetricDefinition, maxLineage } from './metric.js';
-
-/** As a fault names a column. */
-export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
-
-/** Every column that the definition names. */
-export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
-  ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
-  ...definition.measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
-  ...definition.filters.map(({ column }) => column),
-  ...definition.rlsVariables.map(({ column }) => column),
-  ...definition.underlying,
-];
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from './datamart.js';
+import { definitionFaults, written } from './definition.js';
+import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } from './metric.js';
 
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
-
-/** A key that is one filter's name and another's label would restrict whichever of them comes first. */
-const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] =>
-  repeated(filters.flatMap(({ name, label }) => (sameName(name, label) ? [name] : [name, label])));
-
-/** Everything that is wrong with one metric for this datamart. */
-export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
-  const { dimensions, measures, sort, from } = definition;
-  const names = [...dimensions, ...measures].map(({ name }) => name);
-  return [
-    ...(findTable(datamart, from) === undefined
-      ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
-      : []),
-    ...columnsOf(definition)
-      .filter((ref) => findColumn(datamart, ref) === undefined)
-      .map((ref) => `the datamart has no column ${written(ref)}`),
-    ...repeated(names).map((name) => `two dimensions or measures are named "${name}"`),
-    ...sharedFilterNames(definition).map((name) => `two filters have the name or label "${name}"`),
-    ...sort.filter(({ name }) => !names.includes(name)).map(({ name }) => `sort: no dimension or measure "${name}"`),
-    ...measures.flatMap(measureFaults),
-    ...(names.length === 0 ? ['it has neither a dimension nor a measure'] : []),
-  ];
-};
-
-const measureFaults = ({ name, aggregate, column, indicator }: Measure): readonly string[] =>
-  column === undefined && (aggregate !== 'COUNT' || indicator !== undefined)
-    ? [`measure "${name}" needs a column`]
-    : [];
 
 /** The faults for the datamart that it fits best. */
 const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) => readonly string[]) =>
@@ -83,19 +44,30 @@ export const replaceSchemas = (content: DashboardContent, pairs: readonly Schema
     const pair = pairs.find(({ replaceSchema }) => replaceSchema === ref.schemaName);
     return pair === undefined ? ref : { ...ref, schemaName: pair.targetSchema };
   };
-  const moveColumn = <T extends { readonly column: ColumnRef }>(item: T): T => ({ ...item, column: move(item.column) });
-  const moveDefinition = (definition: MetricDefinition): MetricDefinition => ({
-    ...definition,
-    from: move(definition.from),
-    dimensions: definition.dimensions.map(moveColumn<Dimension>),
-    drillPath: definition.drillPath.map(moveColumn<Dimension>),
-    measures: definition.measures.map((measure) =>
-      measure.column === undefined ? measure : { ...measure, column: move(measure.column) },
-    ),
-    filters: definition.filters.map(moveColumn),
-    rlsVariables: definition.rlsVariables.map(moveColumn),
-    underlying: definition.underlying.map(move),
-  });
+  const moveColumn = <T extends { readonly column?: ColumnRef | undefined }>(item: T): T =>
+    item.column === undefined ? item : { ...item, column: move(item.column) };
+  const moveTree = (tree: ConditionTree): ConditionTree => {
+    if ('predicate' in tree) return moveColumn(tree);
+    return 'all' in tree ? { all: tree.all.map(moveTree) } : { any: tree.any.map(moveTree) };
+  };
+  const moveDefinition = (definition: MetricDefinition): MetricDefinition => {
+    const filters = definition.filters.map(moveColumn);
+    const rlsVariables = definition.rlsVariables.map(moveColumn);
+    if (definition.kind === 'sql') return { ...definition, filters, rlsVariables };
+    const { where, comparison } = definition;
+    return {
+      ...definition,
+      from: move(definition.from),
+      dimensions: definition.dimensions.map(moveColumn),
+      drillPath: definition.drillPath.map(moveColumn),
+      measures: definition.measures.map(moveColumn),
+      ...(where === undefined ? {} : { where: moveTree(where) }),
+      ...(comparison === undefined ? {} : { comparison: moveColumn(comparison) }),
+      filters,
+      rlsVariables,
+      underlying: definition.underlying.map(move),
+    };
+  };
   return {
     ...content,
     metrics: content.metrics.map((metric) => ({ ...metric, definition: moveDefinition(metric.definition) })),

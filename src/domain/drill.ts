@@ -1,5 +1,5 @@
 import type { Condition, Scalar } from './filter.js';
-import type { Dimension, MetricDefinition } from './metric.js';
+import type { Dimension, MetricDefinition, VisualDefinition } from './metric.js';
 import { Refusal } from './refusal.js';
 
 export type Click = { readonly columnName: string; readonly value: Scalar | null };
@@ -25,8 +25,17 @@ const conditionOf = (dimension: Dimension, { value }: Click): Condition => {
  * Each click adds `<dimension> = <value>` and moves on to the next dimension of the path. Only the dimension that is on
  * show can be clicked, so that no column comes from the browser.
  */
-export const drill = (definition: MetricDefinition, clicks: readonly Click[]): Drilled =>
-  clicks.reduce<Drilled>(
+export const drill = (definition: MetricDefinition, clicks: readonly Click[]): Drilled => {
+  if (clicks.length === 0) return { definition, conditions: [] };
+  return definition.kind === 'visual'
+    ? drillVisual(definition, clicks)
+    : refuse('drill: custom SQL has no drill path.');
+};
+
+type DrilledVisual = Drilled & { readonly definition: VisualDefinition };
+
+const drillVisual = (definition: VisualDefinition, clicks: readonly Click[]): DrilledVisual =>
+  clicks.reduce<DrilledVisual>(
     ({ definition: shown, conditions }, click, index) => {
       const clicked = shown.dimensions.find(({ name }) => name === click.columnName);
       if (clicked === undefined) return refuse(`drill[${index}]: "${click.columnName}" is not a dimension on show.`);

@@ -15,6 +15,8 @@ export type Predicate =
     }
   /** `%` and `_` are wildcards, `\` escapes them. */
   | { readonly kind: 'like'; readonly pattern: string }
+  /** One of the values of `columnName` in the rows of `sql`, a SELECT over the datamart's tables in the same tenant scope. */
+  | { readonly kind: 'inQuery'; readonly sql: string; readonly columnName: string }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 

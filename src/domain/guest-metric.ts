@@ -1,9 +1,10 @@
 /** What a guest may define: bounds, and what is wrong with a definition for the columns that it may use. */
-import { columnsOf, definitionFaults, written } from './content.js';
 import { type Datamart, findColumn, findTable } from './datamart.js';
 import type { Moment } from './date-range.js';
+import { columnsOf, definitionFaults, written } from './definition.js';
 import { readFilterValue } from './filter-value.js';
-import type { Metric, MetricDefinition } from './metric.js';
+import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from './metric.js';
+import { Refusal } from './refusal.js';
 
 /** spec-gap: the interface bounds nothing of what guests make. */
 export const guestLimits = {
@@ -16,10 +17,12 @@ export const guestLimits = {
   choicesLength: 65_536,
 } as const;
 
-/** The parts of a definition that a guest may send. Left out: as it is, or nothing. */
+/** The parts of a definition that a guest may send: no SQL, and no variables. Left out: as it is, or nothing. */
 export type GuestDefinition = {
-  readonly [Part in Exclude<keyof MetricDefinition, 'kind' | 'rlsVariables'>]?: MetricDefinition[Part] | undefined;
-};
+  readonly [Part in Exclude<keyof VisualDefinition, 'kind' | 'rlsVariables' | 'measures'>]?:
+    | VisualDefinition[Part]
+    | undefined;
+} & { readonly measures?: readonly AggregateMeasure[] | undefined };
 
 const nothing = {
   kind: 'visual',
@@ -34,12 +37,12 @@ const nothing = {
 } as const;
 
 /** A definition with the chart and table that it cannot do without. */
-export type NewGuestDefinition = GuestDefinition & Pick<MetricDefinition, 'chart' | 'from'>;
+export type NewGuestDefinition = GuestDefinition & Pick<VisualDefinition, 'chart' | 'from'>;
 
 export const isWhole = (parts: GuestDefinition): parts is NewGuestDefinition =>
   parts.chart !== undefined && parts.from !== undefined;
 
-const given = ({ ...parts }: GuestDefinition): Partial<MetricDefinition> =>
+const given = ({ ...parts }: GuestDefinition): Partial<VisualDefinition> =>
   Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
 
 export const newDefinition = ({ chart, from, ...parts }: NewGuestDefinition): MetricDefinition => ({
@@ -50,10 +53,18 @@ export const newDefinition = ({ chart, from, ...parts }: NewGuestDefinition): Me
 });
 
 /** The metric's definition with the parts that are given; RLS variables are never among them. */
-export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition): MetricDefinition => ({
-  ...definition,
-  ...given(parts),
-});
+export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition): MetricDefinition => {
+  if (definition.kind === 'visual') return { ...definition, ...given(parts) };
+  const refused = Object.keys(given(parts)).filter((part) => part !== 'chart');
+  if (refused.length === 0) return { ...definition, chart: parts.chart ?? definition.chart };
+  throw new Refusal(
+    'METRIC_QUERY_ERROR',
+    `The metric is SQL of the host's: of its definition, only the chart can be changed.`,
+    {
+      reason: 'guest-changes-sql',
+    },
+  );
+};
 
 /** The datamart as guests may use it: without what is hidden in it. */
 const visible = (datamart: Datamart): Datamart => ({

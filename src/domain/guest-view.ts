@@ -1,8 +1,9 @@
+import type { Chart } from './chart.js';
 import type { LayoutCard } from './dashboard.js';
 import type { EffectiveAccess } from './end-user-filters.js';
 import type { FilterDataType, FilterValue, Scalar } from './filter.js';
 import type { GuestPermission } from './guest.js';
-import type { Chart, Sort } from './metric.js';
+import type { Sort } from './metric.js';
 import type { MetricAnswer } from './ports.js';
 
 /** A dashboard as one guest sees it: what is hidden from the token is not in it. */

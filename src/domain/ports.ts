@@ -74,8 +74,10 @@ export type MetricQuestion = {
   readonly definition: MetricDefinition;
   /** `single`: the metric reads one worksheet of all the datamart's tables. Left out: it joins what it needs. */
   readonly joinModel?: 'single' | 'multi' | undefined;
-  /** All of them hold, whoever they come from; the definition's own filters are already among them. */
+  /** All of them hold, whoever they come from; the definition's own filters are already among them (its `where` is not). */
   readonly conditions: readonly Condition[];
+  /** Values of the RLS variables that custom SQL compares with, by name; none of them is empty. */
+  readonly variables?: ReadonlyMap<string, readonly Scalar[]> | undefined;
   /** IANA name; null: as stored. */
   readonly timezone: string | null;
   /** Replaces the definition's sort where given; names are those of dimensions and measures. */
@@ -101,4 +103,8 @@ export type MetricAnswer = {
   readonly groupbyColumnList: readonly string[];
   /** Rows there are in all, before limit and offset. */
   readonly totalRecords: number;
+  /** The rows end where the answer reached its greatest size, and not where the question said. */
+  readonly isTruncated?: boolean | undefined;
+  /** Where a comparison applies: the same measure, periods earlier. Null: there was none. */
+  readonly comparisonValue?: Cell | undefined;
 };

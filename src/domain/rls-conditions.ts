@@ -4,7 +4,7 @@ import type { FilterValues } from './guest.js';
 import type { Metric, RlsVariable } from './metric.js';
 import { Refusal } from './refusal.js';
 
-const rlsPredicate = (variable: RlsVariable, value: FilterValue): Condition => {
+const rlsPredicate = (variable: RlsVariable, value: FilterValue): readonly Condition[] => {
   const values = Array.isArray(value) ? value : [value];
   if (values.length === 0 || values.some((item) => typeof item === 'object')) {
     throw new Refusal(
@@ -12,7 +12,8 @@ const rlsPredicate = (variable: RlsVariable, value: FilterValue): Condition => {
       `RLS variable "${variable.name}" takes a plain value or an array of at least one.`,
     );
   }
-  return { column: variable.column, predicate: { kind: 'oneOf', values } };
+  // Without a column it is custom SQL's to compare with: see MetricQuestion's variables.
+  return variable.column === undefined ? [] : [{ column: variable.column, predicate: { kind: 'oneOf', values } }];
 };
 
 /** A copy may be older than what the setting was written for: a value that it has no variable for would restrict nothing. */
@@ -41,6 +42,6 @@ export const rlsConditions = (metric: Metric, settings: readonly FilterValues[])
         { reason: 'rls-value-missing' },
       );
     }
-    return values.map((value) => rlsPredicate(variable, value));
+    return values.flatMap((value) => rlsPredicate(variable, value));
   });
 };

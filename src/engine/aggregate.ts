@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Aggregate } from '../domain/metric.js';
 import type { Sql } from './dialect.js';
-import { refuseUnknown } from './refuse.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
 
 /** As most databases write it. */
 export const plainAggregate = (aggregate: Aggregate, value: Sql): Sql => {
@@ -20,6 +20,8 @@ export const plainAggregate = (aggregate: Aggregate, value: Sql): Sql => {
       return sql`count(DISTINCT ${value})`;
     case 'MEDIAN':
       return sql`median(${value})`;
+    case 'PERCENTILE':
+      return refuseQuery('This version of the engine does not compute percentiles yet.', 'percentile-unsupported');
     default:
       return refuseUnknown('aggregate', aggregate);
   }

@@ -3,11 +3,12 @@
  * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
-import type { Engine, MetricAnswer } from '../domain/ports.js';
+import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { compile } from './compile.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
 import { type Ask, plan } from './planning.js';
+import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
 import { run } from './run.js';
 import { secure } from './secure.js';
@@ -19,16 +20,23 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   const ask = (asked: Ask): Promise<MetricAnswer> =>
     databases.use(asked.question.datasource, (database) => answer(database, asked));
   return {
-    query: (question) => ask({ kind: 'answer', question }),
-    underlying: (question) => ask({ kind: 'underlying', question }),
+    query: async (question) => ask({ kind: 'answer', question: visual(question) }),
+    underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
     options: async (question) => {
-      const { rows } = await ask({ kind: 'options', question });
+      const { rows } = await ask({ kind: 'options', question: visual(question) });
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     introspect: databases.introspect,
     forget: databases.forget,
     close: databases.close,
   };
+};
+
+const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
+  const { definition } = question;
+  if (definition.kind !== 'visual')
+    return refuseQuery('This version of the engine does not run SQL yet.', 'sql-unsupported');
+  return { ...question, definition };
 };
 
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {

@@ -78,8 +78,9 @@ export type SecuredLeaf = Leaf & {
   readonly tenant: TenantPredicate | null;
 };
 
-/** A plan whose leaves hold one tenant's rows. Made by `secure` alone, and nothing else compiles. */
-export type SecuredPlan = Brand<
-  Omit<Plan, 'leaves'> & { readonly database: string; readonly leaves: readonly SecuredLeaf[] },
+/** A plan of any kind, whose leaves hold one tenant's rows. Made by `secure` alone, and nothing else compiles. */
+export type Secured<P extends { readonly leaves: readonly Leaf[] }> = Brand<
+  Omit<P, 'leaves'> & { readonly database: string; readonly leaves: readonly SecuredLeaf[] },
   'SecuredPlan'
 >;
+export type SecuredPlan = Secured<Plan>;

@@ -1,6 +1,6 @@
 import { type ColumnRef, findColumn, type TableRef } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
-import type { Aggregate, Sort } from '../domain/metric.js';
+import type { Aggregate, Sort, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { findMultiplication, isReachable } from './paths.js';
 import type { Expression, Output, OutputColumn, Plan } from './plan.js';
@@ -10,9 +10,11 @@ import { planRowSet, type RowSet } from './row-set.js';
 
 /** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
 export type Ask =
-  | { readonly kind: 'answer'; readonly question: MetricQuestion }
-  | { readonly kind: 'underlying'; readonly question: MetricQuestion }
-  | { readonly kind: 'options'; readonly question: OptionsQuestion };
+  | { readonly kind: 'answer'; readonly question: Visual<MetricQuestion> }
+  | { readonly kind: 'underlying'; readonly question: Visual<MetricQuestion> }
+  | { readonly kind: 'options'; readonly question: Visual<OptionsQuestion> };
+
+type Visual<Question> = Question & { readonly definition: VisualDefinition };
 
 /** Rows of an answer that asks for no number of them. */
 const answerLimit = 10_000;
@@ -33,7 +35,7 @@ export const plan = (resolved: Resolved, ask: Ask): Plan => {
   }
 };
 
-const planAnswer = (resolved: Resolved, question: MetricQuestion): Plan => {
+const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
   const { dimensions, measures } = resolved;
   if (dimensions.length + measures.length === 0) {
     refuseQuery('The metric has neither dimensions nor measures; give it at least one.', 'metric-empty');
@@ -67,7 +69,7 @@ const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: Metric
 };
 
 /** Every column decides the order, so that the same page holds the same rows each time. */
-const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
+const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
   const { underlying } = question.definition;
   if (underlying.length === 0) {
     refuseQuery('The metric names no columns for its underlying rows; add them to "underlying".', 'underlying-empty');
@@ -89,7 +91,7 @@ const planUnderlying = (resolved: Resolved, question: MetricQuestion): Plan => {
   };
 };
 
-const planOptions = (resolved: Resolved, question: OptionsQuestion): Plan => {
+const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Plan => {
   const column = resolved.columnOf(question.column);
   const rows = planRowSet(resolved, metricTables(resolved), { kind: 'narrow', tables: [column.ref] });
   const output: Output = {

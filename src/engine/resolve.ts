@@ -3,7 +3,7 @@ import { findColumn, findTable } from '../domain/datamart.js';
 import { isTimezone } from '../domain/date-range.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
-import type { Aggregate, Dimension, Measure, TimeGrain } from '../domain/metric.js';
+import type { Aggregate, AggregateMeasure, Dimension, Measure, TimeGrain, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
 import type { Column, PageOfRows } from './plan.js';
@@ -41,7 +41,10 @@ export type ResolvedMeasure = {
 export type ResolvedCondition = { readonly column: Column; readonly predicate: BoundPredicate };
 
 /** Options have neither sort nor offset of their own. */
-export type Question = Omit<MetricQuestion, 'sort' | 'offset'> & { readonly offset?: number };
+export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & {
+  readonly definition: VisualDefinition;
+  readonly offset?: number;
+};
 
 /** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
 export const resolve = (question: Question, catalog: Catalog): Resolved => {
@@ -49,6 +52,7 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, catalog, zone);
   assertTable(definition.from, datamart, catalog);
+  assertKnown(definition);
   return {
     datamart,
     columnOf,
@@ -63,6 +67,15 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
       offset: assertCount(question.offset ?? 0, 'offset') ?? 0,
     },
   };
+};
+
+/** Nothing of a definition is passed over. */
+const assertKnown = ({ where, having, calculations = [] }: VisualDefinition): void => {
+  if (where === undefined && having === undefined && calculations.length === 0) return;
+  refuseQuery(
+    'This version of the engine does not know groups of conditions and calculations yet.',
+    'part-unsupported',
+  );
 };
 
 /** As Intl spells it, whatever the case it was given in. */
@@ -140,6 +153,16 @@ const resolveDimension = (dimension: Dimension, columnOf: Resolved['columnOf']):
 const numericOnly: ReadonlySet<Aggregate> = new Set(['SUM', 'AVG']);
 
 const resolveMeasure = (measure: Measure, columnOf: Resolved['columnOf']): ResolvedMeasure => {
+  if (measure.aggregate === undefined) {
+    return refuseQuery(
+      `Measure ${measure.name} is an expression, which this version does not compute yet.`,
+      'expression',
+    );
+  }
+  return resolveAggregate(measure, columnOf);
+};
+
+const resolveAggregate = (measure: AggregateMeasure, columnOf: Resolved['columnOf']): ResolvedMeasure => {
   const { name, aggregate } = measure;
   if (measure.column === undefined) {
     if (aggregate !== 'COUNT' || measure.indicator !== undefined) {

@@ -4,7 +4,7 @@ import { qualifiedName } from '../domain/embed.js';
 import { Refusal } from '../domain/refusal.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
-import type { Leaf, Plan, SecuredLeaf, SecuredPlan, TenantPredicate } from './plan.js';
+import type { Leaf, Secured, SecuredLeaf, TenantPredicate } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 import { type Bound, bindScalar } from './values.js';
@@ -18,14 +18,18 @@ type TableTenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'T
  * columns, wherever the leaf stands: a predicate in ON of a RIGHT or FULL join, or in the outer WHERE, would change which rows there are.
  * Throws CLIENT_ID_ERROR where scope and datamart do not fit, METRIC_QUERY_ERROR where a table's tenancy is unclear.
  */
-export const secure = (plan: Plan, tenant: TenantScope, source: Source): SecuredPlan => {
+export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
+  plan: P,
+  tenant: TenantScope,
+  source: Source,
+): Secured<P> => {
   const predicateOf = tenantRule(tenant, source);
   const leaves: readonly SecuredLeaf[] = plan.leaves.map((leaf) => {
     const table = loadTable(leaf, source.datamart);
     return { ...leaf, columns: columnsToShow(table, source.catalog), tenant: predicateOf(table) };
   });
   // The one place where the brand is given.
-  return { ...plan, database: source.catalog.database, leaves } as SecuredPlan;
+  return { ...plan, database: source.catalog.database, leaves } as unknown as Secured<P>;
 };
 
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */

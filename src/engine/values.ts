@@ -41,6 +41,8 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
     case 'isNull':
     case 'isNotNull':
       return { kind: predicate.kind };
+    case 'inQuery':
+      return refuseQuery('This version of the engine does not compare with the rows of SQL yet.', 'query-unsupported');
     default:
       return refuseUnknown('condition', predicate);
   }

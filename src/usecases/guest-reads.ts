@@ -14,7 +14,7 @@ import type {
   GuestQuery,
   MetricReply,
 } from '../domain/guest-view.js';
-import type { Metric } from '../domain/metric.js';
+import { type Metric, measureNames } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -50,8 +50,8 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
     chart: {
       ...definition.chart,
       dimensions: definition.dimensions.map((dimension) => dimension.name),
-      measures: definition.measures.map((measure) => measure.name),
-      isDrillable: definition.drillPath.length > 0,
+      measures: measureNames(definition),
+      isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
     },
     filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
   };

@@ -8,7 +8,7 @@ import { drillTrail } from './drill-trail.js';
 import { type Format, withClaimedUnit } from './format.js';
 import { chartIcon, downloadIcon, rowsIcon, tableIcon } from './icons.js';
 import type { Place } from './layout.js';
-import { columnsOf, plotOf } from './plot.js';
+import { columnsOf, isDrawn, plotOf } from './plot.js';
 import { type CardSource, Reading } from './reading.js';
 import { RowsDialog } from './rows-dialog.js';
 import { save } from './save.js';
@@ -113,7 +113,7 @@ export class MetricCard extends LitElement {
   }
 
   get #isShownAsTable(): boolean {
-    return this.isTable || this.metric.chart.type === 'table';
+    return this.isTable || !isDrawn(this.metric.chart);
   }
 
   #chart(answer: MetricAnswer): TemplateResult {
@@ -152,8 +152,8 @@ export class MetricCard extends LitElement {
   readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
 
   #actions(): TemplateResult {
-    const { type } = this.metric.chart;
-    const isChart = type === 'line' || type === 'bar';
+    const { chart } = this.metric;
+    const isChart = isDrawn(chart) && chart.type !== 'singleValue';
     return html`
       ${
         isChart

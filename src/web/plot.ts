@@ -22,6 +22,11 @@ type Row = MetricAnswer['rows'][number];
 /** At most this many values of a second dimension become series of their own; more are told apart on the axis. */
 export const maxSeries = 8;
 
+/** The charts that this version draws; any other is shown as a table of the same numbers. */
+const drawn: ReadonlySet<GuestChart['type']> = new Set(['line', 'bar', 'singleValue']);
+
+export const isDrawn = ({ type }: GuestChart): boolean => drawn.has(type);
+
 /** The columns to draw. After a drill the answer groups by another column than the chart's definition names. */
 export const columnsOf = (answer: MetricAnswer, chart: GuestChart) => {
   const byName = (names: readonly string[]) =>

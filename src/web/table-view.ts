@@ -1,6 +1,7 @@
 /** Rows as a table: for table charts, for underlying rows, and as the readable form of every chart. */
 import { css, html, type TemplateResult } from 'lit';
-import type { Chart, Sort } from '../domain/metric.js';
+import type { Chart } from '../domain/chart.js';
+import type { Sort } from '../domain/metric.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../domain/ports.js';
 import { type Format, humanise } from './format.js';
 

@@ -6,11 +6,11 @@ import { importedData, readExport } from '../../src/contract/dashboard-versions.
 const json = async (path: string) => JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
 
 describe('version 1', () => {
-  test('a file that it wrote is, upgraded, what version 2 writes', async () => {
+  test('a file that it wrote is, upgraded, what version 2 wrote, and is written as this one', async () => {
     const [old, now] = [await json('../fixtures/dashboard-v1.json'), await json('../../config/demo/delays.json')];
     expect([old._meta.version, now._meta.version]).toEqual([1, 2]);
     expect(readExport(old)).toEqual(readExport(now));
-    expect(encodeExport(readExport(old))).toMatchObject({ _meta: now._meta, data: { version: 2 } });
+    expect(encodeExport(readExport(old))).toMatchObject({ _meta: { ...now._meta, version: 3 }, data: { version: 3 } });
   });
 
   test('does not take what only version 2 knows', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { Aggregate, MetricDefinition, TimeGrain } from '../../src/domain/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import { type Builder, createBuilder, findKinds, type TableData } from './places.js';
 import {
@@ -264,7 +264,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('dimensions', () => {
-    const byGrain = (grain: NonNullable<MetricDefinition['dimensions'][number]['grain']>, column = 'sales.at') =>
+    const byGrain = (grain: TimeGrain, column = 'sales.at') =>
       metric('sales', { dimensions: [{ name: 'at', column: columnRef(column), grain }], measures: [count] });
 
     it.each([
@@ -763,7 +763,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   });
 
   describe('every aggregate of every type', () => {
-    const measured = (path: string, ...aggregates: NonNullable<MetricDefinition['measures'][number]['aggregate']>[]) =>
+    const measured = (path: string, ...aggregates: Aggregate[]) =>
       aggregates.map((aggregate) => ({ name: `${aggregate} ${path}`, aggregate, column: columnRef(path) }));
 
     it('means the same', async () => {

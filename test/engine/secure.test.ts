@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Datamart, tableKey } from '../../src/domain/datamart.js';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { VisualDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
 import { compile } from '../../src/engine/compile.js';
@@ -40,7 +40,7 @@ const mart = datamart({
 });
 
 const count = { name: 'n', aggregate: 'COUNT' } as const;
-const byState: MetricDefinition = metric('orders', {
+const byState: VisualDefinition = metric('orders', {
   dimensions: [
     { name: 'state', column: columnRef('cities.state') },
     { name: 'client', column: columnRef('clients.name') },
@@ -49,11 +49,11 @@ const byState: MetricDefinition = metric('orders', {
 });
 
 const catalog = catalogOf(mart);
-const planFor = (definition: MetricDefinition, parts: Partial<MetricQuestion> = {}, of: Datamart = mart): Plan => {
-  const asked = question('unused', of, of.tenancy === null ? 'None' : '7', definition, parts);
+const planFor = (definition: VisualDefinition, parts: Partial<MetricQuestion> = {}, of: Datamart = mart): Plan => {
+  const asked = { ...question('unused', of, of.tenancy === null ? 'None' : '7', definition, parts), definition };
   return plan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
 };
-const compiled = (scope: TenantScope, definition: MetricDefinition, parts: Partial<MetricQuestion> = {}) =>
+const compiled = (scope: TenantScope, definition: VisualDefinition, parts: Partial<MetricQuestion> = {}) =>
   compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
 
 describe('every occurrence of every table is a leaf', () => {

@@ -13,7 +13,7 @@ import {
   tableKey,
 } from '../../src/domain/datamart.js';
 import type { Condition, Predicate } from '../../src/domain/filter.js';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import type { Code } from '../../src/domain/refusal.js';
@@ -89,7 +89,7 @@ export const datamart = (parts: Partial<Datamart> & Pick<Datamart, 'tables'>): D
   ...parts,
 });
 
-export const metric = (from: string, parts: Partial<MetricDefinition> = {}): MetricDefinition => ({
+export const metric = (from: string, parts: Partial<VisualDefinition> = {}): VisualDefinition => ({
   kind: 'visual',
   chart: { type: 'table' },
   from: tableRef(from),

@@ -1,11 +1,11 @@
 /** Dashboards' content for tests of merging: few names and values, so that changes meet. */
 import fc from 'fast-check';
 import type { DashboardContent } from '../../src/domain/dashboard.js';
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { VisualDefinition } from '../../src/domain/metric.js';
 
 const column = (columnName: string) => ({ schemaName: 'main', tableName: 'sales', columnName });
 
-export const definition = (parts: Partial<MetricDefinition> = {}): MetricDefinition => ({
+export const definition = (parts: Partial<VisualDefinition> = {}): VisualDefinition => ({
   kind: 'visual',
   chart: { type: 'bar' },
   from: { schemaName: 'main', tableName: 'sales' },

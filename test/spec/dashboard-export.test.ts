@@ -36,7 +36,7 @@ describe('GET /data-app/embeds/export?embedId=: the export envelope', () => {
   test('{"_meta": {...}, "data": {"layout": [], "filters": [], "metrics": [], "gridMargin": []}}', async () => {
     await cloneBoard(house, 'mine', 'acme', { metadata: { plan: 'pro' }, isAllowPrivateMetricsByDefault: true });
     const { _meta, data: content } = await ok(house, 'exportEmbed', { embedId: 'mine' });
-    expect(_meta).toEqual({ version: 2, dashboardId: 'mine', name: 'mine_acme' });
+    expect(_meta).toEqual({ version: 3, dashboardId: 'mine', name: 'mine_acme' });
     expect(content).toMatchObject({
       filters: boardFilters,
       gridMargin: [8, 4],

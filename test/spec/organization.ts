@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { Datamart, Tenancy } from '../../src/domain/datamart.js';
-import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/metric.js';
+import { hostMade, type Metric, type MetricDefinition, type VisualDefinition } from '../../src/domain/metric.js';
 import type { Store } from '../../src/domain/ports.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
@@ -103,7 +103,7 @@ const shopParts: Partial<Datamart> = {
 };
 
 /** A metric over `sales`, unless `parts` say otherwise. */
-export const definition = (parts: Partial<MetricDefinition> = {}): MetricDefinition => ({
+export const definition = (parts: Partial<VisualDefinition> = {}): VisualDefinition => ({
   kind: 'visual',
   chart: { type: 'singleValue' },
   from: tableRef('sales'),

@@ -4,7 +4,7 @@
  */
 import { isSameJson } from '../../domain/canonical-json.js';
 import type { DashboardContent, DashboardFilter } from '../../domain/dashboard.js';
-import type { GridCard, MetricDefinition } from '../../domain/metric.js';
+import { type GridCard, type MetricDefinition, outputNames } from '../../domain/metric.js';
 import {
   type Conflict,
   type Keyed,
@@ -88,8 +88,9 @@ const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): Key
 };
 
 /** Names that a merge of parts can break: the sort's, and those of columns, which are unique. */
-const isSound = ({ dimensions, measures, sort, filters }: MetricDefinition): boolean => {
-  const names = [...dimensions, ...measures].map(({ name }) => name.toLowerCase());
+const isSound = (definition: MetricDefinition): boolean => {
+  const { sort, filters } = definition;
+  const names = outputNames(definition).map((name) => name.toLowerCase());
   const filterNames = filters.map(({ name }) => name.toLowerCase());
   return (
     names.length > 0 &&
@@ -101,6 +102,9 @@ const isSound = ({ dimensions, measures, sort, filters }: MetricDefinition): boo
 
 const mergeDefinition = (versions: Versions<unknown>, path: string): Merged<unknown> => {
   const at = versions as Versions<MetricDefinition | undefined>;
+  const kinds = [at.base, at.template, at.tenant].flatMap((definition) => definition?.kind ?? []);
+  // Half a metric in SQL and half of another kind would be none.
+  if (new Set(kinds).size > 1) return mergeWhole(versions, path);
   const merged = mergeFields(at, path, (part, where, name) =>
     name === 'chart' ? mergeFields(part as Versions<object | undefined>, where) : mergeWhole(part, where),
   );
