@@ -53,7 +53,7 @@ const writeText = (value: string): string => `'${value.replaceAll('\\', '\\\\').
  * ClickHouse. A list of IN holds no columns: the server takes a lone name there for a table of the database, past every leaf. Lambdas, arrays in
  * brackets, arrayJoin, FINAL, SAMPLE, PREWHERE, LIMIT BY and SETTINGS are refused.
  */
-const grammar: Grammar = {
+export const clickhouseGrammar: Grammar = {
   databaseName: 'ClickHouse',
   lexis: {
     quotes: new Map([
@@ -85,4 +85,4 @@ const grammar: Grammar = {
   writeText,
 };
 
-export const clickhouseParser: SqlParser = createParser(grammar);
+export const clickhouseParser: SqlParser = createParser(clickhouseGrammar);

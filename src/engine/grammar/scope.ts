@@ -52,7 +52,7 @@ export const ctesFor = (
   outer,
 });
 
-/** The alias that a qualified column is written with. */
+/** The alias that a qualified column is written with; undefined where there is none, or a nearer table has the same. */
 export const ownerOf = (path: readonly string[], scope: Scope | null, grammar: Grammar): string | undefined => {
   const owner = path.slice(0, -1);
   const isMeant = ({ alias, path: named }: Known): boolean =>
@@ -61,9 +61,16 @@ export const ownerOf = (path: readonly string[], scope: Scope | null, grammar: G
       : named?.length === 2 && named.every((part, index) => grammar.isSameName(part, owner[index] ?? ''));
   for (let at = scope; at !== null; at = at.outer) {
     const found = at.known.find(isMeant);
-    if (found !== undefined) return found.alias;
+    if (found !== undefined) return isHidden(found.alias, scope, at, grammar) ? undefined : found.alias;
   }
   return undefined;
+};
+
+const isHidden = (alias: string, from: Scope | null, to: Scope, grammar: Grammar): boolean => {
+  for (let at = from; at !== null && at !== to; at = at.outer) {
+    if (at.known.some((other) => grammar.isSameName(other.alias, alias))) return true;
+  }
+  return false;
 };
 
 /** The placeholder is the database of a table, and nothing else. */

@@ -192,9 +192,12 @@ const writeNamed = (place: Place, item: Extract<Item, { kind: 'item' }>): void =
   const name = nameOf(item);
   if (name === undefined && place.role.kind === 'outermost')
     place.refuse('a column of the result without a name; write AS and a name behind it', 'sql-name', location);
-  // What a database names a column after that has a table before it is not alike everywhere.
-  const isQualified = expression.kind === 'column' && expression.path.length > 1 && place.role.kind !== 'values';
-  if (name !== undefined && (alias !== null || isQualified)) place.put(` AS ${quoted(name)}`);
+  // What a database calls a column without alias is not alike everywhere; where an alias is known in WHERE, it is given to none that has no need.
+  const isPlain = expression.kind === 'column' && expression.path.length === 1;
+  const isCalled = isPlain
+    ? place.role.kind === 'outermost' && !place.grammar.features.has('global-aliases')
+    : expression.kind === 'column' && place.role.kind !== 'values';
+  if (name !== undefined && (alias !== null || isCalled)) place.put(` AS ${quoted(name)}`);
 };
 
 const writeAll = (place: Place, { of, location }: Extract<Item, { kind: 'all' }>): void => {

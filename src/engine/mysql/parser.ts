@@ -51,7 +51,7 @@ const writeText = (value: string): string =>
 const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /** MySQL 8 and MariaDB as our sessions set them: `"x"` is text, `a || b` is refused, a backslash escapes nothing. */
-const grammar: Grammar = {
+export const mysqlGrammar: Grammar = {
   databaseName: 'MySQL',
   lexis: {
     quotes: new Map([
@@ -95,4 +95,4 @@ const grammar: Grammar = {
   writeText,
 };
 
-export const mysqlParser: SqlParser = createParser(grammar);
+export const mysqlParser: SqlParser = createParser(mysqlGrammar);
