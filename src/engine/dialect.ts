@@ -18,6 +18,11 @@ export type Dialect = {
   readonly table: (database: string, table: TableRef) => Sql;
   /** `AS`, with the word that lets the leaf be read by way of its table's indexes. */
   readonly asLeaf: Sql;
+  /**
+   * The same for a leaf that custom SQL or an expression reads: nothing from above it is evaluated on rows that it leaves out. Otherwise a cast could fail on
+   * another tenant's value. Null: this database has no such thing, and what needs it is refused.
+   */
+  readonly barrier: ((name: Sql, rows: Sql) => Sql) | null;
   /** A bound value that says its type. */
   readonly cast: (value: Bound) => Sql;
   /** True for the rows of this tenant alone: text byte by byte, whatever the column's collation. */

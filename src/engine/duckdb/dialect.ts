@@ -56,6 +56,7 @@ export const duckDbDialect: Dialect = {
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,
   cast,
   tenant: (column, type, value) =>
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,

@@ -155,6 +155,7 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     compile: (query) => query.compile(compiler),
     table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
     asLeaf: sql`AS`,
+    barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
     cast,
     tenant: (column, type, value) => tenant(bytes, column, type, value),
     join: (near, far) => join(bytes, near, far),

@@ -124,6 +124,7 @@ export const postgresDialect: Dialect = {
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,
   cast,
   tenant,
   join,
