@@ -5,7 +5,7 @@ import { expressionSql, fieldSql, isAggregate, leafName, markOf, outputName, raw
 import type { Field, Join, Output, SecuredLeaf, SecuredPlan, SemiJoin, Test } from './plan.js';
 import { predicateSql } from './predicates.js';
 import { isMedian, rankedSql } from './ranked.js';
-import { refuseUnknown } from './refuse.js';
+import { refuseQuery, refuseUnknown } from './refuse.js';
 
 /** Text and bound values. `page` answers the rows asked for, `count` the number of all rows before any limit. */
 export type CompiledPlan = { readonly page: CompiledQuery; readonly count: CompiledQuery };
@@ -79,11 +79,27 @@ const whereSql = (dialect: Dialect, { tests, semiJoins, output }: SecuredPlan): 
   return conditions.length === 0 ? sql`` : sql` WHERE ${sql.join(conditions, sql` AND `)}`;
 };
 
-const semiJoinSql = (dialect: Dialect, { joins, tests }: SemiJoin): Sql => {
+const semiJoinSql = (dialect: Dialect, semiJoin: SemiJoin): Sql =>
+  dialect.capabilities.hasCorrelatedSubqueries ? existsSql(dialect, semiJoin) : inSql(dialect, semiJoin);
+
+const existsSql = (dialect: Dialect, { joins, tests }: SemiJoin): Sql => {
   const leaves = joins.map(({ far }) => sql.id(leafName(far.leaf)));
   const matches = joins.map(({ near, far }) => matchSql(dialect, near, far));
   const all = [...matches, ...tests.map((test) => testSql(dialect, test))];
   return sql`EXISTS (SELECT 1 FROM ${sql.join(leaves)} WHERE ${sql.join(all, sql` AND `)})`;
+};
+
+/** The same rows without a reference from within: NULL on either side matches nothing by IN, as by equality. */
+const inSql = (dialect: Dialect, { joins: [first, ...rest], tests }: SemiJoin): Sql => {
+  if (first === undefined || dialect.keys === undefined) {
+    return refuseQuery('This version of the engine cannot write this condition.', 'semi-join-unsupported');
+  }
+  const [near, far] = dialect.keys(sideOf(first.near), sideOf(first.far));
+  const joined = rest.map(
+    (join) => sql` INNER JOIN ${sql.id(leafName(join.far.leaf))} ON ${matchSql(dialect, join.near, join.far)}`,
+  );
+  const all = tests.map((test) => testSql(dialect, test));
+  return sql`${near} IN (SELECT ${far} FROM ${sql.id(leafName(first.far.leaf))}${sql.join(joined, sql``)} WHERE ${sql.join(all, sql` AND `)})`;
 };
 
 const optionTests = (dialect: Dialect, { kind, columns, search }: Output): readonly Sql[] => {

@@ -148,9 +148,13 @@ const plainNumber = (value: Scalar, target: Target): string => {
   return text;
 };
 
+/** With a fraction they outgrow every decimal. */
+const withoutFractions: ReadonlySet<string> = new Set(['INT256', 'UINT256']);
+
 const integerOf = (value: Scalar, target: Target): Bound => {
   const text = plainNumber(value, target);
-  if (text.includes('.')) return decimalOf(value, target);
+  if (text.includes('.') && !withoutFractions.has(target.type.cast)) return decimalOf(value, target);
+  if (text.includes('.')) refuseValue(target, 'holds numbers too long to compare with a fraction; give a whole one');
   const [least, greatest] = integerRanges.get(target.type.cast) ?? [1n, 0n];
   const number = BigInt(text);
   if (number < least || number > greatest) refuseValue(target, `holds numbers from ${least} to ${greatest} only`);

@@ -52,7 +52,7 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
 };
 
 export const duckDbDialect: Dialect = {
-  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, hasMedian: true },
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, hasMedian: true, hasCorrelatedSubqueries: true },
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,

@@ -120,7 +120,7 @@ const extreme = (of: 'MIN' | 'MAX', value: Sql, kind: SqlType['kind']): Sql => {
 };
 
 export const postgresDialect: Dialect = {
-  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, hasMedian: true },
+  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, hasMedian: true, hasCorrelatedSubqueries: true },
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
