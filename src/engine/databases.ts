@@ -1,8 +1,8 @@
 import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import type { SourceTable } from '../domain/source-schema.js';
-import type { Database, Log, OpenDatabase } from './database.js';
 import { openClickHouse } from './clickhouse/database.js';
+import type { Database, Log, OpenDatabase } from './database.js';
 import { openDuckDb } from './duckdb/database.js';
 import { openMysql } from './mysql/database.js';
 import { openPostgres } from './postgres/database.js';

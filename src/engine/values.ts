@@ -161,12 +161,19 @@ const integerOf = (value: Scalar, target: Target): Bound => {
   return { text: String(number), cast: target.type.cast };
 };
 
+/** Digits of the longest decimal of any database: what outgrows it would fail by another tenant's row. */
+const greatestDecimal = 76;
+
 /** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
 const decimalOf = (value: Scalar, target: Target): Bound => {
   const text = plainNumber(value, target);
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
   if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
+  const own = decimalOfCast(target.type.cast);
+  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > greatestDecimal) {
+    refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
+  }
   return { text, cast: `DECIMAL(${width},${fraction.length})` };
 };
 

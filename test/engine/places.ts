@@ -1,7 +1,12 @@
 /** The same tables on every database that the engine reads: what all must answer alike is stated once. */
 import pg from 'pg';
 import type { Datasource } from '../../src/domain/organization.js';
-import { clickHouseServer, createOwnClickHouseDatabase, isClickHouseThere, onClickHouse } from '../suites/clickhouse.js';
+import {
+  clickHouseServer,
+  createOwnClickHouseDatabase,
+  isClickHouseThere,
+  onClickHouse,
+} from '../suites/clickhouse.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { createFolder, datasourceAt, type Place } from './world.js';

@@ -52,6 +52,11 @@ const profileOf = (request) => {
   throw new Refused(403, 516, `${name}: Authentication failed: password is incorrect (AUTHENTICATION_FAILED)`);
 };
 
+const set = async (session, pairs) => {
+  if (pairs.length === 0) return;
+  await session.queryAsync(`SET ${pairs.map(([name, value]) => `${name} = ${literal(value)}`).join(', ')}`);
+};
+
 /** A session of its own for each request, as there is none by HTTP. */
 const answer = async (request, onSession) => {
   const url = new URL(request.url ?? '/', 'http://front');
@@ -60,20 +65,21 @@ const answer = async (request, onSession) => {
   const { query = '', query_id: id = '', database, wait_end_of_query: _, ...rest } = Object.fromEntries(all);
   const session = new Session(folder);
   try {
-    for (const [name, value] of Object.entries(rest)) {
-      if (name.startsWith('param_')) await session.queryAsync(`SET ${name} = ${literal(value)}`);
-    }
-    if (profile !== 0) await session.queryAsync(`SET readonly = ${profile}`);
-    const { readonly, ...settings } = rest;
-    const pairs = Object.entries(settings).filter(([name]) => !name.startsWith('param_') && !reserved.has(name));
-    if (pairs.length > 0) {
-      await session.queryAsync(`SET ${pairs.map(([name, value]) => `${name} = ${literal(value)}`).join(', ')}`);
-    }
-    if (profile === 0) await session.queryAsync(`SET log_comment = ${literal(id)}`);
+    const given = Object.entries(rest).filter(([name]) => !reserved.has(name));
+    // Values first: they are no settings, and a user who may set none may bind them.
+    await set(
+      session,
+      given.filter(([name]) => name.startsWith('param_')),
+    );
+    if (profile === 0) await set(session, Object.entries({ max_threads: '1', log_comment: id }));
+    else await set(session, [['readonly', String(profile)]]);
     if (database !== undefined) await session.queryAsync(`USE "${database.replaceAll('"', '""')}"`);
-    if (readonly !== undefined) await session.queryAsync(`SET readonly = ${literal(readonly)}`);
-    const isReadonly = profile > 0 || Number(readonly ?? 0) > 0;
-    onSession(isReadonly && settings.cancel_http_readonly_queries_on_client_close === '1' ? id : null);
+    await set(
+      session,
+      given.filter(([name]) => !name.startsWith('param_')),
+    );
+    const isReadonly = profile > 0 || Number(rest.readonly ?? 0) > 0;
+    onSession(isReadonly && rest.cancel_http_readonly_queries_on_client_close === '1' ? id : null);
     return (await session.queryAsync(query)).bytes();
   } finally {
     session.close();

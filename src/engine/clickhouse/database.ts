@@ -46,8 +46,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
       catalog: await readCatalog(ask),
       dialect: clickHouseDialect,
       describe: () => readSourceTables(ask),
-      run: (statement) =>
-        runLogged(() => limiter.use((one) => runTimed(one, statement, timeoutMs)), datasource, log),
+      run: (statement) => runLogged(() => limiter.use((one) => runTimed(one, statement, timeoutMs)), datasource, log),
       close: async () => {
         await limiter.drain();
         await server.client.close();

@@ -1,11 +1,4 @@
-import {
-  DefaultQueryCompiler,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  sql,
-} from 'kysely';
+import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
 import type { Aggregate, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
 import type { BoundList, Dialect, Sql } from '../dialect.js';
@@ -40,15 +33,16 @@ const compiler = new Kysely<Record<string, never>>({
 });
 
 /** Date32 takes what is outside for its first or last day. */
-const isHeld = (text: string): boolean => text >= '1900' && text < '2300';
+const assertHeld = (text: string, cast: string): void => {
+  if ((cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300')) return;
+  refuseQuery(
+    'A condition holds a date outside of the years 1900 to 2299, which ClickHouse does not hold; give one within.',
+    'value-out-of-range',
+  );
+};
 
 const cast = ({ text, cast }: Bound): Sql => {
-  if ((cast === 'DATE' || cast === 'TIMESTAMP') && !isHeld(text)) {
-    refuseQuery(
-      'A condition holds a date outside of the years 1900 to 2299, which ClickHouse does not hold; give one within.',
-      'value-out-of-range',
-    );
-  }
+  assertHeld(text, cast);
   return cast === 'VARCHAR' ? sql`${text}` : sql`CAST(${text} AS ${sql.raw(nameOfCast(cast))})`;
 };
 
@@ -88,11 +82,7 @@ const arrayOf = (texts: readonly string[]): Sql => {
 const listed = (type: SqlType, list: BoundList): { readonly name: string; readonly isOwn: boolean } => {
   const decimal = decimalOfCast(list.cast);
   if (decimal !== undefined) {
-    const own = digitsOf(type);
-    const scale = Math.max(decimal.scale, own.scale);
-    if (own.width - own.scale + scale > greatestDigits) {
-      refuseQuery('A condition lists numbers with more decimal places than ClickHouse can compare; round them.', 'value-too-long');
-    }
+    const scale = Math.max(decimal.scale, digitsOf(type).scale);
     return { name: `Decimal(${greatestDigits}, ${scale})`, isOwn: false };
   }
   if (list.cast === 'TIMESTAMP') return { name: instantName(comparedDigits(type.digits)), isOwn: false };
@@ -100,7 +90,7 @@ const listed = (type: SqlType, list: BoundList): { readonly name: string; readon
 };
 
 const list = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type: SqlType): Sql => {
-  if (given.cast === 'DATE' || given.cast === 'TIMESTAMP') given.texts.forEach((text) => cast({ text, cast: given.cast }));
+  for (const text of given.texts) assertHeld(text, given.cast);
   const { name, isOwn } = listed(type, given);
   const texts = arrayOf(given.texts);
   const values = name === 'String' ? texts : as(texts, `Array(${name})`);
@@ -193,8 +183,7 @@ export const clickHouseDialect: Dialect = {
   comparable: (value, { kind }) => (kind === 'enum' ? as(value, 'String') : value),
   list,
   like,
-  contains: (value, _type, search) =>
-    sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
+  contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
   grain,
   aggregate,
   sortable: (rows) => rows,

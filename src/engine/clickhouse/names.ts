@@ -1,5 +1,5 @@
-import { decimalOfCast } from '../sql-type.js';
 import { refuseUnknown } from '../refuse.js';
+import { decimalOfCast } from '../sql-type.js';
 
 /** A server takes no more than 128 KiB in one value of a form; at worst, each byte of it is escaped. */
 export const greatestValueBytes = 65_000;
