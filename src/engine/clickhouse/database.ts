@@ -166,10 +166,11 @@ const readTable = async (client: ClickHouseClient, asked: Asked, signal: AbortSi
 
 /** A line of names, one of types, and one for each row. The last one ends too, or it is not the last. */
 const tableOf = (text: string): ResultTable => {
-  const [, types, ...lines] = text.split('\n');
-  if (types === undefined || lines.pop() !== '') throw new Error('the answer ends too early');
+  const [names, types, ...lines] = text.split('\n');
+  if (names === undefined || types === undefined || lines.pop() !== '') throw new Error('the answer ends too early');
   const readers = (JSON.parse(types) as string[]).map(readerOf);
   return {
+    names: JSON.parse(names) as string[],
     dataTypes: readers.map(({ dataType }) => dataType),
     rows: lines.map((line) => {
       const row = JSON.parse(line) as unknown[];

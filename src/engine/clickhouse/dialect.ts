@@ -1,7 +1,7 @@
 import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
-import type { Aggregate, TimeGrain } from '../../domain/metric.js';
+import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
-import type { BoundList, Dialect, Sql } from '../dialect.js';
+import { type BoundList, type Dialect, firstDay, firstMonday, type PlainAggregate, type Sql } from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseQuery, refuseUnknown } from '../refuse.js';
 import { decimalOfCast, type SqlType } from '../sql-type.js';
@@ -43,13 +43,14 @@ const assertHeld = (text: string, cast: string): void => {
 
 const cast = ({ text, cast }: Bound): Sql => {
   assertHeld(text, cast);
-  return cast === 'VARCHAR' ? sql`${text}` : sql`CAST(${text} AS ${sql.raw(nameOfCast(cast))})`;
+  const name = nameOfCast(cast);
+  return name === 'String' ? sql`${text}` : sql`CAST(${text} AS ${sql.raw(name)})`;
 };
 
 const as = (value: Sql, name: string): Sql => sql`CAST(${value} AS ${sql.raw(name)})`;
 
 const field = (column: Sql, { type, zone }: Column): Sql => {
-  if (isPadded(type)) return as(column, 'String');
+  if (isPadded(type) || type.kind === 'uuid') return as(column, 'String');
   if (type.kind !== 'instant') return column;
   if (zone === null || zone === 'UTC') return sql`toTimeZone(${column}, 'UTC')`;
   // Local time is told in UTC: as an instant of its zone it would be compared by the instant. DateTime itself ends in 1970.
@@ -142,36 +143,51 @@ const sum = (value: Sql, type: SqlType): Sql => {
   return sql`sum(${as(value, `Decimal(${greatestDigits}, ${decimal.scale})`)})`;
 };
 
-/** Between two values, on the line from one to the other. */
-const quantile = (value: Sql, { kind }: SqlType, level: number): Sql => {
-  const of = (one: Sql): Sql => sql`quantileExactInclusive(${sql.lit(level)})(${one})`;
-  if (kind !== 'date' && kind !== 'instant') return of(as(value, 'Float64'));
+const double = (value: Sql): Sql => as(value, 'Float64');
+
+const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
+  const at = (one: Sql): Sql => sql`quantileExactInclusive(${sql.lit(fraction)})(${one})`;
+  if (kind !== 'date' && kind !== 'instant') return at(double(value));
   const micros = sql`toUnixTimestamp64Micro(${as(value, instantName(6))})`;
-  return sql`fromUnixTimestamp64Micro(${as(sql`round(${of(micros)})`, 'Int64')}, 'UTC')`;
+  return sql`fromUnixTimestamp64Micro(${as(sql`round(${at(micros)})`, 'Int64')}, 'UTC')`;
 };
 
-const aggregate = (of: Aggregate, value: Sql, type: SqlType): Sql => {
+const aggregate = (of: PlainAggregate, value: Sql, type: SqlType): Sql => {
   switch (of) {
     case 'SUM':
       return sum(value, type);
     case 'AVG':
       // Exact to the last step, as the others have it.
-      return sql`(CAST(${sum(value, type)} AS Float64) / nullIf(count(${value}), 0))`;
-    case 'MEDIAN':
-      return quantile(value, type, 0.5);
+      return sql`(${double(sum(value, type))} / nullIf(count(${value}), 0))`;
     default:
       return plainAggregate(of, value);
   }
 };
 
+const period = (start: Sql, of: Period): Sql => {
+  const since = sql`CAST(${sql.lit(of === 'week' ? firstMonday : firstDay)} AS ${sql.raw(instantName(6))})`;
+  return sql`dateDiff(${sql.lit(of)}, ${since}, ${as(start, instantName(6))}, 'UTC')`;
+};
+
+/** As many rows as a LIMIT can say. */
+const allRows = '18446744073709551615';
+
 export const clickHouseDialect: Dialect = {
-  capabilities: { databaseName: 'ClickHouse', hasFullJoin: true, hasMedian: true, hasCorrelatedSubqueries: false },
+  capabilities: {
+    databaseName: 'ClickHouse',
+    hasFullJoin: true,
+    isRightJoinSlow: false,
+    hasCorrelatedSubqueries: false,
+  },
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS`,
+  // MATERIALIZED would not do: filters are pushed into it, and evaluated on the rows that it leaves out.
+  barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
   cast,
   tenant: (column, type, value) => {
-    const equal = sql`${column} = ${cast(value)}`;
+    const bound = type.kind === 'uuid' ? as(cast(value), 'UUID') : cast(value);
+    const equal = sql`${column} = ${bound}`;
     return isPadded(type) ? sql`${equal} AND ${as(column, 'String')} = ${cast(value)}` : equal;
   },
   join: (near, far) => {
@@ -185,7 +201,10 @@ export const clickHouseDialect: Dialect = {
   like,
   contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
   grain,
+  period,
   aggregate,
+  percentile,
+  double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
   page: (limit, offset) => {

@@ -29,7 +29,8 @@ export const castNames: ReadonlyMap<string, string> = new Map([
   ['FLOAT', 'Float32'],
   ['DOUBLE', 'Float64'],
   ['BOOLEAN', 'Bool'],
-  ['UUID', 'UUID'],
+  // In the order of its text, as the other databases have it: ClickHouse sorts UUIDs by their second half.
+  ['UUID', 'String'],
   ['DATE', 'Date32'],
   ['TIMESTAMP', instantName(6)],
 ]);
