@@ -47,6 +47,8 @@ export type Dialect = {
    * How many of these periods lie between 1970 (weeks: the first Monday of it) and the start of one: a whole number; NULL for NULL and for the infinite.
    */
   readonly period: (start: Sql, grain: Period) => Sql;
+  /** What is left of the value after whole widths, never below 0, for types other than float; left out where `%` is exact for any two numbers. */
+  readonly rest?: (value: Sql, type: SqlType, width: Bound) => Sql;
   readonly aggregate: (aggregate: PlainAggregate, value: Sql, type: SqlType) => Sql;
   /**
    * The value that so many of the values lie below, from 0 to 1; between two values, on the line from one to the other. Null: there is no such aggregate,

@@ -143,6 +143,14 @@ const sum = (value: Sql, type: SqlType): Sql => {
   return sql`sum(${as(value, `Decimal(${greatestDigits}, ${decimal.scale})`)})`;
 };
 
+/** Of one scale: of decimals of two, `%` takes the digits as they stand. */
+const rest = (value: Sql, type: SqlType, width: Bound): Sql => {
+  const scale = Math.max(digitsOf(type).scale, decimalOfCast(width.cast)?.scale ?? 0);
+  const exact = (number: Sql): Sql => as(number, `Decimal(${greatestDigits}, ${scale})`);
+  const size = exact(sql`${width.text}`);
+  return sql`(((${exact(value)} % ${size}) + ${size}) % ${size})`;
+};
+
 const double = (value: Sql): Sql => as(value, 'Float64');
 
 const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
@@ -201,6 +209,7 @@ export const clickHouseDialect: Dialect = {
   like,
   contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
   grain,
+  rest,
   period,
   aggregate,
   percentile,
