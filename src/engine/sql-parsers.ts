@@ -1,4 +1,5 @@
 import type { DatasourceType } from '../domain/organization.js';
+import { clickhouseParser } from './clickhouse/parser.js';
 import { mysqlParser } from './mysql/parser.js';
 import type { SqlParser } from './sql-parser.js';
 
@@ -7,6 +8,7 @@ const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
   DUCKDB: null,
   POSTGRES: null,
   MYSQL: mysqlParser,
+  CLICKHOUSE: clickhouseParser,
 };
 
 export const parserOf = (type: DatasourceType): SqlParser | null => parsers[type];
