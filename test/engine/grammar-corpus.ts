@@ -31,10 +31,7 @@ export const common: readonly string[] = [
   'SELECT flights.carrier FROM flights ORDER BY flights.id DESC',
   'SELECT DISTINCT carrier FROM flights ORDER BY carrier',
   'SELECT carrier, COUNT(*) AS n, SUM(delay) AS total FROM flights GROUP BY carrier ORDER BY n DESC, carrier',
-  'SELECT carrier c, AVG(delay) a, MIN(delay), MAX(fare) AS m FROM flights GROUP BY 1 HAVING COUNT(*) > 1 ORDER BY 1'.replace(
-    'MIN(delay),',
-    'MIN(delay) AS l,',
-  ),
+  'SELECT carrier c, AVG(delay) a, MIN(delay) AS l, MAX(fare) AS m FROM flights GROUP BY 1 HAVING COUNT(*) > 1 ORDER BY 1',
   'SELECT COUNT(DISTINCT carrier) AS n, COUNT(delay) AS d FROM flights',
   'SELECT SUM(delay) / COUNT(*) AS ratio, SUM(delay) * 1.0 - MIN(delay) + 2 * 3 AS x FROM flights',
   'SELECT SUM(CASE WHEN delay > 0 THEN 1 ELSE 0 END) AS late FROM flights',
@@ -67,10 +64,10 @@ export const common: readonly string[] = [
   'WITH late AS (SELECT * FROM flights WHERE delay > 0) SELECT carrier, COUNT(*) AS n FROM late GROUP BY carrier ORDER BY carrier',
   'WITH a AS (SELECT id, delay FROM flights), b AS (SELECT id FROM a WHERE delay > 6) SELECT a.id, a.delay FROM a JOIN b ON a.id = b.id ORDER BY a.id',
   'WITH flights AS (SELECT id, delay FROM flights WHERE delay > 6) SELECT COUNT(*) AS n FROM flights',
-  'SELECT carrier AS name FROM flights UNION SELECT state FROM airports'.replace('SELECT carrier', 'SELECT carrier'),
+  'SELECT n FROM (SELECT carrier AS n FROM flights UNION DISTINCT SELECT state FROM airports) x ORDER BY n',
   'SELECT n FROM (SELECT carrier AS n FROM flights UNION ALL SELECT code FROM airports) x ORDER BY n',
-  'SELECT carrier AS n FROM flights INTERSECT SELECT code FROM airports',
-  'SELECT origin AS n FROM flights EXCEPT SELECT code FROM airports',
+  'SELECT carrier AS n FROM flights INTERSECT DISTINCT SELECT code FROM airports',
+  'SELECT origin AS n FROM flights EXCEPT DISTINCT SELECT code FROM airports',
   'SELECT id, ROW_NUMBER() OVER (PARTITION BY carrier ORDER BY delay DESC) AS r FROM flights ORDER BY id',
   'SELECT id, SUM(delay) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM flights ORDER BY id',
   'SELECT id, SUM(delay) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS s, RANK() OVER (ORDER BY origin) AS r FROM flights ORDER BY id',
@@ -88,6 +85,8 @@ export const common: readonly string[] = [
 ];
 
 export const forMysql: readonly string[] = [
+  'SELECT carrier AS name FROM flights UNION SELECT state FROM airports',
+  'SELECT origin AS n FROM flights EXCEPT SELECT code FROM airports',
   'SELECT carrier, COUNT(*) AS n FROM flights GROUP BY carrier WITH ROLLUP',
   "SELECT origin, GROUP_CONCAT(DISTINCT carrier ORDER BY carrier DESC SEPARATOR '; ') AS c FROM flights GROUP BY origin ORDER BY origin",
   "SELECT id, DATE_FORMAT(day, '%Y-%m') AS m, YEAR(day) AS y, QUARTER(day) AS q, WEEKDAY(day) AS w FROM flights ORDER BY id",
@@ -111,7 +110,7 @@ export const forMysql: readonly string[] = [
   "SELECT id FROM flights WHERE carrier = 'AA' UNION ALL SELECT id FROM flights WHERE delay > 30 ORDER BY id LIMIT 3",
   '(SELECT id FROM flights ORDER BY delay DESC LIMIT 1) UNION ALL (SELECT id FROM flights ORDER BY delay LIMIT 1)',
   "SELECT carrier AS 'Name of it', COUNT(*) AS 'n (all)' FROM flights GROUP BY carrier ORDER BY 1",
-  'SELECT ID, Carrier FROM flights F WHERE f.Delay > 5 ORDER BY Id'.replace('f.Delay', 'F.Delay'),
+  'SELECT ID, Carrier FROM flights F WHERE F.Delay > 5 ORDER BY Id',
   'SELECT 5--1 AS a, 2*-3 AS b # rest',
   'SELECT f.id FROM flights f JOIN (SELECT code AS origin FROM airports) a USING (origin) ORDER BY f.id',
 ];

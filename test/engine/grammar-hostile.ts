@@ -189,6 +189,8 @@ export const hostileSelects: readonly string[] = [
   'select main.t.* from t as f',
   'select count(*) from t',
   'select 1',
+  'select *',
+  'select x from t where y in (select *)',
   'select x + 1 from t',
   'select client_id_variable',
   'select (select max(x) from t) from t',
@@ -412,6 +414,9 @@ export const hostileToMysql: readonly string[] = [
 ];
 
 export const hostileToClickHouse: readonly string[] = [
+  'select x from t union select x from u',
+  'select x from t except select x from u',
+  'select x from t intersect select x from u',
   'select x from system.one',
   'select x from system.tables',
   'select x from `system`.`users`',

@@ -61,7 +61,7 @@ describe.each(parsers)('$name: which table a name means', ({ parser }) => {
     ['select x from t order by (select max(x) from a where a.i = t.i)', 'ORDER BY (SELECT'],
     ['select sum(x) over (partition by (select max(x) from a)) as s from t', 'FROM <a a>)'],
     ['select x from t join u on t.i = u.i and u.j in (select j from a)', 'FROM <a a>)'],
-    ['(select x from a) union (select x from b)', '<a a> UNION DISTINCT SELECT `x` FROM <b b>'],
+    ['(select x from a) union distinct (select x from b)', '<a a> UNION DISTINCT SELECT `x` FROM <b b>'],
     // Columns by the alias of their table, however it was named.
     ['select main.t.x from main.t', 'SELECT `t`.`x` AS `x` FROM <main.t t>'],
     ['select main.t.* from main.t', 'SELECT `t`.* FROM <main.t t>'],
@@ -206,7 +206,7 @@ describe('MySQL', () => {
         'with recursive n (i) as (select 1 union all select i + 1 from n where i < 9) select i from n',
       ),
     ).toBe(
-      'WITH RECURSIVE `gl_cte_0` (`i`) AS (SELECT 1 UNION ALL SELECT (`i` + 1) FROM `gl_cte_0` AS `n` WHERE (`i` < 9)) SELECT `i` FROM `gl_cte_0` AS `n`',
+      'WITH RECURSIVE `gl_cte_0` (`i`) AS (SELECT 1 UNION ALL SELECT (`i` + 1) FROM `gl_cte_0` AS `n` WHERE (`i` < 9)) SELECT `i` AS `i` FROM `gl_cte_0` AS `n`',
     );
   });
 });

@@ -51,6 +51,8 @@ export type Feature =
   | 'rollup'
   | 'nulls-order'
   | 'group-concat'
+  /** UNION, EXCEPT and INTERSECT without a word more leave out rows that come twice. */
+  | 'default-distinct'
   /** ORDER BY and LIMIT after UNION are the whole's; elsewhere the last SELECT's. */
   | 'ordered-set'
   /** A lone name in IN (…) may be a table's. */

@@ -65,7 +65,8 @@ const takeSetOperator = (reader: Reader): string | null => {
   const operator = ['UNION', 'EXCEPT', 'INTERSECT'].find((word) => reader.takeWords(word));
   if (operator === undefined) return null;
   if (reader.takeWords('ALL')) return operator === 'UNION' ? 'UNION ALL' : reader.refuse(`${operator} ALL`);
-  reader.takeWords('DISTINCT');
+  if (!reader.takeWords('DISTINCT') && !reader.has('default-distinct'))
+    reader.refuse(`${operator} without DISTINCT${operator === 'UNION' ? ' or ALL' : ''}`);
   return `${operator} DISTINCT`;
 };
 
@@ -84,7 +85,11 @@ const readSelect = (reader: Reader): Select => {
   const isDistinct = reader.takeWords('DISTINCT');
   if (!isDistinct) reader.takeWords('ALL');
   const items = readList(reader, () => readItem(reader));
+  const { location } = reader.peek();
   const from = reader.takeWords('FROM') ? readSources(reader) : [];
+  // ClickHouse would read a table of its own.
+  if (from.length === 0 && items.some(({ kind }) => kind === 'all'))
+    reader.refuse('* without FROM', 'sql-syntax', location);
   const where = reader.takeWords('WHERE') ? readExpression(reader) : null;
   const group = reader.takeWords('GROUP BY') ? readList(reader, () => readKey(reader)) : [];
   const isRollup = group.length > 0 && reader.has('rollup') && reader.takeWords('WITH ROLLUP');

@@ -90,6 +90,7 @@ export const mysqlGrammar: Grammar = {
     'cte-columns',
     'rollup',
     'group-concat',
+    'default-distinct',
     'ordered-set',
   ]),
   writeText,
