@@ -55,6 +55,17 @@ describe.each([
     expect(await refusalOf(() => parser.select(ctes))).toMatchObject({ reason: 'sql-too-deep' });
   });
 
+  test('too many tables', async () => {
+    const many = Array.from({ length: 61 }, (_, index) => `t${index}`);
+    expect(await refusalOf(() => parser.select(`select x from ${many.join(', ')}`))).toMatchObject({
+      reason: 'sql-too-long',
+    });
+    const ctes = Array.from({ length: 101 }, (_, index) => `t${index} as (select 1 as x)`);
+    expect(await refusalOf(() => parser.select(`with ${ctes.join(', ')} select x from t1`))).toMatchObject({
+      reason: 'sql-name',
+    });
+  });
+
   test('texts that are too long', async () => {
     expect(await refusalOf(() => parser.select(`select 1 as x ${' '.repeat(70_000)}`))).toMatchObject({
       reason: 'sql-too-long',

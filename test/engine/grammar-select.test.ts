@@ -160,6 +160,29 @@ describe.each(parsers)('$name: what the engine is told', ({ parser }) => {
     );
   });
 
+  test('20,000 characters and more of whatever may be long', async () => {
+    const long: readonly (readonly [string, string, string, string])[] = [
+      ['select x from t where y in (', "'a'", ', ', ')'],
+      ['select x from t where ', 't.a = 1', ' and ', ''],
+      ['select x from t where ', 'not a', ' or ', ''],
+      ['select ', '1', ' + ', ' as x'],
+      ['select ', 't.a', ', ', ' as x from t'],
+      ['', 'select x from t', ' union all ', ''],
+      ['select case ', 'when a then b', ' ', ' end as x from t'],
+      ['select concat(', 'a', ', ', ') as x from t'],
+      ['select x from t ', '/* b */', ' ', ''],
+      ['select x from t ', '-- b', '\n', ''],
+      ['select x from t where y = ', "'", '', ''],
+      ['select x from t where ', 'a in (1)', ' and ', ''],
+      ['select x from t where ', 'exists (select 1 from u)', ' or ', ''],
+    ];
+    for (const [start, item, between, end] of long) {
+      const count = 2 * Math.ceil(20_000 / (item.length + between.length) / 2);
+      const text = `${start}${Array.from({ length: count }, () => item).join(between)}${end}`;
+      expect((await shown(parser, text)).length).toBeGreaterThan(20);
+    }
+  });
+
   test('a refusal says what and where, and repeats nothing but names', async () => {
     const { message } = await refusalOf(() =>
       parser.select("select x from t\nwhere y = 'secret'\n  and sleep('secret') > 'secret'"),

@@ -27,7 +27,7 @@ const plainText = (sql: string): string =>
 const placeless = (tree: Expression): unknown =>
   JSON.parse(JSON.stringify(tree, (key, value: unknown) => (key === 'location' ? undefined : value)));
 
-const runs = { seed: 5, numRuns: 300 } as const;
+const runs = { seed: 5, numRuns: 200 } as const;
 
 const names = ['a', 'b', 'Select', 'from', 'order by', 'x y', "it's", '#', '--', '/*', ';', 'ü', '(', 'null', 'a.b'];
 const name = fc.constantFrom(...names);
@@ -307,9 +307,9 @@ describe.each(dialects)('$name: what is written from a tree', ({ grammar, parser
         count += 1;
         expect(unconditional(said(await shown(parser, once.text)))).toBe(unconditional(once.template));
       }),
-      { ...runs, numRuns: 200 },
+      { ...runs, numRuns: 120 },
     );
-    expect(count).toBeGreaterThan(50);
+    expect(count).toBeGreaterThan(30);
   });
 });
 

@@ -4,6 +4,9 @@ import { readAlias, readNames, readQuery } from './queries.js';
 import { type Reader, readPath } from './reader.js';
 import type { Joined, Source } from './tree.js';
 
+/** Every name is looked up among them: many would take long, and no server joins them. */
+const greatestCount = 60;
+
 /** FROM: tables, CTEs and SELECTs in parentheses, joined from left to right. */
 export const readSources = (reader: Reader): readonly Joined[] => {
   const sources: Joined[] = [{ join: '', source: readSource(reader), on: null, using: [] }];
@@ -12,6 +15,7 @@ export const readSources = (reader: Reader): readonly Joined[] => {
     const isFree = join === ',' || join === 'CROSS JOIN';
     sources.push({ join, source, ...(isFree ? { on: null, using: [] } : readMatch(reader)) });
   }
+  if (sources.length > greatestCount) reader.refuse(`more than ${greatestCount} tables in one FROM`, 'sql-too-long');
   return sources;
 };
 

@@ -48,7 +48,7 @@ const writeText = (value: string): string =>
     : `'${value.replaceAll("'", "''")}'`;
 
 /** Names of columns and aliases have no case; where those of tables have one, the datamart's own spelling is what is read. */
-const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const isSameName = (a: string, b: string): boolean => a.length === b.length && a.toLowerCase() === b.toLowerCase();
 
 /** MySQL 8 and MariaDB as our sessions set them: `"x"` is text, `a || b` is refused, a backslash escapes nothing. */
 export const mysqlGrammar: Grammar = {
