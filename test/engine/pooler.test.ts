@@ -144,7 +144,7 @@ describe.runIf(isThere)('a client’s database, by way of a pooler', () => {
       return (await engine.query({ ...asked, datamart: each, tenant: tenantScope(each, name, name as ClientDatabase) }))
         .rows;
     };
-    expect(await ask(acme)).toEqual([{ n: '1' }]);
+    expect(await ask(acme)).toEqual([{ n: 1 }]);
     expect(await refusalOf(() => ask(globex))).toMatchObject({ reason: 'datasource-unavailable' });
     expect(lines.at(-1)?.details).toMatchObject({ reason: 'datasource-other-database' });
     await engine.close();
