@@ -4,14 +4,16 @@
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
+import { fitBuckets } from './buckets.js';
 import { clientPlaceOf, placeCatalog } from './client-place.js';
 import { compile } from './compile.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
+import type { Plan } from './plan.js';
 import { type Ask, plan } from './planning.js';
 import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
-import { run } from './run.js';
+import { type RunResult, run } from './run.js';
 import { secure } from './secure.js';
 import { shape } from './shape.js';
 
@@ -45,10 +47,12 @@ const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
   const catalog = placeCatalog(ask.question, database.catalog);
 
-  const resolved = resolve(ask.question, catalog);
+  const runPlan = (planned: Plan): Promise<RunResult> => {
+    const secured = secure(planned, tenant, { datamart, catalog });
+    const compiled = compile(secured, database.dialect);
+    return run(database, compiled, { page: planned.page, tenant });
+  };
+  const resolved = await fitBuckets(resolve(ask.question, catalog), ask, runPlan);
   const planned = plan(resolved, ask);
-  const secured = secure(planned, tenant, { datamart, catalog });
-  const compiled = compile(secured, database.dialect);
-  const result = await run(database, compiled, { page: planned.page, tenant });
-  return shape(planned.output, result);
+  return shape(planned.output, await runPlan(planned));
 };
