@@ -159,6 +159,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     ['i64', '-9223372036854775808'],
     ['u64', '18446744073709551615'],
     ['u128', '340282366920938463463374607431768211455'],
+    ['i128', '-170141183460469231731687303715884105728'],
     ['i256', -1],
     ['f32', 0.1],
     ['yes', true],
@@ -186,6 +187,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
     ['at9', '2024-03-10T10:00:00.123456'],
     ['d9', '1234567.891'],
     ['i64', '-9223372036854775807.5'],
+    ['i128', '-1701411834604692317316873037158841057.5'],
     ['day', '2149-06-06T10:00'],
   ])('takes no other value of %s for it: %s', async (name, value) => {
     const column = `types.${name}`;
@@ -361,7 +363,8 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
   ])('reads alone, under our settings: not %s', async (text) => {
     const log = { warn: () => undefined, error: () => undefined };
     const databases = createDatabases({ log, assertReachable: async () => {} });
-    const run = () => databases.use(source, (database) => database.run({ sql: text, parameters: [] }));
+    const run = () =>
+      databases.use(source, null, (database) => database.run({ sql: text, parameters: [] }, { kind: 'untenanted' }));
     expect(await refusalOf(run)).toMatchObject({ reason: 'datasource-failed' });
     expect(await countWhere('whole')).toBe(1);
     await databases.close();
