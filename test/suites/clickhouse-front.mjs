@@ -66,11 +66,12 @@ const answer = async (request, onSession) => {
   const session = new Session(folder);
   try {
     const given = Object.entries(rest).filter(([name]) => !reserved.has(name));
-    // Values first: they are no settings, and a user who may set none may bind them.
-    await set(
-      session,
-      given.filter(([name]) => name.startsWith('param_')),
-    );
+    // Values first: they are no settings, and a user who may set none may bind them. They are no part of the query's text either.
+    const values = given.filter(([name]) => name.startsWith('param_'));
+    if (values.length > 0) {
+      await set(session, [['max_query_size', '1000000000']]);
+      await set(session, [...values, ['max_query_size', '262144']]);
+    }
     if (profile === 0) await set(session, Object.entries({ max_threads: '1', log_comment: id }));
     else await set(session, [['readonly', String(profile)]]);
     if (database !== undefined) await session.queryAsync(`USE "${database.replaceAll('"', '""')}"`);

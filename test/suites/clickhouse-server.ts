@@ -36,6 +36,7 @@ export const setup = async (): Promise<(() => Promise<void>) | undefined> => {
   const password = randomUUID();
   const { child, port } = await start(folder, password);
   process.env.TEST_CLICKHOUSE_URL = `http://default:${password}@127.0.0.1:${port}`;
+  process.env.TEST_CLICKHOUSE_FRONT = '1';
   return async () => {
     const ended = once(child, 'exit');
     child.stdin?.end();

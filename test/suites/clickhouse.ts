@@ -16,6 +16,9 @@ const addressOf = (address: string) => {
 /** How the server is reached. */
 export const clickHouseServer = addressOf(serverUrl ?? 'http://default@127.0.0.1:8123');
 
+/** Whether it is chdb behind our own front, which knows users of three profiles. */
+export const isFront = process.env.TEST_CLICKHOUSE_FRONT === '1';
+
 /** Asks as the tests' own user, and answers what the server does, row by row. */
 export const onClickHouse = async (query: string, database?: string): Promise<readonly (readonly unknown[])[]> => {
   const { host, port, username, password } = clickHouseServer;

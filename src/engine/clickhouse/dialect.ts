@@ -6,7 +6,7 @@ import type { Column } from '../plan.js';
 import { refuseQuery, refuseUnknown } from '../refuse.js';
 import { decimalOfCast, type SqlType } from '../sql-type.js';
 import type { Bound } from '../values.js';
-import { digitsOf, isPadded, keysOf } from './keys.js';
+import { converted, digitsOf, isPadded, keysOf } from './keys.js';
 import { comparedDigits, greatestDigits, greatestValueBytes, instantName, nameOfCast } from './names.js';
 
 /** Parameters are named and say their type. In strings and in names, a backslash escapes. */
@@ -95,7 +95,7 @@ const list = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type: SqlT
   const { name, isOwn } = listed(type, given);
   const texts = arrayOf(given.texts);
   const values = name === 'String' ? texts : as(texts, `Array(${name})`);
-  const compared = isOwn ? value : as(value, name);
+  const compared = isOwn ? value : converted(value, name);
   return kind === 'oneOf' ? sql`(${compared} IN ${values})` : sql`(${compared} NOT IN ${values})`;
 };
 
@@ -146,9 +146,9 @@ const sum = (value: Sql, type: SqlType): Sql => {
 /** Of one scale: of decimals of two, `%` takes the digits as they stand. */
 const rest = (value: Sql, type: SqlType, width: Bound): Sql => {
   const scale = Math.max(digitsOf(type).scale, decimalOfCast(width.cast)?.scale ?? 0);
-  const exact = (number: Sql): Sql => as(number, `Decimal(${greatestDigits}, ${scale})`);
-  const size = exact(sql`${width.text}`);
-  return sql`(((${exact(value)} % ${size}) + ${size}) % ${size})`;
+  const name = `Decimal(${greatestDigits}, ${scale})`;
+  const size = as(sql`${width.text}`, name);
+  return sql`(((${converted(value, name)} % ${size}) + ${size}) % ${size})`;
 };
 
 const double = (value: Sql): Sql => as(value, 'Float64');

@@ -15,8 +15,12 @@ export const keysOf = (near: Side, far: Side): readonly [Sql, Sql] => {
   const isPlain = a.kind === b.kind && a.cast === b.cast && a.digits === b.digits && a.collation === b.collation;
   if (isPlain && a.kind !== 'date') return [near.column, far.column];
   const name = commonName(a, b) ?? refuseJoin(near, far);
-  return [near, far].map(({ column }) => sql`CAST(${column} AS ${sql.raw(name)})`) as unknown as readonly [Sql, Sql];
+  return [converted(near.column, name), converted(far.column, name)];
 };
+
+/** There is no CAST of 128 bits and more to a decimal, but a sum of the two there is. */
+export const converted = (value: Sql, name: string): Sql =>
+  name.startsWith('Decimal') ? sql`(${value} + CAST(0 AS ${sql.raw(name)}))` : sql`CAST(${value} AS ${sql.raw(name)})`;
 
 const commonName = (a: SqlType, b: SqlType): string | undefined => {
   if (isTextual(a) && isTextual(b)) return 'String';
