@@ -1,21 +1,8 @@
 /** Random questions: datamarts over the tables of the data set, and metrics over the datamarts, as data that fast-check can shrink. */
 import fc from 'fast-check';
 import type { JoinKind } from '../../src/domain/datamart.js';
-import type { Predicate } from '../../src/domain/filter.js';
 import type { Aggregate, TimeGrain } from '../../src/domain/metric.js';
-import {
-  amounts,
-  codes,
-  days,
-  labels,
-  prices,
-  type TableName,
-  type Tenant,
-  tableNames,
-  tenants,
-  times,
-  weights,
-} from './dataset.js';
+import { type TableName, type Tenant, tableNames, tenants } from './dataset.js';
 
 export type ColumnName =
   | 'id'
@@ -53,6 +40,18 @@ const predicateKinds = [
   'isNotNull',
 ] as const;
 
+/** Of a measure by its place. */
+export type AHavingTest = { readonly of: number; readonly predicate: PredicateKind; readonly choice: number };
+export type AHaving = AHavingTest | { readonly all: readonly AHaving[] } | { readonly any: readonly AHaving[] };
+export type ACalculation = {
+  readonly kind: 'shareOfTotal' | 'runningTotal' | 'previousPeriod';
+  readonly of: number;
+  readonly along: number;
+  readonly isPlain: boolean;
+  readonly periods: number;
+  readonly result: 'value' | 'change' | 'relativeChange';
+};
+
 export type AnEdge = {
   /** The table before it that it hangs on. */
   readonly to: number;
@@ -75,6 +74,8 @@ export type ACase = {
     readonly grain: TimeGrain;
     readonly isGrained: boolean;
     readonly bucket: number | null;
+    /** The bucket is a count of buckets. */
+    readonly isCounted: boolean;
   })[];
   readonly measures: readonly (AColumn & {
     readonly aggregate: Aggregate;
@@ -84,6 +85,8 @@ export type ACase = {
   })[];
   readonly where: ATree | null;
   readonly conditions: readonly ATest[];
+  readonly having: AHaving | null;
+  readonly calculations: readonly ACalculation[];
   readonly sorts: readonly { readonly of: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly isSortAsked: boolean;
   readonly cap: number | null;
@@ -152,6 +155,27 @@ const { tree } = fc.letrec<{ tree: ATree }>((tie) => ({
     fc.record({ any: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }) }),
   ),
 }));
+const aHavingTest: fc.Arbitrary<AHavingTest> = fc.record({
+  of: fc.nat(3),
+  predicate: fc.constantFrom<PredicateKind>('<>', '<', '<=', '>', '>=', 'noneOf', 'openRange', 'isNotNull', '='),
+  choice: fc.nat(1000),
+});
+const { aHaving } = fc.letrec<{ aHaving: AHaving }>((tie) => ({
+  aHaving: fc.oneof(
+    { maxDepth: 1, withCrossShrink: true },
+    aHavingTest,
+    fc.record({ all: fc.array(tie('aHaving'), { minLength: 1, maxLength: 2 }) }),
+    fc.record({ any: fc.array(tie('aHaving'), { minLength: 1, maxLength: 3 }) }),
+  ),
+}));
+const aCalculation: fc.Arbitrary<ACalculation> = fc.record({
+  kind: fc.constantFrom('shareOfTotal' as const, 'runningTotal' as const, 'previousPeriod' as const),
+  of: fc.nat(3),
+  along: fc.nat(2),
+  isPlain: fc.boolean(),
+  periods: fc.integer({ min: 1, max: 3 }),
+  result: fc.constantFrom('value' as const, 'change' as const, 'relativeChange' as const),
+});
 const anEdge: fc.Arbitrary<AnEdge> = fc.record({
   to: fc.nat(4),
   pair: fc.nat(20),
@@ -184,6 +208,7 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
       grain: fc.constantFrom(...grains),
       isGrained: fc.boolean(),
       bucket: fc.option(fc.constantFrom(0.5, 2.5, 5, 10), { freq: 2 }),
+      isCounted: fc.boolean(),
     }),
     3,
   ),
@@ -207,10 +232,22 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
     }),
     { maxLength: 4 },
   ),
-  where: fc.option(tree, { freq: 2 }),
+  where: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: tree }),
   conditions: fc.oneof(
     { weight: 2, arbitrary: fc.constant<readonly ATest[]>([]) },
     { weight: 2, arbitrary: fc.array(aTest, { minLength: 1, maxLength: 3 }) },
+    // On one table: a row that the metric leads to meets them together, or it does not count.
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.nat(5), fc.array(aTest, { minLength: 2, maxLength: 3 }))
+        .map(([table, tests]) => tests.map((test) => ({ ...test, table }))),
+    },
+  ),
+  having: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: aHaving }),
+  calculations: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<readonly ACalculation[]>([]) },
+    { weight: 1, arbitrary: fc.array(aCalculation, { minLength: 1, maxLength: 2 }) },
   ),
   sorts: fc.array(fc.record({ of: fc.nat(6), direction: fc.constantFrom('ASC' as const, 'DESC' as const) }), {
     maxLength: 2,
@@ -233,51 +270,3 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
   search: fc.option(fc.constantFrom('e', 'RED', '1', '%', '_', '\\', "'"), { freq: 2 }),
   isGrown: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
-
-const valuesOf: Readonly<Record<ColumnName, readonly (string | number | boolean)[]>> = {
-  id: [1, 2, 3, 4, 5],
-  ref: [1, 2, 3, 9],
-  code: codes,
-  label: labels,
-  amount: [...amounts, '9007199254740992'],
-  price: [...prices, 0.1, 12],
-  weight: weights,
-  flag: [true, false],
-  day: days,
-  at: [...times, '2024-03-31', '2024-01-01T00:30'],
-  stamp: [...times, '2024-03-31'],
-  moment: [...times, '2024-10-27'],
-  tenant: [...tenants, '1'],
-};
-
-const patterns = ['%e%', 'r_d', '%\\%%', '_', '%', '\\_', 'red%', '', '%d ', "%'%", 'a\\\\b'] as const;
-
-export const isText = (column: ColumnName): boolean => column === 'code' || column === 'label' || column === 'tenant';
-
-/** A predicate that the column can be asked. */
-export const predicateOf = ({ column, predicate, choice }: ATest): Predicate => {
-  const values = valuesOf[column];
-  const nth = (index: number) => values[(choice + index * 7) % values.length] ?? '';
-  if (column === 'flag' && predicate !== 'isNull' && predicate !== 'isNotNull')
-    return { kind: 'compare', operator: predicate === '<>' ? '<>' : '=', value: nth(0) };
-  switch (predicate) {
-    case 'isNull':
-    case 'isNotNull':
-      return { kind: predicate };
-    case 'oneOf':
-    case 'noneOf':
-      return { kind: predicate, values: [nth(0), nth(1), nth(2)].slice(0, 1 + (choice % 3)) };
-    case 'range':
-      return { kind: 'range', from: nth(0), to: nth(1), toIsExclusive: choice % 2 === 0 };
-    case 'openRange':
-      return choice % 2 === 0
-        ? { kind: 'range', from: nth(0), to: null, toIsExclusive: false }
-        : { kind: 'range', from: null, to: nth(0), toIsExclusive: choice % 4 === 1 };
-    case 'like':
-      return isText(column)
-        ? { kind: 'like', pattern: patterns[choice % patterns.length] ?? '%' }
-        : { kind: 'isNotNull' };
-    default:
-      return { kind: 'compare', operator: predicate, value: nth(0) };
-  }
-};

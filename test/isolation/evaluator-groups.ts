@@ -19,21 +19,9 @@ import {
   type StoredRow,
   valueIn,
 } from './evaluator-joins.js';
-import {
-  add,
-  divide,
-  type Exact,
-  exact,
-  exactOfFloat,
-  floor,
-  multiply,
-  one,
-  parseExact,
-  subtract,
-  zero,
-} from './exact.js';
+import { add, divide, type Exact, exact, floor, multiply, one, parseExact, subtract, zero } from './exact.js';
 import { periodsBefore, truncate } from './times.js';
-import { compareValues, isExact, keyOf, passes, type Value } from './values.js';
+import { type ColumnKind, compareValues, isExact, keyOf, passes, type Value } from './values.js';
 
 /** A row of the answer, by the names of its columns. */
 export type Group = Readonly<Record<string, Value>>;
@@ -43,7 +31,7 @@ const dimensionValue = (source: Source, row: StoredRow | null | undefined, dimen
   if (value === null) return null;
   if (dimension.grain !== undefined) return truncate(String(value), dimension.grain);
   if (dimension.bucketWidth === undefined || !isExact(value)) return value;
-  const width = exactOfFloat(dimension.bucketWidth);
+  const width = parseExact(String(dimension.bucketWidth));
   return multiply(floor(divide(value, width)), width);
 };
 
@@ -130,11 +118,7 @@ const between = (sorted: readonly Exact[], share: Exact): Exact => {
   return high === undefined ? low : add(low, multiply(subtract(high, low), subtract(place, floor(place))));
 };
 
-export const stays = (
-  group: Group,
-  tree: HavingTree,
-  kind: (measure: string) => 'exact' | 'float' | 'text',
-): boolean => {
+export const stays = (group: Group, tree: HavingTree, kind: (measure: string) => ColumnKind): boolean => {
   if ('all' in tree) return tree.all.every((item) => stays(group, item, kind));
   if ('any' in tree) return tree.any.some((item) => stays(group, item, kind));
   return passes(tree.predicate, group[tree.measure] ?? null, kind(tree.measure));

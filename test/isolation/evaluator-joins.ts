@@ -119,6 +119,9 @@ const columnIn = (mart: Datamart, ref: ColumnRef): Known => {
   return made;
 };
 
+export const isWholeColumn = (mart: Datamart, ref: ColumnRef): boolean =>
+  /^(BIGINT|INTEGER)$/.test(findColumn(mart, ref)?.datatype ?? '');
+
 export const columnKind = (mart: Datamart, ref: ColumnRef): ColumnKind => columnIn(mart, ref).kind;
 
 const numberOf = (stored: string | number, kind: ColumnKind): Value =>
@@ -181,31 +184,31 @@ export const joinAll = (source: Source, from: TableRef, steps: readonly Step[]):
   return { tables, rows };
 };
 
-/** Whether every condition holds for the row: one on a joined table for its row there, all on another for one row that it leads to. */
-export const restrict = (
-  source: Source,
-  from: TableRef,
-  { tables, rows }: JoinedRows,
-  tested: readonly TableRef[],
-  conditions: readonly Condition[],
-): readonly Joined[] => {
-  const isTested = ({ column }: Condition): boolean => tested.some((table) => sameTable(table, column));
-  const outside = conditions.filter((condition) => !isTested(condition));
+/** Where conditions are judged: the joined tables, and which of them a condition may test in place. */
+export type Judged = {
+  readonly source: Source;
+  readonly from: TableRef;
+  readonly tables: readonly TableRef[];
+  readonly tested: readonly TableRef[];
+};
+
+/** Whether all conditions hold for the row: one on a joined table for its row there, all on another table for one row that it leads to. */
+export const meets = (judged: Judged, row: Joined, conditions: readonly Condition[]): boolean => {
+  const { source, from, tables, tested } = judged;
+  const isTested = (table: TableRef): boolean => tested.some((there) => sameTable(there, table));
+  const outside = conditions.filter(({ column }) => !isTested(column));
   const elsewhere = outside
     .map(({ column }): TableRef => column)
     .filter((table, index, all) => all.findIndex((other) => sameTable(other, table)) === index);
-  const leads = elsewhere.map((table) => ({
-    steps: theWay(source.mart, from, table).filter(({ far }) => !tested.some((there) => sameTable(there, far))),
-    conditions: outside.filter(({ column }) => sameTable(column, table)),
-  }));
-  return rows.filter(
-    (row) =>
-      conditions
-        .filter(isTested)
-        .every((condition) => holdsFor(source, row[positionIn(tables, condition.column)], condition)) &&
-      leads.every(({ steps, conditions: on }) =>
-        leadsTo(source, row[positionIn(tables, steps[0]?.near ?? from)], steps, on),
-      ),
+  return (
+    conditions
+      .filter(({ column }) => isTested(column))
+      .every((condition) => holdsFor(source, row[positionIn(tables, condition.column)], condition)) &&
+    elsewhere.every((table) => {
+      const steps = theWay(source.mart, from, table).filter(({ far }) => !isTested(far));
+      const on = outside.filter(({ column }) => sameTable(column, table));
+      return leadsTo(source, row[positionIn(tables, steps[0]?.near ?? from)], steps, on);
+    })
   );
 };
 
@@ -224,9 +227,10 @@ const leadsTo = (
         .rowsOf(step.far)
         .some((far) => areEqual(source.mart, row, far, step) && leadsTo(source, far, rest, conditions));
 
-/** A group of conditions over the joined rows. */
-export const satisfies = (source: Source, tables: readonly TableRef[], row: Joined, tree: ConditionTree): boolean => {
-  if ('all' in tree) return tree.all.every((item) => satisfies(source, tables, row, item));
-  if ('any' in tree) return tree.any.some((item) => satisfies(source, tables, row, item));
-  return holdsFor(source, row[positionIn(tables, tree.column)], tree);
+/** A group of conditions. Side by side in an `all`, those on one table that is not joined are met by one of its rows; in an `any`, each by its own. */
+export const satisfies = (judged: Judged, row: Joined, tree: ConditionTree): boolean => {
+  if ('any' in tree) return tree.any.some((item) => satisfies(judged, row, item));
+  if (!('all' in tree)) return meets(judged, row, [tree]);
+  const plain = tree.all.filter((item) => 'predicate' in item);
+  return meets(judged, row, plain) && tree.all.every((item) => 'predicate' in item || satisfies(judged, row, item));
 };

@@ -2,26 +2,29 @@
  * What a metric's answer is, said a second time: rows in memory, nested loops, no SQL, and nothing of the engine but the words that a question
  * is asked in. Slow and plain on purpose: whoever reads it should be able to agree.
  */
-import { type ColumnRef, type Datamart, findColumn, sameTable, type TableRef } from '../../src/domain/datamart.js';
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
 import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/metric.js';
+import { roundWidth } from './buckets.js';
 import { calculate, compareNullsLast, type Group, groupRows, stays } from './evaluator-groups.js';
 import {
   columnKind,
+  isWholeColumn,
   type JoinedRows,
   joinAll,
   maybeSeveral,
+  meets,
   positionIn,
-  restrict,
   type Source,
   type Step,
   satisfies,
   stepsTo,
+  theWay,
   Unanswerable,
   valueIn,
   waysBetween,
 } from './evaluator-joins.js';
-import { keyOf, type Value } from './values.js';
+import { type ColumnKind, isExact, keyOf, type Value } from './values.js';
 
 export type Asked = {
   readonly definition: VisualDefinition;
@@ -38,7 +41,6 @@ export type Expected = { readonly rows: readonly (readonly Value[])[]; readonly 
 const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Source): readonly TableRef[] => [
   ...definition.dimensions.map(({ column }) => column),
   ...definition.measures.flatMap(({ column }) => column ?? []),
-  ...testsOf(definition.where).map(({ column }) => column),
   ...(isWorksheet ? mart.tables.filter((table) => waysBetween(mart, definition.from, table).length > 0) : []),
 ];
 
@@ -58,11 +60,13 @@ const rowsOf = (
   const joined = joinAll(source, from, [...own, ...added]);
   // What was only looked up may be missing: a condition on it asks whether there is such a row.
   const tested = extra.kind === 'narrow' ? joined.tables : joined.tables.slice(0, own.length + 1);
-  const rows = restrict(source, from, joined, tested, asked.conditions);
-  return {
-    tables: joined.tables,
-    rows: where === undefined ? rows : rows.filter((row) => satisfies(source, joined.tables, row, where)),
-  };
+  // Whether there is one way to it is asked once, and not of rows that there may be none of.
+  for (const { column } of [...asked.conditions, ...testsOf(where)]) theWay(source.mart, from, column);
+  const judged = { source, from, tables: joined.tables, tested };
+  const rows = joined.rows.filter(
+    (row) => meets(judged, row, asked.conditions) && (where === undefined || satisfies(judged, row, where)),
+  );
+  return { tables: joined.tables, rows };
 };
 
 const ordered = (rows: readonly Group[], sort: readonly Sort[]): readonly Group[] =>
@@ -89,11 +93,24 @@ const page = (
 
 const ascending = (names: readonly string[]): readonly Sort[] => names.map((name) => ({ name, direction: 'ASC' }));
 
+/** A dimension that says how many buckets there are to be about gets their width from the values that are there. */
+const fitted = (source: Source, definition: VisualDefinition, { tables, rows }: JoinedRows): VisualDefinition => ({
+  ...definition,
+  dimensions: definition.dimensions.map((dimension) => {
+    if (dimension.bucketCount === undefined) return dimension;
+    const position = positionIn(tables, dimension.column);
+    const values = rows.map((row) => valueIn(source, row[position], dimension.column)).filter(isExact);
+    const isWhole = isWholeColumn(source.mart, dimension.column);
+    return { ...dimension, bucketWidth: roundWidth(values, dimension.bucketCount, isWhole) };
+  }),
+});
+
 /** The metric's answer. Throws Unanswerable. */
 export const evaluate = (source: Source, asked: Asked): Expected => {
   const { definition } = asked;
   const { dimensions, measures, having, calculations = [] } = definition;
-  const groups = groupRows(source, definition, rowsOf(source, asked, { kind: 'narrow', tables: [] }));
+  const joined = rowsOf(source, asked, { kind: 'narrow', tables: [] });
+  const groups = groupRows(source, fitted(source, definition, joined), joined);
   const left =
     having === undefined ? groups : groups.filter((group) => stays(group, having, measureKind(source, definition)));
   const rows = left.map((group) => ({
@@ -118,12 +135,11 @@ const chosenSort = (mart: Datamart, { sort, definition }: Asked): readonly Sort[
 
 const measureKind =
   ({ mart }: Source, { measures }: VisualDefinition) =>
-  (name: string): 'exact' | 'float' | 'text' => {
+  (name: string): ColumnKind => {
     const measure = measures.find((candidate) => candidate.name === name);
     const isOfColumn = measure?.aggregate === 'SUM' || measure?.aggregate === 'MIN' || measure?.aggregate === 'MAX';
     if (measure?.column === undefined || !isOfColumn || measure.indicator !== undefined) return 'exact';
-    const kind = columnKind(mart, measure.column);
-    return kind === 'exact' || kind === 'float' ? kind : 'text';
+    return columnKind(mart, measure.column);
   };
 
 /** The joined rows by the definition's `underlying` columns. */
@@ -162,22 +178,4 @@ export const evaluateOptions = (
     )
     .sort(compareNullsLast)
     .slice(0, asked.limit ?? 100);
-};
-
-/** The measures that would have to be aggregated apart, since some join may repeat the rows of their table. */
-export const multipliedMeasures = ({ mart }: Source, { definition, ...asked }: Asked): readonly string[] => {
-  const source = { mart, rowsOf: () => [], timezone: null };
-  const steps = stepsTo(mart, definition.from, metricTables({ definition, ...asked }, source));
-  return definition.measures
-    .filter(({ aggregate }) => aggregate !== 'MIN' && aggregate !== 'MAX' && aggregate !== 'COUNT_DISTINCT')
-    .filter(({ column }) => isMultiplied(mart, steps, column ?? definition.from))
-    .map(({ name }) => name);
-};
-
-/** Away from the table in every direction over what is joined. */
-const isMultiplied = (mart: Datamart, steps: readonly Step[], table: TableRef): boolean => {
-  const part: Datamart = { ...mart, relationships: steps.map(({ relationship }) => relationship) };
-  return mart.tables.some(
-    (other) => !sameTable(other, table) && waysBetween(part, table, other).some((way) => way.some(maybeSeveral)),
-  );
 };

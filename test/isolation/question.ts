@@ -1,26 +1,16 @@
 /** A random case made into a datamart and a question of it, tame enough that most of them have an answer. */
-import type { Cardinality, ColumnRef, Datamart, Relationship, TableRef } from '../../src/domain/datamart.js';
+import type { ColumnRef, Datamart, TableRef } from '../../src/domain/datamart.js';
 import { sameTable } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
 import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/domain/metric.js';
-import { byClients, columnRef, datamart, metric, relationship, table } from '../engine/world.js';
-import { type ACase, type AColumn, type ATest, type ATree, type ColumnName, isText, predicateOf } from './cases.js';
-import {
-  clientColumns,
-  columns,
-  type Dataset,
-  numberOf,
-  ownTables,
-  shardOf,
-  sharedTables,
-  type TableName,
-  tenants,
-} from './dataset.js';
-import { type Asked, multipliedMeasures } from './evaluator.js';
+import { columnRef, metric } from '../engine/world.js';
+import type { ACase, AColumn, ATest, ATree, ColumnName } from './cases.js';
+import { computedOf } from './computed.js';
+import { type Dataset, numberOf, type TableName } from './dataset.js';
+import type { Asked } from './evaluator.js';
 import { stepsTo, Unanswerable } from './evaluator-joins.js';
-
-/** What the engine computes so far: parts that it refuses are not asked for. */
-export const features = { where: false, having: false, calculations: false, percentile: false, fanOut: false };
+import { martOf } from './marts.js';
+import { isOfNumbers, isText, predicateOf } from './predicates.js';
 
 export type Posed = {
   /** With tenancy, over the shared database, and without any, over the tenant's own. */
@@ -32,80 +22,6 @@ export type Posed = {
   readonly search: string | null;
   /** The relationships say what is so, and a measure's rows can be told from their repetitions. */
   readonly isTrue: boolean;
-};
-
-const pairs: readonly (readonly [string, string])[] = [
-  ['ref', 'id'],
-  ['id', 'ref'],
-  ['code', 'code'],
-  ['tenant', 'tenant'],
-  ['id', 'id'],
-  ['ref', 'ref'],
-];
-
-const isUnique = (dataset: Dataset, name: TableName, column: string): boolean =>
-  tenants.every((tenant) => {
-    const values = (shardOf(dataset, tenant).get(name) ?? []).flatMap((row) => row[column] ?? []);
-    return new Set(values).size === values.length;
-  });
-
-const cardinalities = (isParentUnique: boolean, isChildUnique: boolean): readonly (Cardinality | null)[] => [
-  ...(isParentUnique && isChildUnique ? (['OneToOne'] as const) : []),
-  ...(isChildUnique ? (['ManyToOne'] as const) : []),
-  ...(isParentUnique ? (['OneToMany'] as const) : []),
-  'ManyToMany',
-  null,
-];
-
-const knownUnique = new WeakMap<Dataset, Map<string, boolean>>();
-const isKnownUnique = (dataset: Dataset, name: TableName, column: string): boolean => {
-  const known = knownUnique.get(dataset) ?? new Map<string, boolean>();
-  knownUnique.set(dataset, known);
-  const key = `${name}.${column}`;
-  const answer = known.get(key) ?? isUnique(dataset, name, column);
-  known.set(key, answer);
-  return answer;
-};
-
-const joinable = (name: TableName, column: string, isNumber: boolean): string => {
-  if (name === 'clients') return isNumber ? 'no' : 'id';
-  return isNumber && column === 'tenant' ? 'tenant_no' : column;
-};
-
-const relationshipsOf = (dataset: Dataset, { tables, edges, flaw, isNumber }: ACase): readonly Relationship[] => {
-  const made = tables.slice(1).flatMap((name, index): readonly Relationship[] => {
-    const edge = edges[index];
-    const other = tables[(edge?.to ?? 0) % (index + 1)];
-    if (edge === undefined || other === undefined || (flaw === 'gap' && index === 0)) return [];
-    const [left, right] = (name === 'clients' || other === 'clients'
-      ? ['tenant', 'tenant']
-      : pairs[edge.pair % pairs.length]) ?? ['id', 'id'];
-    const [parent, child] = edge.isFlipped ? [other, name] : [name, other];
-    const ends = [joinable(parent, left, isNumber), joinable(child, right, isNumber)] as const;
-    const true_ = cardinalities(isKnownUnique(dataset, parent, ends[0]), isKnownUnique(dataset, child, ends[1]));
-    const said = flaw === 'untrue' ? 'OneToOne' : (true_[edge.cardinality % true_.length] ?? null);
-    return [relationship(`${parent}.${ends[0]}`, `${child}.${ends[1]}`, edge.join, said)];
-  });
-  const [first] = made;
-  return flaw === 'loop' && first !== undefined
-    ? [...made, { ...first, relationshipName: 'another way', join: 'LEFT JOIN' }]
-    : made;
-};
-
-const martOf = (dataset: Dataset, aCase: ACase, isTenanted: boolean): Datamart => {
-  const client = aCase.isNumber ? 'tenant_no' : 'tenant';
-  const owned = ownTables as readonly TableName[];
-  const tenancy = byClients(aCase.isNumber ? 'NUMBER' : 'STRING');
-  return datamart({
-    tenancy: isTenanted
-      ? ({ ...tenancy, tablePrimaryKeyColumn: aCase.isNumber ? 'no' : 'id' } as NonNullable<Datamart['tenancy']>)
-      : null,
-    tables: aCase.tables.map((name) =>
-      table(name, name === 'clients' ? clientColumns : columns, isTenanted && owned.includes(name) ? client : null),
-    ),
-    relationships: relationshipsOf(dataset, aCase),
-    sharedTables: sharedTables.map((name) => `main.${name}`),
-  });
 };
 
 /** The columns that a test may name: of the master list there are few. */
@@ -136,7 +52,10 @@ const treeOf = (aCase: ACase, tree: ATree, near: readonly TableName[]): Conditio
 };
 
 const dates: ReadonlySet<string> = new Set(['day', 'at', 'stamp', 'moment']);
-const numbers: ReadonlySet<string> = new Set(['id', 'ref', 'amount', 'price', 'weight']);
+
+/** Of floats, so few buckets would be of a width that floats do not divide by. */
+const bucketOf = ({ bucket, isCounted }: ACase['dimensions'][number], column: string): Partial<Dimension> =>
+  isCounted && column !== 'weight' ? { bucketCount: (bucket ?? 1) < 5 ? 3 : 7 } : { bucketWidth: bucket ?? 1 };
 
 const dimensionOf = (
   aCase: ACase,
@@ -145,12 +64,12 @@ const dimensionOf = (
   near: readonly TableName[],
 ): Dimension => {
   const { column, ...ref } = refIn(aCase, at, near);
-  const isBucketed = numbers.has(column) && at.bucket !== null;
+  const isBucketed = isOfNumbers(column) && at.bucket !== null;
   return {
     name: `by ${index}`,
     column: ref,
     ...(dates.has(column) && at.isGrained ? { grain: at.grain } : {}),
-    ...(isBucketed ? { bucketWidth: at.bucket ?? 1 } : {}),
+    ...(isBucketed ? bucketOf(at, column) : {}),
   };
 };
 
@@ -160,13 +79,10 @@ const measureOf = (aCase: ACase, at: ACase['measures'][number], index: number, n
   const { column, ...ref } = refIn(aCase, at, near);
   const indicator = at.indicator === null ? null : predicateOf({ ...at.indicator, column });
   const isIndicated = indicator !== null && indicator.kind !== 'isNull' && indicator.kind !== 'isNotNull';
-  const isNumeric = numbers.has(column) || isIndicated;
+  const isNumeric = isOfNumbers(column) || isIndicated;
   const needsNumbers =
     at.aggregate === 'SUM' || at.aggregate === 'AVG' || at.aggregate === 'MEDIAN' || at.aggregate === 'PERCENTILE';
-  const aggregate =
-    (needsNumbers && !isNumeric) || (at.aggregate === 'PERCENTILE' && !features.percentile)
-      ? 'COUNT_DISTINCT'
-      : at.aggregate;
+  const aggregate = needsNumbers && !isNumeric ? 'COUNT_DISTINCT' : at.aggregate;
   return {
     name,
     aggregate,
@@ -202,18 +118,6 @@ const leads = (mart: Datamart, from: TableRef, to: TableRef): boolean => {
   }
 };
 
-/** A measure that a join would repeat is asked for as one that may be repeated; now and then it stays, to be refused. */
-const tamed = (mart: Datamart, asked: Asked, aCase: ACase): Asked => {
-  if (features.fanOut || aCase.flaw === 'wild' || aCase.flaw === 'gap' || aCase.flaw === 'loop') return asked;
-  const multiplied = multipliedMeasures({ mart, rowsOf: () => [], timezone: null }, asked);
-  const measures = asked.definition.measures.map((measure): Measure => {
-    if (!multiplied.includes(measure.name)) return measure;
-    const column = measure.column ?? { ...asked.definition.from, columnName: 'id' };
-    return { name: measure.name, aggregate: 'COUNT_DISTINCT', column };
-  });
-  return { ...asked, definition: { ...asked.definition, measures } };
-};
-
 const definitionOf = (aCase: ACase, mart: Datamart): VisualDefinition => {
   const from = aCase.tables[aCase.from % aCase.tables.length] ?? 'orders';
   const near = nearTables(mart, aCase, from);
@@ -228,7 +132,8 @@ const definitionOf = (aCase: ACase, mart: Datamart): VisualDefinition => {
   return metric(from, {
     dimensions,
     measures: dimensions.length + measures.length === 0 ? [{ name: 'of 0', aggregate: 'COUNT' }] : measures,
-    ...(features.where && aCase.where !== null ? { where: treeOf(aCase, aCase.where, near) } : {}),
+    ...computedOf(aCase, dimensions, measures),
+    ...(aCase.where !== null ? { where: treeOf(aCase, aCase.where, near) } : {}),
     sort: sort.filter(({ name }, index) => sort.findIndex((other) => other.name === name) === index),
     limit: aCase.cap,
     underlying: underlying.filter(
@@ -267,7 +172,7 @@ export const pose = (dataset: Dataset, given: ACase, hasFullJoin: boolean): Pose
     shared: martOf(dataset, aCase, true),
     alone,
     clientId: isNumber ? numberOf(tenant) : tenant,
-    asked: aCase.ask === 'answer' ? tamed(alone, asked, aCase) : asked,
+    asked,
     option: bare(option),
     search: isText(option.column) ? aCase.search : null,
     isTrue: flaw !== 'untrue',
