@@ -4,13 +4,15 @@
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
+import { fitBuckets } from './buckets.js';
 import { compile } from './compile.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
+import type { Plan } from './plan.js';
 import { type Ask, plan } from './planning.js';
 import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
-import { run } from './run.js';
+import { type RunResult, run } from './run.js';
 import { secure } from './secure.js';
 import { shape } from './shape.js';
 
@@ -42,10 +44,12 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
 
-  const resolved = resolve(ask.question, database.catalog);
+  const runPlan = (planned: Plan): Promise<RunResult> => {
+    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
+    const compiled = compile(secured, database.dialect);
+    return run(database, compiled, planned.page);
+  };
+  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
   const planned = plan(resolved, ask);
-  const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-  const compiled = compile(secured, database.dialect);
-  const result = await run(database, compiled, planned.page);
-  return shape(planned.output, result);
+  return shape(planned.output, await runPlan(planned));
 };
