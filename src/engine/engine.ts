@@ -6,6 +6,9 @@ import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { fitBuckets } from './buckets.js';
 import { compile } from './compile.js';
+import { answerSql, type SqlQuestion } from './custom/answer.js';
+import { readCustom, withCustom } from './custom/custom.js';
+import type { Reader } from './custom/reader.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
 import type { Plan } from './plan.js';
@@ -22,7 +25,10 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   const ask = (asked: Ask): Promise<MetricAnswer> =>
     databases.use(asked.question.datasource, (database) => answer(database, asked));
   return {
-    query: async (question) => ask({ kind: 'answer', question: visual(question) }),
+    query: async (question) =>
+      isSql(question)
+        ? databases.use(question.datasource, (database) => answerCustom(database, question))
+        : ask({ kind: 'answer', question: visual(question) }),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
     options: async (question) => {
       const { rows } = await ask({ kind: 'options', question: visual(question) });
@@ -34,22 +40,38 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   };
 };
 
+const isSql = (question: MetricQuestion): question is SqlQuestion => question.definition.kind === 'sql';
+
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
   const { definition } = question;
-  if (definition.kind !== 'visual')
-    return refuseQuery('This version of the engine does not run SQL yet.', 'sql-unsupported');
+  if (definition.kind !== 'visual') {
+    return refuseQuery(
+      'A metric in SQL has no underlying rows and no values of columns to choose from; only its answer can be asked for.',
+      'sql-without-rows',
+    );
+  }
   return { ...question, definition };
 };
 
+const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion): Reader => {
+  const { datasource, datamart, tenant, variables = new Map(), definition } = question;
+  const { catalog, dialect, run } = database;
+  return { datasource, datamart, tenant, catalog, dialect, variables, declared: definition.rlsVariables, run };
+};
+
+const answerCustom = (database: Database, question: SqlQuestion): Promise<MetricAnswer> =>
+  answerSql(readerOf(database, question), question, (compiled, page) => run(database, compiled, page));
+
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
+  const { catalog, dialect } = database;
 
+  const custom = await readCustom(readerOf(database, ask.question), ask.question);
   const runPlan = (planned: Plan): Promise<RunResult> => {
-    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-    const compiled = compile(secured, database.dialect);
-    return run(database, compiled, planned.page);
+    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
+    return run(database, compile(secured, dialect), planned.page);
   };
-  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
+  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
   const planned = plan(resolved, ask);
   return shape(planned.output, await runPlan(planned));
 };

@@ -18,6 +18,8 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
       return rangeSql(dialect, compared, predicate);
     case 'like':
       return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
+    case 'inQuery':
+      return sql`(${compared} IN (${predicate.write(dialect)}))`;
     case 'isNull':
       return sql`(${value} IS NULL)`;
     case 'isNotNull':
