@@ -6,9 +6,11 @@ import { refuseQuery } from './refuse.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
-/** `WITH` and every leaf. Names of tables stand here alone. */
-export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
-  sql`WITH ${sql.join(plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins)))}`;
+/** `WITH` and every leaf; nothing where there is none. Names of tables stand here alone. */
+export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql => {
+  const leaves = plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
+  return leaves.length === 0 ? sql`` : sql`WITH ${sql.join(leaves)}`;
+};
 
 /** A common table expression is looked up before a table, but never for a name that is qualified: as inside here. */
 const leafSql = (

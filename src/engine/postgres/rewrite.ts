@@ -152,9 +152,17 @@ const rewrite = (value: unknown, scope: Scope, context: Context, isItem: boolean
     else if (name === 'A_Expr' && isNode(inner)) rewriteComparison(inner, scope, context);
     else {
       if (name === 'FuncCall' && isNode(inner)) resolveFunction(inner);
+      if (name === 'NullTest' && isNode(inner)) inner.arg = typed(inner.arg);
       rewrite(inner, scope, context, false);
     }
   }
+};
+
+/** A variable that is compared with nothing has no type by its use. */
+const typed = (arg: unknown): unknown => {
+  const [name = '', ...more] = namesOf(nodeIn(arg, 'ColumnRef')?.fields);
+  if (more.length > 0 || variableOf(name) === undefined) return arg;
+  return { TypeCast: { arg, typeName: { names: [textNode('text')], typemod: -1 } } };
 };
 
 const rewriteComparison = (node: TreeNode, scope: Scope, context: Context): void => {
