@@ -34,12 +34,15 @@ const resolveCalculation = (calculation: Calculation, answer: Answer): Calculate
     case 'previousPeriod': {
       const walk = alongOf(calculation.name, calculation.along, answer);
       const { result = 'value' } = calculation;
+      if (!results.has(result)) return refuseUnknown('result of a calculation', result as never);
       return { kind: 'previous', ...source, ...walk, ...periodsOf(calculation, walk.along, answer), result };
     }
     default:
       return refuseUnknown('calculation', calculation);
   }
 };
+
+const results: ReadonlySet<string> = new Set(['value', 'change', 'relativeChange']);
 
 const sourceOf = ({ name, of }: Calculation, { dimensions, measures }: Answer) => {
   const index = measures.findIndex((measure) => measure.name === of);
