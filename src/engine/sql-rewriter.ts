@@ -1,8 +1,10 @@
 import type { SchemaPair } from '../domain/content.js';
 import type { DatasourceType } from '../domain/organization.js';
-import type { SqlRewriter } from '../domain/ports.js';
+import type { CheckedSql, SqlRewriter } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
 import { renameDuckDbSchemas } from './duckdb/rename-schemas.js';
 import { renamePostgresSchemas } from './postgres/rename-schemas.js';
+import { parserOf } from './sql-parsers.js';
 
 type Rewrite = ReturnType<SqlRewriter['renameSchemas']>;
 type Dialect = {
@@ -36,4 +38,27 @@ export const createSqlRewriter = (): SqlRewriter => ({
     );
     return 'sql' in renamed && pairs.length === 0 ? { sql: text } : renamed;
   },
+  check,
 });
+
+const nothingKnown: CheckedSql = { variables: [], names: [], isAggregate: false };
+
+const check: SqlRewriter['check'] = async (dialect, text, as) => {
+  const parser = parserOf(dialect);
+  if (parser === null) return nothingKnown;
+  try {
+    if (as === 'select') {
+      const { variables, tables } = await parser.select(text);
+      return { ...nothingKnown, variables, names: tables };
+    }
+    const { template, isAggregate } = await parser.expression(text);
+    return {
+      ...nothingKnown,
+      names: template.flatMap((part) => (typeof part === 'string' ? [] : [part.path])),
+      isAggregate,
+    };
+  } catch (error) {
+    if (error instanceof Refusal) return { fault: error.message };
+    throw error;
+  }
+};
