@@ -121,7 +121,11 @@ const rewriteNode = (node: TreeNode, outer: Scope, context: Context): Block => {
   if (isNode(node.from_table)) readFrom(node.from_table, scope, context, from);
   const inner: Scope = { ...scope, blocks: [exposing(from.shown), ...scope.blocks] };
   for (const part of from.rest) rewrite(part, inner, context);
-  const { cte_map: _ctes, left: _left, right: _right, from_table: _from, ...rest } = node;
+  const { cte_map: _ctes, left: _left, right: _right, from_table: _from, select_list: selected, ...rest } = node;
+  for (const item of listIn({ selected }, 'selected')) {
+    if (isNode(item) && item.class === 'STAR') assertPlainStar(item);
+    else rewrite(item, inner, context);
+  }
   rewrite(rest, inner, context);
   return from.isOfTables ? (inner.blocks[0] ?? null) : null;
 };
@@ -136,7 +140,7 @@ const rewrite = (value: unknown, scope: Scope, context: Context, isItem = false)
     rewriteColumn(value, scope, context, isItem);
     return;
   }
-  if (value.class === 'STAR') assertPlainStar(value);
+  if (value.class === 'STAR') refuseSql('a * within an expression');
   if (value.class === 'FUNCTION' || value.class === 'WINDOW') assertFunction(value);
   const isList = value.type === 'COMPARE_IN' || value.type === 'COMPARE_NOT_IN';
   for (const [name, inner] of Object.entries(value)) {
