@@ -5,6 +5,7 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { fitBuckets } from './buckets.js';
+import { clientPlaceOf, placeCatalog } from './client-place.js';
 import { compile } from './compile.js';
 import { answerSql, type SqlQuestion } from './custom/answer.js';
 import { readCustom, withCustom } from './custom/custom.js';
@@ -23,11 +24,11 @@ import { shape } from './shape.js';
 export const createEngine = (options: DatabasesOptions): Engine => {
   const databases = createDatabases(options);
   const ask = (asked: Ask): Promise<MetricAnswer> =>
-    databases.use(asked.question.datasource, (database) => answer(database, asked));
+    databases.use(asked.question.datasource, clientPlaceOf(asked.question), (database) => answer(database, asked));
   return {
     query: async (question) =>
       isSql(question)
-        ? databases.use(question.datasource, (database) => answerCustom(database, question))
+        ? databases.use(question.datasource, clientPlaceOf(question), (database) => answerCustom(database, question))
         : ask({ kind: 'answer', question: visual(question) }),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
     options: async (question) => {
@@ -35,6 +36,7 @@ export const createEngine = (options: DatabasesOptions): Engine => {
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     introspect: databases.introspect,
+    listClientDatabases: databases.listClientDatabases,
     forget: databases.forget,
     close: databases.close,
   };
@@ -55,21 +57,28 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 
 const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion): Reader => {
   const { datasource, datamart, tenant, variables = new Map(), definition } = question;
-  const { catalog, dialect, run } = database;
-  return { datasource, datamart, tenant, catalog, dialect, variables, declared: definition.rlsVariables, run };
+  return {
+    ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
+    catalog: placeCatalog(question, database.catalog),
+    memory: database.catalog,
+    run: (statement) => database.run(statement, tenant),
+  };
 };
 
 const answerCustom = (database: Database, question: SqlQuestion): Promise<MetricAnswer> =>
-  answerSql(readerOf(database, question), question, (compiled, page) => run(database, compiled, page));
+  answerSql(readerOf(database, question), question, (compiled, page) =>
+    run(database, compiled, { page, tenant: question.tenant }),
+  );
 
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
-  const { catalog, dialect } = database;
+  const reader = readerOf(database, ask.question);
+  const { catalog, dialect } = reader;
 
-  const custom = await readCustom(readerOf(database, ask.question), ask.question);
+  const custom = await readCustom(reader, ask.question);
   const runPlan = (planned: Plan): Promise<RunResult> => {
     const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
-    return run(database, compile(secured, dialect), planned.page);
+    return run(database, compile(secured, dialect), { page: planned.page, tenant });
   };
   const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
   const planned = plan(resolved, ask);

@@ -1,7 +1,7 @@
 /** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
 import type { ServiceCaller } from '../domain/caller.js';
 import type { Datamart } from '../domain/datamart.js';
-import { changeParts, type DatamartChanges, needsSource, noParts } from '../domain/datamart-changes.js';
+import { changeParts, type DatamartChanges, namedDatabases, needsSource, noParts } from '../domain/datamart-changes.js';
 import { assertNoFaults } from '../domain/fault.js';
 import type { Datasource } from '../domain/organization.js';
 import type { Clock, Engine, Ids, ListedDatamart, SqlRewriter, Store } from '../domain/ports.js';
@@ -61,7 +61,7 @@ export const createDatamart =
       );
     }
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
-    const parts = changeParts(noParts, changes, await readSource(engine, datasource));
+    const parts = changeParts(noParts, changes, await readSource(engine, datasource, namedDatabases(null, changes)));
     await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
@@ -86,7 +86,9 @@ export const updateDatamart =
   async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<Datamart> => {
     const known = await store.datamarts.findByName(datamartName);
     if (known === undefined) throw unknown(datamartName);
-    const source = needsSource(changes) ? await readSourceOf(store, engine, known) : undefined;
+    const source = needsSource(changes)
+      ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
+      : undefined;
     await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
     return store.transaction(async (inner) => {
       const current = await inner.datamarts.lockByName(datamartName);

@@ -21,7 +21,7 @@ describe.each([
       ...(kind === 'POSTGRES' ? { datasourceType: kind, schema: 'main' } : {}),
     } as never,
     ...{ datamart: mart, tenant: scopeOf(mart, 'a'), catalog: catalogOf(mart), dialect },
-    ...{ variables: new Map(), declared: [], run: () => Promise.reject(new Error('nothing may run')) },
+    ...{ variables: new Map(), declared: [], run: () => Promise.reject(new Error('nothing may run')), memory: {} },
   };
   const parser = parserOf(kind);
   const hostile = {

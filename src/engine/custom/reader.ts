@@ -7,11 +7,13 @@ import type { RlsVariable } from '../../domain/metric.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { TenantScope } from '../../domain/tenant.js';
 import type { Catalog } from '../catalog.js';
+import { databaseNameFor } from '../client-place.js';
 import type { ResultTable } from '../database.js';
 import type { Dialect } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import type { Path, SqlParser } from '../sql-parser.js';
 import { parserOf } from '../sql-parsers.js';
+import { databaseMark } from './placeholder.js';
 
 export type Reader = {
   readonly datasource: Datasource;
@@ -22,6 +24,8 @@ export type Reader = {
   readonly variables: ReadonlyMap<string, readonly Scalar[]>;
   readonly declared: readonly RlsVariable[];
   readonly run: (query: CompiledQuery) => Promise<ResultTable>;
+  /** Lives as long as what is known of the database. */
+  readonly memory: object;
 };
 
 /** Throws METRIC_QUERY_ERROR where no grammar here reads this database's SQL. */
@@ -33,9 +37,10 @@ export const loadParser = ({ datasource, dialect }: Reader): SqlParser =>
   );
 
 /** The datamart's table that a FROM names. A bare name is of the default schema, or else of the one schema that has such a table. */
-export const resolveTable = ({ datamart, datasource, catalog }: Reader, parser: SqlParser, path: Path): TableRef => {
-  const [name = '', schema, database, ...more] = path.toReversed();
+export const resolveTable = (reader: Reader, parser: SqlParser, path: Path): TableRef => {
+  const { datamart, datasource, catalog } = reader;
   const same = parser.isSameName;
+  const [name = '', schema, database, ...more] = namedPath(reader, path).toReversed();
   const isHere = more.length === 0 && (database === undefined || same(database, catalog.database));
   const named = isHere ? datamart.tables.filter(({ tableName }) => same(tableName, name)) : [];
   const home = defaultSchemaOf(datasource);
@@ -49,6 +54,14 @@ export const resolveTable = ({ datamart, datasource, catalog }: Reader, parser: 
     `The SQL reads ${path.join('.')}, which is ${named.length > 1 ? 'more than one table' : 'no table'} of datamart ${datamart.name}; name one of its tables with its schema.`,
     'sql-table-unknown',
   );
+};
+
+/** With the client's database for its placeholder; where that is what is connected to, a table is named by itself. */
+const namedPath = (reader: Reader, path: Path): Path => {
+  if (!path.includes(databaseMark)) return path;
+  const name = databaseNameFor(reader);
+  const isConnected = path.length === 2 && path[0] === databaseMark && name === reader.catalog.database;
+  return isConnected ? path.slice(1) : path.map((part) => (part === databaseMark ? name : part));
 };
 
 /** The datasource's column of the table by a name out of SQL; undefined where the datamart has none. */

@@ -10,6 +10,7 @@ import type { Leaf } from '../plan.js';
 import { refuseQuery } from '../refuse.js';
 import { secure } from '../secure.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
+import { withoutPlaceholder } from './placeholder.js';
 import { createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
 export type Statement = {
@@ -27,7 +28,7 @@ const parses = createMemory<ParsedSelect>();
 /** Throws METRIC_QUERY_ERROR for whatever is not one SELECT over the datamart's tables with declared variables. */
 export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
   const parser = loadParser(reader);
-  const parsed = await parses(parser, text, () => parser.select(text));
+  const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
   const tables = parsed.tables.map((path) => resolveTable(reader, parser, path));
   for (const table of tables) assertThere(reader, table);
   for (const { table, name } of parsed.columns ?? []) assertColumn(reader, parser, tables[table], name);
@@ -149,8 +150,9 @@ const shapes = createMemory<Shape>();
 
 /** The columns that `rows` over these leaves would answer; it answers none. */
 export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], rows: () => Sql): Promise<Shape> => {
-  const { dialect, datamart, tenant, catalog } = reader;
-  return shapes(catalog, [datamart.id, datamart.updatedAt, key], async () => {
+  const { dialect, datamart, tenant, catalog, memory } = reader;
+  const known = [datamart.id, datamart.updatedAt, catalog.client?.database, key];
+  return shapes(memory, known, async () => {
     const secured = secure({ leaves }, tenant, { datamart, catalog });
     const query = sql`${leavesSql(dialect, secured)} SELECT * FROM (${rows()}) AS ${sql.id('gl_q')}${dialect.page(0, 0)}`;
     const { names, dataTypes } = await reader.run(dialect.compile(query));
