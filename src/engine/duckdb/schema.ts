@@ -1,6 +1,6 @@
 import type { SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { integerRanges, otherType, type SqlType } from '../sql-type.js';
 
 const columnsQuery = `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
@@ -23,25 +23,24 @@ export const readCatalog = async (ask: Ask): Promise<Catalog> => {
     columnName: String(column),
     type: parseDuckDbType(String(datatype)),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, await readKeys(ask));
 };
 
 /** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery);
-  const keys = await ask(keysQuery);
-  return buildSourceTables(
-    columns,
-    keys.map(([schema, table, kind, names, referenced, referencedNames]) => ({
-      schemaName: String(schema),
-      tableName: String(table),
-      kind: String(kind),
-      columns: namesIn(names),
-      references: { schemaName: String(schema), tableName: String(referenced) },
-      referencedColumns: namesIn(referencedNames),
-    })),
-  );
+  return buildSourceTables(columns, await readKeys(ask));
 };
+
+const readKeys = async (ask: Ask): Promise<readonly SourceKey[]> =>
+  (await ask(keysQuery)).map(([schema, table, kind, names, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(schema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name }]),

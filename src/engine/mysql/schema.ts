@@ -26,14 +26,12 @@ export const readCatalog = async (ask: Ask): Promise<Catalog> => {
     columnName: String(column),
     type: parseMysqlType(String(datatype), String(columnType), collation ?? null),
   }));
-  return createCatalog(String(rows[0]?.[0] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask));
 };
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery);
-  const unique = groupKeys(await ask(uniqueQuery))
-    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
-    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
+  const unique = await readUniqueKeys(ask);
   const foreign = groupKeys(await ask(foreignQuery)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
   return buildSourceTables(
     columns.map(([schema, table, column, datatype, isNullable]) => [
@@ -46,6 +44,11 @@ export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]
     [...unique, ...foreign],
   );
 };
+
+const readUniqueKeys = async (ask: Ask): Promise<readonly SourceKey[]> =>
+  groupKeys(await ask(uniqueQuery))
+    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
+    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
 
 type Row = readonly Cell[];
 

@@ -1,7 +1,7 @@
 import type { Cell } from '../../domain/ports.js';
 import type { SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { otherType, type SqlType } from '../sql-type.js';
 import { inexact } from './dialect.js';
 
@@ -58,24 +58,23 @@ export const readCatalog = async (ask: Ask): Promise<Catalog> => {
     columnName: String(column),
     type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, await readKeys(ask));
 };
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery);
-  const keys = await ask(keysQuery);
-  return buildSourceTables(
-    columns,
-    keys.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
-      schemaName: String(schema),
-      tableName: String(table),
-      kind: String(kind),
-      columns: namesIn(names),
-      references: { schemaName: String(referencedSchema), tableName: String(referenced) },
-      referencedColumns: namesIn(referencedNames),
-    })),
-  );
+  return buildSourceTables(columns, await readKeys(ask));
 };
+
+const readKeys = async (ask: Ask): Promise<readonly SourceKey[]> =>
+  (await ask(keysQuery)).map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(referencedSchema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['int2', { kind: 'integer', cast: 'SMALLINT' }],
