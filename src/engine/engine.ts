@@ -5,6 +5,7 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { fitBuckets } from './buckets.js';
+import { clientPlaceOf, placeCatalog } from './client-place.js';
 import { compile } from './compile.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
@@ -20,7 +21,7 @@ import { shape } from './shape.js';
 export const createEngine = (options: DatabasesOptions): Engine => {
   const databases = createDatabases(options);
   const ask = (asked: Ask): Promise<MetricAnswer> =>
-    databases.use(asked.question.datasource, (database) => answer(database, asked));
+    databases.use(asked.question.datasource, clientPlaceOf(asked.question), (database) => answer(database, asked));
   return {
     query: async (question) => ask({ kind: 'answer', question: visual(question) }),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
@@ -29,6 +30,7 @@ export const createEngine = (options: DatabasesOptions): Engine => {
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     introspect: databases.introspect,
+    listClientDatabases: databases.listClientDatabases,
     forget: databases.forget,
     close: databases.close,
   };
@@ -43,13 +45,14 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
+  const catalog = placeCatalog(ask.question, database.catalog);
 
   const runPlan = (planned: Plan): Promise<RunResult> => {
-    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
+    const secured = secure(planned, tenant, { datamart, catalog });
     const compiled = compile(secured, database.dialect);
-    return run(database, compiled, planned.page);
+    return run(database, compiled, { page: planned.page, tenant });
   };
-  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
+  const resolved = await fitBuckets(resolve(ask.question, catalog), ask, runPlan);
   const planned = plan(resolved, ask);
   return shape(planned.output, await runPlan(planned));
 };
