@@ -15,7 +15,20 @@ export type Log = {
 export type ResultTable = {
   readonly dataTypes: readonly AnswerColumn['dataType'][];
   readonly rows: readonly (readonly Cell[])[];
+  /** There are more rows, which were not read: they would have been more bytes than allowed. */
+  readonly isCut?: boolean | undefined;
 };
+
+/** How far a statement may go. What is left out is not bounded. */
+export type Running = {
+  /** When it aborts, the statement is stopped at the database too, and refused. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of all rows, or of one batch of a stream; see `rowBytes`. Nothing much beyond it is ever held in memory. */
+  readonly maxBytes?: number | undefined;
+};
+
+/** Takes a batch; the next one is not read before it resolves. */
+export type Sink = (batch: ResultTable) => Promise<void>;
 
 export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
@@ -24,7 +37,12 @@ export type Database = {
   readonly catalog: Catalog;
   readonly dialect: Dialect;
   /** Runs one statement that only reads. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log. */
-  readonly run: (statement: Statement) => Promise<ResultTable>;
+  readonly run: (statement: Statement, running?: Running) => Promise<ResultTable>;
+  /**
+   * The same in batches, at least one of them, in constant memory and within `OpenOptions.streamMs`. Throws like `run`, whatever `sink` throws,
+   * and METRIC_QUERY_ERROR where a batch outgrows `maxBytes`; nothing runs on at the database after that.
+   */
+  readonly stream: (statement: Statement, sink: Sink, running?: Running) => Promise<void>;
   /** Its tables as they are now. */
   readonly describe: () => Promise<readonly SourceTable[]>;
   /** Waits for what runs. */
@@ -39,8 +57,10 @@ export type OpenDatabase<Source extends Datasource = Datasource> = (
 
 export type OpenOptions = {
   readonly log: Log;
-  /** How long one statement may run. */
+  /** How long one statement may run; of a stream, one batch. */
   readonly timeoutMs: number;
+  /** How long a stream may take in all, with the time that its reader takes. */
+  readonly streamMs: number;
   /** How long it may take to connect. */
   readonly connectTimeoutMs: number;
 };
@@ -59,6 +79,13 @@ export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   );
 };
 
+export const refuseGone = (cause: unknown): never => {
+  throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone, so the query was stopped.', {
+    reason: 'caller-gone',
+    cause,
+  });
+};
+
 export const refuseConnection = (message: string, reason: string, cause: unknown): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
 };
@@ -68,6 +95,7 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
   try {
     return await work();
   } catch (cause) {
+    if (cause instanceof ReaderGone) throw cause.cause;
     if (cause instanceof Refusal) {
       log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
       throw cause;
@@ -80,6 +108,11 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
     );
   }
 };
+
+/** What a stream's reader threw; nothing failed at the database. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
 
 /** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */
 export const textOf = (parameter: unknown): string => {

@@ -23,6 +23,8 @@ export type DatabasesOptions = {
   readonly assertReachable: (datasource: Datasource) => Promise<void>;
   /** How long one statement may run. */
   readonly timeoutMs?: number;
+  /** How long a download may take, with the time that its reader takes. */
+  readonly streamMs?: number;
   readonly connectTimeoutMs?: number;
   /** How long a database stays open that nobody asks. */
   readonly idleMs?: number;
@@ -68,7 +70,8 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 };
 
 const createEntries = (options: DatabasesOptions): Entries => {
-  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, idleMs = 300_000, limit = 100 } = options;
+  const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
+  const { idleMs = 300_000, limit = 100 } = options;
   const entries = new Map<string, Entry>();
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
@@ -88,7 +91,7 @@ const createEntries = (options: DatabasesOptions): Entries => {
       const known = entries.get(key);
       if (known !== undefined) return known;
       makeRoom();
-      const opening = open(datasource, { log, timeoutMs, connectTimeoutMs });
+      const opening = open(datasource, { log, timeoutMs, streamMs, connectTimeoutMs });
       const entry: Entry = { key, datasourceId: datasource.id, opening, running: new Set(), idle: undefined };
       entries.set(key, entry);
       opening.catch(() => remove(entry));

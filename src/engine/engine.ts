@@ -3,33 +3,79 @@
  * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
-import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
+import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { compile } from './compile.js';
-import type { Database } from './database.js';
-import { createDatabases, type DatabasesOptions } from './databases.js';
+import type { Database, Running } from './database.js';
+import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
 import { type Ask, plan } from './planning.js';
 import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
 import { run } from './run.js';
 import { secure } from './secure.js';
-import { shape } from './shape.js';
+import { shape, shapeBatch } from './shape.js';
+import { type StreamBatch, streamed } from './stream.js';
+
+/** How large an answer may be that says nothing of its size. */
+export type AnswerLimits = {
+  readonly answerRows: number;
+  /** Bytes as the database sends them; see `rowBytes`. Of a download, of one batch. */
+  readonly answerBytes: number;
+};
+
+export const defaultLimits: AnswerLimits = { answerRows: 10_000, answerBytes: 33_554_432 };
+
+const underlyingRows = 1000;
+const optionRows = 100;
+
+export type EngineOptions = DatabasesOptions & { readonly limits?: AnswerLimits };
 
 /** Opens each datasource at the first question about it. `log` gets what callers must not see. */
-export const createEngine = (options: DatabasesOptions): Engine => {
+export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
-  const ask = (asked: Ask): Promise<MetricAnswer> =>
-    databases.use(asked.question.datasource, (database) => answer(database, asked));
+  const limits = options.limits ?? defaultLimits;
+  const until = (signal: AbortSignal | undefined): Reads => createReads(databases, limits, signal);
   return {
-    query: async (question) => ask({ kind: 'answer', question: visual(question) }),
-    underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
-    options: async (question) => {
-      const { rows } = await ask({ kind: 'options', question: visual(question) });
-      return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
-    },
+    ...until(undefined),
+    until,
     introspect: databases.introspect,
     forget: databases.forget,
     close: databases.close,
   };
+};
+
+const createReads = (
+  databases: Databases,
+  { answerRows, answerBytes }: AnswerLimits,
+  signal: AbortSignal | undefined,
+): Reads => {
+  const running: Running = { signal, maxBytes: answerBytes };
+  const ask = async (asked: Ask, most: number): Promise<MetricAnswer> => {
+    const { limit } = asked.question;
+    const bounded = { ...asked, question: { ...asked.question, limit: limit ?? Math.min(most, answerRows) } } as Ask;
+    const answered = await databases.use(asked.question.datasource, (database) => answer(database, bounded, running));
+    return limit === null ? markCut(answered, bounded) : answered;
+  };
+  return {
+    query: async (question) => ask({ kind: 'answer', question: visual(question) }, answerRows),
+    underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }, underlyingRows),
+    options: async (question) => {
+      const { rows } = await ask({ kind: 'options', question: visual(question) }, optionRows);
+      return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
+    },
+    stream: async (question) => {
+      const asked: Ask = { kind: 'answer', question: visual(question) };
+      return streamed(signal, (sink) =>
+        databases.use(question.datasource, (database) => stream(database, asked, running, sink)),
+      );
+    },
+  };
+};
+
+/** Nobody asked for no more rows than these. */
+const markCut = (answered: MetricAnswer, { question }: Ask): MetricAnswer => {
+  const offset = 'offset' in question ? question.offset : 0;
+  const isCut = answered.isTruncated === true || offset + answered.rows.length < answered.totalRecords;
+  return isCut ? { ...answered, isTruncated: true } : answered;
 };
 
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
@@ -39,13 +85,27 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
+const prepare = (database: Database, ask: Ask) => {
   const { datamart, tenant } = ask.question;
 
   const resolved = resolve(ask.question, database.catalog);
   const planned = plan(resolved, ask);
   const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-  const compiled = compile(secured, database.dialect);
-  const result = await run(database, compiled, planned.page);
+  return { planned, compiled: compile(secured, database.dialect) };
+};
+
+const answer = async (database: Database, ask: Ask, running: Running): Promise<MetricAnswer> => {
+  const { planned, compiled } = prepare(database, ask);
+  const result = await run(database, compiled, planned.page, running);
   return shape(planned.output, result);
+};
+
+const stream = async (
+  database: Database,
+  ask: Ask,
+  running: Running,
+  sink: (batch: StreamBatch) => Promise<void>,
+): Promise<void> => {
+  const { planned, compiled } = prepare(database, ask);
+  await database.stream(compiled.page, (batch) => sink(shapeBatch(planned.output, batch)), running);
 };

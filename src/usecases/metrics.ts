@@ -4,12 +4,12 @@ import type { ApiKeyCaller } from '../domain/caller.js';
 import { chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, Engine, Store } from '../domain/ports.js';
+import type { Clock, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
 const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientId }: BackendQuery): Promise<Opened> => {
   const opened = await findEmbed(store, caller.dataAppId, embedId);
@@ -80,7 +80,7 @@ const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['met
 
 export const queryMetric =
   ({ store, engine, clock }: Deps) =>
-  async (caller: ApiKeyCaller, query: BackendQuery): Promise<MetricReply> => {
+  async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
     const started = clock.now();
     const opened = await loadOpened(store, caller, query);
     const metric = await loadMetric(store, opened, query);
@@ -89,7 +89,7 @@ export const queryMetric =
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
     const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
-    const answer = await engine.query({
+    const answer = await engine.until(signal).query({
       ...source,
       definition: metric.definition,
       conditions: [

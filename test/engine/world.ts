@@ -15,7 +15,7 @@ import {
 import type { Condition, Predicate } from '../../src/domain/filter.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/domain/ports.js';
 import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
@@ -25,6 +25,9 @@ import { parseDuckDbType } from '../../src/engine/duckdb/schema.js';
 import { createEngine } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
+
+/** Of a caller that stays. */
+export const stays = new AbortController().signal;
 
 export const tableRef = (tableName: string): TableRef => ({ schemaName: 'main', tableName });
 
@@ -211,6 +214,13 @@ export const insertInto = (name: string, rows: readonly (readonly (string | numb
   rows.length === 0
     ? 'SELECT 1'
     : `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`;
+
+/** A stream's rows, all of them. */
+export const rowsOf = async ({ batches }: MetricStream): Promise<(readonly Cell[])[]> => {
+  const rows: (readonly Cell[])[] = [];
+  for await (const batch of batches) rows.push(...batch);
+  return rows;
+};
 
 /** The refusal that `work` ends in; anything else fails the test. */
 export const refusalOf = async (

@@ -1,35 +1,39 @@
-import type { Client, DatabaseError, QueryArrayResult } from 'pg';
+import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
+import { untilEnough } from '../batches.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import {
-  catalogTimeoutMs,
-  connectionsPerDatabase,
-  type OpenDatabase,
-  type ResultTable,
-  runLogged,
-  type Statement,
-  textOf,
-} from '../database.js';
-import { refuseQuery } from '../refuse.js';
+import { catalogTimeoutMs, connectionsPerDatabase, type Log, type OpenDatabase, runLogged } from '../database.js';
+import { type BackendKey, cancelBackend } from './cancel.js';
 import { postgresDialect } from './dialect.js';
+import { createServer, runStatement, type Server, streamStatement } from './read.js';
 import { readCatalog, readSourceTables } from './schema.js';
-import { cellOf, dataTypeOf } from './values.js';
 
 type PostgresSource = Datasource & ServerConnection;
 
-export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
-  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
+export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
+  const { log, timeoutMs, streamMs } = options;
+  const connections = createConnections(createDriver(datasource, options), connectionsPerDatabase);
   const ask = (sql: string) =>
-    connections.use(async (client) => (await runStatement(client, { sql, parameters: [] })).rows, catalogTimeoutMs);
+    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, {
+      timeoutMs: catalogTimeoutMs,
+    });
   try {
     return {
       catalog: await readCatalog(ask),
       dialect: postgresDialect,
       describe: () => readSourceTables(ask),
-      run: (statement) =>
-        runLogged(() => connections.use((client) => runStatement(client, statement), timeoutMs), datasource, log),
+      run: (statement, running = {}) => {
+        const use = { timeoutMs, signal: running.signal };
+        const work = () => connections.use((server) => runStatement(server, statement, running), use);
+        return runLogged(() => untilEnough(work), datasource, log);
+      },
+      stream: (statement, sink, running = {}) => {
+        const use = { timeoutMs, totalMs: streamMs, signal: running.signal };
+        const work = () => connections.use((server) => streamStatement(server, statement, sink, running), use);
+        return runLogged(work, datasource, log);
+      },
       close: connections.close,
     };
   } catch (cause) {
@@ -46,19 +50,28 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['57P03', 'network'],
 ]);
 
-const createDriver = (source: PostgresSource, connectTimeoutMs: number): Driver<Client> => ({
+type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
+
+const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async (client, timeoutMs) => {
+  begin: async ({ client }, timeoutMs) => {
     await client.query('BEGIN READ ONLY');
     await client.query(settings, [String(timeoutMs)]);
   },
-  restore: async (client) => {
+  restore: async ({ client }) => {
     await client.query('ROLLBACK');
   },
-  end: (client) => client.end(),
-  destroy: (client) => {
+  end: ({ client }) => client.end(),
+  destroy: ({ client }) => {
     // Its socket is closed at once where a query runs; what that query is told is lend's to hear.
     client.end().catch(() => undefined);
+  },
+  cancel: async ({ client }) => {
+    try {
+      await cancelBackend(source, client as unknown as BackendKey, connectTimeoutMs);
+    } catch (err) {
+      log.warn({ err, datasource: source.name }, 'a query could not be cancelled; the server ends it when it is late');
+    }
   },
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',
   isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
@@ -71,7 +84,7 @@ const settings = `SELECT set_config('statement_timeout', $1, true), set_config('
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 
-const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Client> => {
+const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Server> => {
   // A path would be a socket of this machine, whatever hosts the operator allows.
   if (source.host.startsWith('/')) throw Object.assign(new Error('the host is a path'), { code: 'ENOTFOUND' });
   // Loaded where it is used: its import would slow every start.
@@ -98,32 +111,11 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
   } catch (cause) {
     throw withCode(cause, performance.now() - start >= connectTimeoutMs);
   }
-  return client;
+  return createServer(client);
 };
 
 /** The driver gives no code to two failures of its own: one took too long, the other is a server without encryption. */
 const withCode = (cause: unknown, isLate: boolean): unknown => {
   if (!(cause instanceof Error) || 'code' in cause) return cause;
   return Object.assign(cause, { code: isLate ? 'ETIMEDOUT' : 'ERR_TLS_REFUSED' });
-};
-
-/** One statement, by the extended protocol: a second one in its text is an error. */
-const runStatement = async (client: Client, { sql, parameters }: Statement): Promise<ResultTable> => {
-  const query = { text: sql, values: parameters.map(bindableOf), rowMode: 'array' as const, queryMode: 'extended' };
-  const { rows, fields }: QueryArrayResult<(string | null)[]> = await client.query(query);
-  const types = fields.map(({ dataTypeID }) => dataTypeID);
-  return {
-    dataTypes: types.map(dataTypeOf),
-    rows: rows.map((row) => row.map((text, index) => cellOf(text, types[index] ?? 0))),
-  };
-};
-
-const bindableOf = (parameter: unknown): string | string[] =>
-  Array.isArray(parameter) ? parameter.map(storable) : storable(parameter);
-
-const storable = (parameter: unknown): string => {
-  const text = textOf(parameter);
-  return text.includes('\0')
-    ? refuseQuery('A value holds the character NUL, which PostgreSQL cannot hold; leave it out.', 'value-with-nul')
-    : text;
 };
