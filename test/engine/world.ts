@@ -20,9 +20,8 @@ import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import type { Catalog } from '../../src/engine/catalog.js';
-import type { DatabasesOptions } from '../../src/engine/databases.js';
 import { parseDuckDbType } from '../../src/engine/duckdb/schema.js';
-import { createEngine } from '../../src/engine/engine.js';
+import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
 
@@ -192,7 +191,7 @@ export type LogLine = { readonly level: 'warn' | 'error'; readonly details: obje
 
 /** An engine that keeps what it logs. */
 export const createLoggedEngine = (
-  options: Partial<DatabasesOptions> = {},
+  options: Partial<EngineOptions> = {},
 ): { readonly engine: Engine; readonly lines: LogLine[] } => {
   const lines: LogLine[] = [];
   const keep =
