@@ -92,30 +92,29 @@ const lend = async <Connection, R>(
 ): Promise<R> => {
   signal?.throwIfAborted();
   let stopped: 'late' | 'gone' | undefined;
+  let giveUp: (cause: unknown) => void = () => undefined;
+  // A driver may never say what became of a statement whose connection we ended.
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
   const stop = (why: 'late' | 'gone'): void => {
     if (stopped !== undefined) return;
     stopped = why;
     drop();
     kill(connection);
+    giveUp(new Error('the connection was ended'));
   };
   const leave = (): void => stop('gone');
   const timer = setTimeout(() => stop('late'), totalMs + graceMs);
   signal?.addEventListener('abort', leave, { once: true });
   try {
-    await driver.begin(connection, timeoutMs);
-    const result = await work(connection);
-    await driver.restore(connection);
-    return result;
+    return await Promise.race([workWithin(driver, connection, work, timeoutMs), givenUp]);
   } catch (cause) {
-    const endAfter = (end: (connection: Connection) => void): void => {
+    if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
       drop();
-      end(connection);
-    };
-    // It still runs: nobody wants the rest.
-    if (cause instanceof Enough || cause instanceof ReaderGone)
-      endAfter(stopped === undefined ? kill : () => undefined);
-    else if (driver.isAnswer(cause)) await driver.restore(connection).catch(() => endAfter(driver.destroy));
-    else if (stopped === undefined) endAfter(driver.destroy);
+      // What was left off still runs, and nobody wants the rest.
+      (cause instanceof Enough || cause instanceof ReaderGone ? kill : driver.destroy)(connection);
+    }
     if (stopped === 'gone') return refuseGone(cause);
     if (stopped === 'late' || driver.isTimeout(cause))
       return refuseLate(stopped === 'late' ? totalMs : timeoutMs, cause);
@@ -124,4 +123,29 @@ const lend = async <Connection, R>(
     clearTimeout(timer);
     signal?.removeEventListener('abort', leave);
   }
+};
+
+/** Whether the connection can be used again after this failure. */
+const isRestored = async <Connection>(
+  driver: Driver<Connection>,
+  connection: Connection,
+  cause: unknown,
+): Promise<boolean> => {
+  if (!driver.isAnswer(cause)) return false;
+  return driver.restore(connection).then(
+    () => true,
+    () => false,
+  );
+};
+
+const workWithin = async <Connection, R>(
+  driver: Driver<Connection>,
+  connection: Connection,
+  work: (connection: Connection) => Promise<R>,
+  timeoutMs: number,
+): Promise<R> => {
+  await driver.begin(connection, timeoutMs);
+  const result = await work(connection);
+  await driver.restore(connection);
+  return result;
 };
