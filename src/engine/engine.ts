@@ -4,13 +4,15 @@
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
-import { compile } from './compile.js';
+import { fitBuckets } from './buckets.js';
+import { type CompiledPlan, compile } from './compile.js';
 import type { Database, Running } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
+import type { Plan } from './plan.js';
 import { type Ask, plan } from './planning.js';
 import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
-import { run } from './run.js';
+import { type RunResult, run } from './run.js';
 import { secure } from './secure.js';
 import { shape, shapeBatch } from './shape.js';
 import { type StreamBatch, streamed } from './stream.js';
@@ -85,19 +87,22 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-const prepare = (database: Database, ask: Ask) => {
+/** The plan, and how it runs: nothing runs but by way of `secure`. */
+const prepare = async (database: Database, ask: Ask, running: Running) => {
   const { datamart, tenant } = ask.question;
 
-  const resolved = resolve(ask.question, database.catalog);
-  const planned = plan(resolved, ask);
-  const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-  return { planned, compiled: compile(secured, database.dialect) };
+  const compilePlan = (planned: Plan): CompiledPlan => {
+    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
+    return compile(secured, database.dialect);
+  };
+  const runPlan = (planned: Plan): Promise<RunResult> => run(database, compilePlan(planned), planned.page, running);
+  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
+  return { planned: plan(resolved, ask), compilePlan, runPlan };
 };
 
 const answer = async (database: Database, ask: Ask, running: Running): Promise<MetricAnswer> => {
-  const { planned, compiled } = prepare(database, ask);
-  const result = await run(database, compiled, planned.page, running);
-  return shape(planned.output, result);
+  const { planned, runPlan } = await prepare(database, ask, running);
+  return shape(planned.output, await runPlan(planned));
 };
 
 const stream = async (
@@ -106,6 +111,7 @@ const stream = async (
   running: Running,
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
-  const { planned, compiled } = prepare(database, ask);
-  await database.stream(compiled.page, (batch) => sink(shapeBatch(planned.output, batch)), running);
+  const { planned, compilePlan } = await prepare(database, ask, running);
+  const { page } = compilePlan(planned);
+  await database.stream(page, (batch) => sink(shapeBatch(planned.output, batch)), running);
 };

@@ -9,6 +9,7 @@ import type { GuestDashboard, GuestFilter, GuestMetric, GuestQuery, MetricReply 
 import { type Metric, measureNames } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Clock, MetricAnswer, MetricQuestion, MetricStream, ReadEngine, Store } from '../domain/ports.js';
+import { compared } from './comparison.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { layoutFor } from './guest-layouts.js';
 import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './guest-scope.js';
@@ -90,7 +91,7 @@ export const queryGuestMetric =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
-    return reply(deps, caller, target, query, deps.engine.until(signal).query);
+    return reply(deps, caller, target, query, compared(deps.engine.until(signal).query));
   };
 
 /** The rows behind the metric, where `isEnableUnderlyingData` allows. */

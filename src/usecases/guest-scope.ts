@@ -1,7 +1,13 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
 import { noColumns, takeColumns } from '../domain/column-filters.js';
-import { chosenConditions, enforcedConditions, openMetricFilters, visibleFilters } from '../domain/conditions.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  openMetricFilters,
+  visibleFilters,
+} from '../domain/conditions.js';
 import { type Dashboard, sameName } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import type { Moment } from '../domain/date-range.js';
@@ -193,14 +199,12 @@ export const questionFor = async (
   const moment: Moment = { now, timezone: grant.timezone };
   const enforced = await enforcedQuestion(store, grant, target, now);
   const drilled = drill(target.metric.definition, query.drill ?? []);
+  const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...drilled.conditions];
   return {
     ...enforced,
     definition: drilled.definition,
-    conditions: [
-      ...enforced.conditions,
-      ...chosenFor(grant, target, enforced.datamart, query, moment),
-      ...drilled.conditions,
-    ],
+    conditions: [...enforced.conditions, ...chosen],
+    movable: [...authoredAmong(enforced.conditions, target.metric.definition), ...chosen],
     sort: query.sort ?? null,
     limit: query.limit ?? null,
     offset: query.offset ?? 0,

@@ -2,7 +2,6 @@ import {
   DuckDBBlobVector,
   type DuckDBConnection,
   type DuckDBDataChunk,
-  type DuckDBResult,
   DuckDBVarCharVector,
   type DuckDBVector,
   LIST,
@@ -57,7 +56,7 @@ export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: A
   },
 });
 
-type Opened = { readonly result: DuckDBResult; readonly dataTypes: ResultTable['dataTypes']; readonly next: Next };
+type Opened = { readonly head: Omit<ResultTable, 'rows'>; readonly next: Next };
 type Next = () => Promise<DuckDBDataChunk | null>;
 
 /** Lends the result while it is read; the database makes no more of it than was asked for. */
@@ -77,7 +76,8 @@ const open = async <R>(
       isRead = chunk === null || chunk.rowCount === 0;
       return isRead ? null : chunk;
     };
-    return await work({ result, dataTypes: result.columnTypes().map(dataTypeOf), next });
+    const head = { names: result.columnNames(), dataTypes: result.columnTypes().map(dataTypeOf) };
+    return await work({ head, next });
   } finally {
     statement.destroySync();
     // Another statement ends what is left of this one, with all that it holds.
@@ -98,16 +98,16 @@ export const runStatement = (
   watched: Watch,
   { maxBytes }: Running = {},
 ): Promise<ResultTable> =>
-  open(connection, statement, watched, async ({ dataTypes, next }) => {
+  open(connection, statement, watched, async ({ head, next }) => {
     const collected = collect(maxBytes);
     for (let chunk = await next(); chunk !== null; chunk = await next()) {
       const read = readerOf(chunk);
       for (let row = 0; row < chunk.rowCount; row += 1) {
         if (!collected.take(read.bytes(row), () => read.cells(row)))
-          return { dataTypes, rows: collected.rows, isCut: true };
+          return { ...head, rows: collected.rows, isCut: true };
       }
     }
-    return { dataTypes, rows: collected.rows };
+    return { ...head, rows: collected.rows };
   });
 
 export const streamStatement = (
@@ -117,11 +117,11 @@ export const streamStatement = (
   watched: Watch,
   { maxBytes = Number.POSITIVE_INFINITY }: Running = {},
 ): Promise<void> =>
-  open(connection, statement, watched, async ({ dataTypes, next }) => {
+  open(connection, statement, watched, async ({ head, next }) => {
     let rows: (readonly Cell[])[] = [];
     let bytes = 0;
     const flush = async (): Promise<void> => {
-      const batch = { dataTypes, rows };
+      const batch = { ...head, rows };
       rows = [];
       bytes = 0;
       await hand(sink, batch);

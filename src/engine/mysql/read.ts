@@ -29,7 +29,8 @@ export const createServer = (connection: Connection, isMariaDb: boolean): Server
 const greatestCount = 65_535;
 
 type Row = readonly unknown[];
-type Listener = { readonly fields: (types: readonly number[]) => void; readonly row: (row: Row) => void };
+type Columns = { readonly names: readonly string[]; readonly types: readonly number[] };
+type Listener = { readonly columns: (columns: Columns) => void; readonly row: (row: Row) => void };
 
 /** One prepared statement: its values are never part of its text. Resolves when the last row is in. */
 const execute = (core: Core, { sql, parameters }: Statement, listener: Listener): Promise<void> => {
@@ -41,14 +42,20 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
     const asked = core.execute({ sql, values });
     asked.on('error', reject);
     asked.on('fields', (fields: readonly FieldPacket[]) =>
-      listener.fields(fields.map(({ columnType }) => columnType ?? 0)),
+      listener.columns({
+        names: fields.map(({ name }) => name),
+        types: fields.map(({ columnType }) => columnType ?? 0),
+      }),
     );
     asked.on('result', listener.row);
     asked.on('end', () => resolve());
   });
 };
 
-const cellsOf = (row: Row, types: readonly number[]): readonly Cell[] =>
+const noColumns: Columns = { names: [], types: [] };
+const headOf = ({ names, types }: Columns) => ({ names, dataTypes: types.map(dataTypeOf) });
+
+const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
   row.map((value, index) => cellOf(value, types[index] ?? 0));
 
 /** Throws `Enough` where there are more bytes than allowed. */
@@ -58,18 +65,18 @@ export const runStatement = async (
   { maxBytes }: Running = {},
 ): Promise<ResultTable> => {
   const collected = collect(maxBytes);
-  let types: readonly number[] = [];
-  const table = (): ResultTable => ({ dataTypes: types.map(dataTypeOf), rows: collected.rows });
+  let columns: Columns = noColumns;
+  const table = (): ResultTable => ({ ...headOf(columns), rows: collected.rows });
   try {
     return await new Promise<ResultTable>((resolve, reject) => {
       const enough = (): void => reject(new Enough({ ...table(), isCut: true }));
       meter.allow(maxBytes, enough);
       execute(coreOf(connection), statement, {
-        fields: (given) => {
-          types = given;
+        columns: (given) => {
+          columns = given;
         },
         row: (row) => {
-          if (!collected.take(rowBytes(row), () => cellsOf(row, types))) enough();
+          if (!collected.take(rowBytes(row), () => cellsOf(row, columns))) enough();
         },
       }).then(() => resolve(table()), reject);
     });
@@ -86,12 +93,12 @@ export const streamStatement = async (
   { maxBytes }: Running = {},
 ): Promise<void> => {
   const core = coreOf(connection);
-  let types: readonly number[] = [];
+  let columns: Columns = noColumns;
   let rows: (readonly Cell[])[] = [];
   let bytes = 0;
   let isFirst = true;
   const flush = (): Promise<void> => {
-    const batch = { dataTypes: types.map(dataTypeOf), rows };
+    const batch = { ...headOf(columns), rows };
     isFirst = false;
     rows = [];
     bytes = 0;
@@ -112,11 +119,11 @@ export const streamStatement = async (
       };
       meter.allow(maxBytes, full);
       execute(core, statement, {
-        fields: (given) => {
-          types = given;
+        columns: (given) => {
+          columns = given;
         },
         row: (row) => {
-          rows.push(cellsOf(row, types));
+          rows.push(cellsOf(row, columns));
           bytes += rowBytes(row);
           if (bytes < batchBytes) return;
           core.pause();

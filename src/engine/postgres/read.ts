@@ -40,6 +40,10 @@ const storable = (parameter: unknown): string => {
 };
 
 const typesOf = (fields: readonly FieldDef[]): readonly number[] => fields.map(({ dataTypeID }) => dataTypeID);
+const columnsOf = (fields: readonly FieldDef[]) => ({
+  names: fields.map(({ name }) => name),
+  dataTypes: typesOf(fields).map(dataTypeOf),
+});
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
 /** Throws `Enough` where there are more bytes than allowed. */
@@ -50,19 +54,23 @@ export const runStatement = (
 ): Promise<ResultTable> => {
   const query = server.createQuery(asking(statement));
   const collected = collect(maxBytes);
+  let fields: readonly FieldDef[] = [];
   let types: readonly number[] = [];
-  const table = (): ResultTable => ({ dataTypes: types.map(dataTypeOf), rows: collected.rows });
+  const table = (): ResultTable => ({ ...columnsOf(fields), rows: collected.rows });
   return new Promise<ResultTable>((resolve, reject) => {
     const enough = (): void => reject(new Enough({ ...table(), isCut: true }));
     server.meter.allow(maxBytes, enough);
     query.on('row', (row, result) => {
-      types = typesOf(result?.fields ?? []);
+      if (result !== undefined && fields !== result.fields) {
+        fields = result.fields;
+        types = typesOf(fields);
+      }
       const text = row as unknown as Text;
       if (!collected.take(rowBytes(text), () => cellsOf(text, types))) enough();
     });
     query.on('error', reject);
-    query.on('end', ({ fields }) => {
-      types = typesOf(fields);
+    query.on('end', (result) => {
+      fields = result.fields;
       resolve(table());
     });
     server.client.query(query);
@@ -87,7 +95,7 @@ export const streamStatement = async (
     const { rows, fields } = await fetchRows(server, count, maxBytes);
     const types = typesOf(fields);
     if (rows.length > 0 || isFirst) {
-      await hand(sink, { dataTypes: types.map(dataTypeOf), rows: rows.map((row) => cellsOf(row, types)) });
+      await hand(sink, { ...columnsOf(fields), rows: rows.map((row) => cellsOf(row, types)) });
     }
     if (rows.length < count) return;
     const bytes = rows.reduce((sum, row) => sum + rowBytes(row), 0);
