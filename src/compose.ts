@@ -133,7 +133,7 @@ type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise
 const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
-  const { allowedHosts, duckdbFolders } = settings.datasources;
+  const { allowedHosts, duckdbFolders, ...connections } = settings.datasources;
   const { assertReachable } = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
@@ -141,7 +141,7 @@ const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, 
     files: flights === null ? [] : [flights],
     databaseUrl: settings.databaseUrl,
   });
-  const engine = createEngine({ log, assertReachable });
+  const engine = createEngine({ log, assertReachable, ...connections });
   return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 

@@ -58,10 +58,10 @@ export const prepareFlightsData = (
     return preparing;
   };
   const afterwards =
-    <Question, Answer>(ask: (question: Question) => Promise<Answer>) =>
-    async (question: Question): Promise<Answer> => {
+    <Question extends readonly unknown[], Answer>(ask: (...question: Question) => Promise<Answer>) =>
+    async (...question: Question): Promise<Answer> => {
       await prepare();
-      return ask(question);
+      return ask(...question);
     };
   const reads = ({ query, underlying, options, stream }: Reads): Reads => ({
     query: afterwards(query),
@@ -75,6 +75,7 @@ export const prepareFlightsData = (
       ...reads(engine),
       until: (signal) => reads(engine.until(signal)),
       introspect: afterwards(engine.introspect),
+      listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,
       close: async () => {
         // A file that is half made is no reason to leave it so.

@@ -8,7 +8,7 @@ import type { ColumnRef, Datamart } from './datamart.js';
 import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
 import type { Datasource, DatasourceType } from './organization.js';
-import type { SourceTable } from './source-schema.js';
+import type { ClientDatabases, SourceTable } from './source-schema.js';
 import type { TenantScope } from './tenant.js';
 
 export * from './guest-stores.js';
@@ -56,10 +56,12 @@ export type Engine = Reads & {
   /** The same for one caller: when `signal` aborts, what runs is stopped, at the database too, and refused by METRIC_QUERY_ERROR. */
   readonly until: (signal: AbortSignal) => Reads;
   /**
-   * The tables of the datasource as they are now, in order of schema and name; a later question sees them too. Throws
-   * DATASOURCE_CONNECTION_ERROR, never with a driver's text.
+   * The tables of the datasource as they are now, in order of schema and name; a later question sees them too. `databases`: those
+   * of its server whose tables are told too, where the database is the schema. Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.
    */
-  readonly introspect: (datasource: Datasource) => Promise<readonly SourceTable[]>;
+  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  /** The databases of its server that may be a client's. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   /** Forgets what is known of a datasource and ends its connections: its settings changed, or it is gone. */
   readonly forget: (datasourceId: string) => Promise<void>;
   readonly close: () => Promise<void>;

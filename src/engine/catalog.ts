@@ -1,5 +1,6 @@
 import type { ColumnRef, TableRef } from '../domain/datamart.js';
 import { tableKey } from '../domain/datamart.js';
+import type { ClientDatabase } from '../domain/tenant.js';
 import type { SqlType } from './sql-type.js';
 
 /** What the datasource really holds: the truth about names and types, whatever a datamart says of them. */
@@ -8,6 +9,8 @@ export type Catalog = {
   readonly database: string;
   /** By `tableKey`, the type of each column by its exact name. */
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, SqlType>>;
+  /** Of a client's own database: which one, and the real table behind each table of the datamart. Absent: of the datasource's own. */
+  readonly client?: { readonly database: ClientDatabase; readonly tables: ReadonlyMap<string, TableRef> } | undefined;
 };
 
 /** Column names of the table with their types; empty for a table that is not there. */

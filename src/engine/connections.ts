@@ -1,13 +1,14 @@
 import { Enough } from './batches.js';
 import { ReaderGone, refuseGone, refuseLate } from './database.js';
 import { createLimiter } from './limiter.js';
+import type { Seat, Seats } from './quota.js';
 
 /** How a driver's connection is handled; none of these is asked twice at a time for one connection. */
 export type Driver<Connection> = {
   /** `lost` is called when the connection breaks while nobody uses it. */
   readonly connect: (lost: () => void) => Promise<Connection>;
-  /** Begins a transaction that only reads, with the session's settings as the engine needs them, `timeoutMs` for each statement among them. */
-  readonly begin: (connection: Connection, timeoutMs: number) => Promise<void>;
+  /** Begins a transaction that only reads, with the session's settings as the engine needs them. */
+  readonly begin: (connection: Connection, settings: LoanSettings) => Promise<void>;
   /** Rolls back, and leaves nothing of what the transaction did to the session. */
   readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
@@ -21,9 +22,12 @@ export type Driver<Connection> = {
   readonly isTimeout: (cause: unknown) => boolean;
 };
 
-export type Use = {
-  /** How long each statement may run on the server. */
+/** What holds for one loan of a connection. */
+export type LoanSettings = {
+  /** For each statement. */
   readonly timeoutMs: number;
+  /** Whose question it is, as the database may be told of it; empty: no client's. */
+  readonly client: string;
   /** How long all of it may take; left out: as long as one statement. */
   readonly totalMs?: number | undefined;
   /** When it aborts, what runs is stopped, and refused. */
@@ -32,48 +36,95 @@ export type Use = {
 
 export type Connections<Connection> = {
   /** Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. */
-  readonly use: <R>(work: (connection: Connection) => Promise<R>, use: Use) => Promise<R>;
+  readonly use: <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings) => Promise<R>;
   readonly close: () => Promise<void>;
 };
 
 /** The server stops what runs too long; where it does not answer at all, we hang up after this much more. */
 const graceMs = 5000;
 
-/** At most `count` connections, each made when it is first needed and again after it broke. */
-export const createConnections = <Connection>(driver: Driver<Connection>, count: number): Connections<Connection> => {
-  const slots = Array.from({ length: count }, (): { current: Connection | null } => ({ current: null }));
+type Seated<Connection> = { readonly connection: Connection; readonly seat: Seat };
+type Slot<Connection> = { current: Seated<Connection> | null };
+
+/** At most `count` connections, each made when it is first needed, and again after it broke or its seat was needed elsewhere. */
+export const createConnections = <Connection>(
+  driver: Driver<Connection>,
+  count: number,
+  seats: Seats,
+): Connections<Connection> => {
+  const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
   const limiter = createLimiter(slots);
-  const cancelled = new Set<Promise<void>>();
-  const kill = (connection: Connection): void => {
-    const cancelling = driver.cancel(connection).finally(() => cancelled.delete(cancelling));
-    cancelled.add(cancelling);
-    driver.destroy(connection);
-  };
-  const lendSlot = async <R>(
-    slot: { current: Connection | null },
-    work: (connection: Connection) => Promise<R>,
-    use: Use,
-  ): Promise<R> => {
-    const drop = (): void => {
-      slot.current = null;
-    };
-    slot.current ??= await driver.connect(drop);
-    return lend({ driver, connection: slot.current, drop, kill }, work, use);
-  };
+  const { kill, settled } = createKilling(driver);
   return {
-    use: async (work, use) => {
-      const { signal } = use;
+    use: async (work, settings) => {
+      const { signal } = settings;
       try {
-        return await limiter.use((slot) => lendSlot(slot, work, use), signal);
+        return await limiter.use(async (slot) => {
+          if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot, signal);
+          const { connection, seat } = slot.current;
+          try {
+            return await lend({ driver, connection, drop: () => drop(slot, seat), kill }, work, settings);
+          } finally {
+            rest(driver, slot);
+          }
+        }, signal);
       } catch (cause) {
-        // It left the line.
+        // It left a line.
         return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
       }
     },
     close: async () => {
       await limiter.drain();
+      await settled();
+      await Promise.all(slots.map(({ current }) => current !== null && end(driver, current)));
+    },
+  };
+};
+
+const drop = <Connection>(slot: Slot<Connection>, seat: Seat): void => {
+  if (slot.current?.seat === seat) slot.current = null;
+  seat.leave();
+};
+
+const connect = async <Connection>(
+  driver: Driver<Connection>,
+  seats: Seats,
+  slot: Slot<Connection>,
+  signal: AbortSignal | undefined,
+): Promise<Seated<Connection>> => {
+  const seat = await seats.take(signal);
+  try {
+    return { connection: await driver.connect(() => drop(slot, seat)), seat };
+  } catch (cause) {
+    seat.leave();
+    throw cause;
+  }
+};
+
+const end = async <Connection>(driver: Driver<Connection>, { connection, seat }: Seated<Connection>): Promise<void> => {
+  seat.wake();
+  await driver.end(connection).finally(seat.leave);
+};
+
+const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): void => {
+  const { current } = slot;
+  current?.seat.rest(async () => {
+    slot.current = null;
+    await driver.end(current.connection);
+  });
+};
+
+/** Ends connections with what runs on them at the server. */
+const createKilling = <Connection>(driver: Driver<Connection>) => {
+  const cancelled = new Set<Promise<void>>();
+  return {
+    kill: (connection: Connection): void => {
+      const cancelling = driver.cancel(connection).finally(() => cancelled.delete(cancelling));
+      cancelled.add(cancelling);
+      driver.destroy(connection);
+    },
+    settled: async (): Promise<void> => {
       await Promise.all(cancelled);
-      await Promise.all(slots.map(({ current }) => (current === null ? undefined : driver.end(current))));
     },
   };
 };
@@ -88,8 +139,9 @@ type Loan<Connection> = {
 const lend = async <Connection, R>(
   { driver, connection, drop, kill }: Loan<Connection>,
   work: (connection: Connection) => Promise<R>,
-  { timeoutMs, totalMs = timeoutMs, signal }: Use,
+  settings: LoanSettings,
 ): Promise<R> => {
+  const { timeoutMs, totalMs = timeoutMs, signal } = settings;
   signal?.throwIfAborted();
   let stopped: 'late' | 'gone' | undefined;
   let giveUp: (cause: unknown) => void = () => undefined;
@@ -108,7 +160,7 @@ const lend = async <Connection, R>(
   const timer = setTimeout(() => stop('late'), totalMs + graceMs);
   signal?.addEventListener('abort', leave, { once: true });
   try {
-    return await Promise.race([workWithin(driver, connection, work, timeoutMs), givenUp]);
+    return await Promise.race([workWithin(driver, connection, work, settings), givenUp]);
   } catch (cause) {
     if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
       drop();
@@ -142,9 +194,9 @@ const workWithin = async <Connection, R>(
   driver: Driver<Connection>,
   connection: Connection,
   work: (connection: Connection) => Promise<R>,
-  timeoutMs: number,
+  settings: LoanSettings,
 ): Promise<R> => {
-  await driver.begin(connection, timeoutMs);
+  await driver.begin(connection, settings);
   const result = await work(connection);
   await driver.restore(connection);
   return result;

@@ -5,8 +5,9 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { fitBuckets } from './buckets.js';
+import { clientPlaceOf, placeCatalog } from './client-place.js';
 import { type CompiledPlan, compile } from './compile.js';
-import type { Database, Running } from './database.js';
+import type { Database, Running, Sink } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
 import type { Plan } from './plan.js';
 import { type Ask, plan } from './planning.js';
@@ -40,6 +41,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     ...until(undefined),
     until,
     introspect: databases.introspect,
+    listClientDatabases: databases.listClientDatabases,
     forget: databases.forget,
     close: databases.close,
   };
@@ -51,10 +53,12 @@ const createReads = (
   signal: AbortSignal | undefined,
 ): Reads => {
   const running: Running = { signal, maxBytes: answerBytes };
+  const use = <R>({ question }: Ask, work: (database: Database) => Promise<R>): Promise<R> =>
+    databases.use(question.datasource, clientPlaceOf(question), work);
   const ask = async (asked: Ask, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: limit ?? Math.min(most, answerRows) } } as Ask;
-    const answered = await databases.use(asked.question.datasource, (database) => answer(database, bounded, running));
+    const answered = await use(asked, (database) => answer(database, bounded, running));
     return limit === null ? markCut(answered, bounded) : answered;
   };
   return {
@@ -66,9 +70,7 @@ const createReads = (
     },
     stream: async (question) => {
       const asked: Ask = { kind: 'answer', question: visual(question) };
-      return streamed(signal, (sink) =>
-        databases.use(question.datasource, (database) => stream(database, asked, running, sink)),
-      );
+      return streamed(signal, (sink) => use(asked, (database) => stream(database, asked, running, sink)));
     },
   };
 };
@@ -90,13 +92,15 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 /** The plan, and how it runs: nothing runs but by way of `secure`. */
 const prepare = async (database: Database, ask: Ask, running: Running) => {
   const { datamart, tenant } = ask.question;
+  const catalog = placeCatalog(ask.question, database.catalog);
 
   const compilePlan = (planned: Plan): CompiledPlan => {
-    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
+    const secured = secure(planned, tenant, { datamart, catalog });
     return compile(secured, database.dialect);
   };
-  const runPlan = (planned: Plan): Promise<RunResult> => run(database, compilePlan(planned), planned.page, running);
-  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
+  const runPlan = (planned: Plan): Promise<RunResult> =>
+    run(database, compilePlan(planned), { page: planned.page, tenant, running });
+  const resolved = await fitBuckets(resolve(ask.question, catalog), ask, runPlan);
   return { planned: plan(resolved, ask), compilePlan, runPlan };
 };
 
@@ -113,5 +117,6 @@ const stream = async (
 ): Promise<void> => {
   const { planned, compilePlan } = await prepare(database, ask, running);
   const { page } = compilePlan(planned);
-  await database.stream(page, (batch) => sink(shapeBatch(planned.output, batch)), running);
+  const shaped: Sink = (batch) => sink(shapeBatch(planned.output, batch));
+  await database.stream(page, ask.question.tenant, shaped, running);
 };

@@ -85,7 +85,9 @@ const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): voi
   }
   if (columnsOf(catalog, table).size === 0) {
     refuseQuery(
-      `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
+      catalog.client === undefined
+        ? `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
+        : `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in this client's database, or may not be read there; make it there, as the datasource's own database has it.`,
       'table-not-in-datasource',
     );
   }
@@ -109,7 +111,9 @@ const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zon
   const type = typeOf(catalog, ref);
   if (type === undefined) {
     return refuseQuery(
-      `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
+      catalog.client === undefined
+        ? `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
+        : `Column ${columnName(ref)} of datamart ${datamart.name} is not in this client's database; make it there, as the datasource's own database has it.`,
       'column-not-in-datasource',
     );
   }

@@ -1,20 +1,23 @@
+import type { TenantScope } from '../domain/tenant.js';
 import type { CompiledPlan } from './compile.js';
-import type { Database, ResultTable, Running } from './database.js';
+import type { Database, ResultTable, Running, Statement } from './database.js';
 import type { PageOfRows } from './plan.js';
 
 /** The page of rows, and how many there are before limit and offset. */
 export type RunResult = ResultTable & { readonly total: number };
 
+type Asked = { readonly page: PageOfRows; readonly tenant: TenantScope; readonly running: Running };
+
 /** Runs the page, and the count only where the page does not tell: a full one, or one past the end. */
 export const run = async (
   database: Database,
   compiled: CompiledPlan,
-  page: PageOfRows,
-  running: Running = {},
+  { page, tenant, running }: Asked,
 ): Promise<RunResult> => {
-  const table = await database.run(compiled.page, running);
+  const ask = (statement: Statement): Promise<ResultTable> => database.run(statement, tenant, running);
+  const table = await ask(compiled.page);
   const known = table.isCut === true ? null : totalFromPage(table.rows.length, page);
-  return { ...table, total: known ?? (await countRows(database, compiled, page.cap, running)) };
+  return { ...table, total: known ?? (await countRows(ask, compiled, page.cap)) };
 };
 
 const totalFromPage = (length: number, { cap, limit, offset }: PageOfRows): number | null => {
@@ -26,12 +29,11 @@ const totalFromPage = (length: number, { cap, limit, offset }: PageOfRows): numb
 };
 
 const countRows = async (
-  database: Database,
+  ask: (statement: Statement) => Promise<ResultTable>,
   { count }: CompiledPlan,
   cap: number | null,
-  running: Running,
 ): Promise<number> => {
-  const { rows } = await database.run(count, running);
+  const { rows } = await ask(count);
   const total = Number(rows[0]?.[0] ?? 0);
   return cap === null ? total : Math.min(total, cap);
 };

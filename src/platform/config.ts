@@ -41,6 +41,9 @@ const settings = z.strictObject({
       .array(z.string().refine((entry) => readAllowedHost(entry) !== undefined, 'a host name or address, or host:port'))
       .default([]),
     duckdbFolders: z.array(z.string().min(1)).default([]),
+    maxConnections: z.number().int().min(1).max(10_000).default(100),
+    maxConnectionsPerDatasource: z.number().int().min(1).max(1_000).default(10),
+    maxConnectionsPerClient: z.number().int().min(1).max(1_000).default(3),
   }),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),

@@ -1,7 +1,7 @@
 /** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
 import type { ServiceCaller } from '../domain/caller.js';
 import type { Datamart } from '../domain/datamart.js';
-import { changeParts, type DatamartChanges, needsSource, noParts } from '../domain/datamart-changes.js';
+import { changeParts, type DatamartChanges, namedDatabases, needsSource, noParts } from '../domain/datamart-changes.js';
 import type { Clock, Engine, Ids, ListedDatamart, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { readSource, readSourceOf } from './datamart-source.js';
@@ -42,7 +42,7 @@ export const createDatamart =
       );
     }
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
-    const parts = changeParts(noParts, changes, await readSource(engine, datasource));
+    const parts = changeParts(noParts, changes, await readSource(engine, datasource, namedDatabases(null, changes)));
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
     if (!(await store.datamarts.insert(datamart))) throw taken(name);
@@ -66,7 +66,9 @@ export const updateDatamart =
   async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<Datamart> => {
     const known = await store.datamarts.findByName(datamartName);
     if (known === undefined) throw unknown(datamartName);
-    const source = needsSource(changes) ? await readSourceOf(store, engine, known) : undefined;
+    const source = needsSource(changes)
+      ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
+      : undefined;
     return store.transaction(async (inner) => {
       const current = await inner.datamarts.lockByName(datamartName);
       // Deleted since, and perhaps made anew over another datasource.

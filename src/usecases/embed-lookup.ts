@@ -8,7 +8,8 @@ import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Store } from '../domain/ports.js';
-import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import type { TenantScope } from '../domain/tenant.js';
+import { loadTenantScope } from './client-scope.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
@@ -94,7 +95,7 @@ export const findSource = async (
 
 /** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */
 export type ScopedSource = Source & { readonly tenant: TenantScope };
-export const scopeSource = (source: Source, clientId: string): ScopedSource => ({
+export const scopeSource = async (store: Store, source: Source, clientId: string): Promise<ScopedSource> => ({
   ...source,
-  tenant: tenantScope(source.datamart, clientId),
+  tenant: await loadTenantScope(store, source.datamart, clientId),
 });

@@ -124,7 +124,7 @@ export const openSource = async (store: Store, grant: GuestGrant, opened: Opened
       'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
     );
   }
-  return scopeSource(source, grant.clientId);
+  return scopeSource(store, source, grant.clientId);
 };
 
 /** Throws UNAUTHORIZED unless token and embed both allow it. */

@@ -68,7 +68,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
       `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
     );
   }
-  return scopeSource(source, query.clientId);
+  return scopeSource(store, source, query.clientId);
 };
 
 /** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */

@@ -26,7 +26,7 @@ const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject
     );
   }
   const source = await findSource(store, opened, sources);
-  if (source !== undefined) scopeSource(source, clientId);
+  if (source !== undefined) await scopeSource(store, source, clientId);
   return opened;
 };
 

@@ -117,7 +117,7 @@ describe.each(kinds)('%s', (kind) => {
   const noSessions = async (): Promise<void> => expect(await sessions()).toEqual([]);
 
   it('stops what runs too long on the server itself, and uses the connection again', async () => {
-    const { engine: hasty } = createLoggedEngine({ timeoutMs: 1000 });
+    const { engine: hasty } = createLoggedEngine({ timeoutMs: 1000, maxConnectionsPerDatasource: 3 });
     const refusals = await Promise.all([1, 2, 3, 4].map(() => refusalOf(() => ask('slow', hasty))));
     for (const refusal of refusals) {
       expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-timeout' });
@@ -139,7 +139,8 @@ describe.each(kinds)('%s', (kind) => {
   ])('reads alone, one statement at a time: not %s', async (sql) => {
     const log = { warn: () => undefined, error: () => undefined };
     const databases = createDatabases({ log, assertReachable: async () => {} });
-    const run = () => databases.use(source, (database) => database.run({ sql, parameters: [] }));
+    const run = () =>
+      databases.use(source, null, (database) => database.run({ sql, parameters: [] }, { kind: 'untenanted' }));
     expect(await refusalOf(run)).toMatchObject({ reason: 'datasource-failed' });
     expect(await textsOf('notes')).toEqual(['first']);
     await databases.close();

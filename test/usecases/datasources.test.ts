@@ -52,6 +52,7 @@ const engine: Engine = {
     seen.push(datasource);
     return look(datasource);
   },
+  listClientDatabases: async () => ({ DATABASE: ['acme'], MULTI_DATABASE: [] }),
   forget: async (id) => {
     forgotten.push(id);
   },

@@ -1,11 +1,11 @@
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
+import { basename, dirname, extname } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../../domain/organization.js';
 import {
   catalogTimeoutMs,
-  connectionsPerDatabase,
-  type Database,
   type OpenDatabase,
+  type OpenedDatabase,
   refuseConnection,
   refuseGone,
   refuseLate,
@@ -13,9 +13,10 @@ import {
   type Sink,
 } from '../database.js';
 import { createLimiter } from '../limiter.js';
+import type { Ask } from '../schema.js';
 import { duckDbDialect } from './dialect.js';
 import { runStatement, streamStatement, watch } from './read.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
 
@@ -28,6 +29,17 @@ const lockedDown: Readonly<Record<string, string>> = {
   allow_community_extensions: 'false',
   lock_configuration: 'true',
 };
+
+/** Files beside the datasource's own that end as it does, by their names without that end. */
+const listNeighbours = async (path: string): Promise<readonly string[]> => {
+  const end = extname(path);
+  if (end === '') return [];
+  const files = (await readdir(dirname(path))).filter((file) => extname(file) === end && file !== basename(path));
+  return files.map((file) => basename(file, end)).sort();
+};
+
+/** So that one datasource's questions leave room for another's. */
+const connectionsPerFile = 3;
 
 /** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
 export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options) => {
@@ -50,9 +62,9 @@ const connect = async (
   instance: DuckDBInstance,
   datasource: DuckDbSource,
   { log, timeoutMs, streamMs }: Parameters<typeof openDuckDb>[1],
-): Promise<Database> => {
+): Promise<OpenedDatabase> => {
   const connections: DuckDBConnection[] = [];
-  for (let count = 0; count < connectionsPerDatabase; count += 1) connections.push(await instance.connect());
+  for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
   const pool = createLimiter(connections);
   /** A connection with what bounds its work. */
   const lend = async <R>(
@@ -67,21 +79,25 @@ const connect = async (
       return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
     }
   };
-  const ask = (sql: string) =>
+  const ask: Ask = (sql, parameters = []) =>
     lend(
-      async (connection, watched) => (await runStatement(connection, { sql, parameters: [] }, watched)).rows,
+      async (connection, watched) => (await runStatement(connection, { sql, parameters }, watched)).rows,
       undefined,
       catalogTimeoutMs,
     );
   return {
-    catalog: await readCatalog(ask),
     dialect: duckDbDialect,
+    readCatalog: (schemas) => readCatalog(ask, schemas),
+    listClientDatabases: async () => ({
+      DATABASE: await listNeighbours(datasource.path),
+      MULTI_DATABASE: await readClientSchemas(ask),
+    }),
     describe: () => readSourceTables(ask),
-    run: (statement, running = {}) => {
+    run: (statement, _tenant, running = {}) => {
       const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
       return runLogged(work, datasource, log);
     },
-    stream: (statement, sink, running = {}) => {
+    stream: (statement, _tenant, sink, running = {}) => {
       const end = performance.now() + streamMs;
       const inTime: Sink = async (batch) => {
         if (performance.now() > end) refuseLate(streamMs, undefined);

@@ -3,8 +3,10 @@ import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, namesIn } from '../schema.js';
 import { integerRanges, otherType, type SqlType } from '../sql-type.js';
 
-const columnsQuery = `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
-FROM duckdb_columns() WHERE NOT internal AND database_name = current_database()
+const columnsQuery = (
+  extra = '',
+): string => `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
+FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ${extra}
 ORDER BY schema_name, table_name, column_index`;
 
 /** Lists are answered as JSON text: an array is no cell. */
@@ -14,9 +16,11 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
 ORDER BY schema_name, table_name, constraint_index`;
 
-/** The types of the open database, by table and column. */
-export const readCatalog = async (ask: Ask): Promise<Catalog> => {
-  const rows = await ask(columnsQuery);
+/** The types of the open database, by table and column: of these schemas; null: of all. */
+export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
+  const rows = await (schemas === null
+    ? ask(columnsQuery())
+    : ask(columnsQuery('AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))'), [schemas]));
   const columns = rows.map(([schema, table, column, datatype]) => ({
     schemaName: String(schema),
     tableName: String(table),
@@ -28,7 +32,7 @@ export const readCatalog = async (ask: Ask): Promise<Catalog> => {
 
 /** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
-  const columns = await ask(columnsQuery);
+  const columns = await ask(columnsQuery());
   const keys = await ask(keysQuery);
   return buildSourceTables(
     columns,
@@ -41,6 +45,13 @@ export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]
       referencedColumns: namesIn(referencedNames),
     })),
   );
+};
+
+/** Schemas of the file that may be a client's. */
+export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> => {
+  const rows = await ask(`SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database()
+    AND schema_name NOT IN ('main', 'information_schema', 'pg_catalog') ORDER BY 1`);
+  return rows.map(([name]) => String(name));
 };
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([

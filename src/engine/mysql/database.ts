@@ -1,46 +1,50 @@
 import type { ConnectionOptions, QueryError } from 'mysql2/promise';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
-import { Refusal } from '../../domain/refusal.js';
+import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import { catalogTimeoutMs, connectionsPerDatabase, type Log, type OpenDatabase, runLogged } from '../database.js';
+import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
+import type { Ask } from '../schema.js';
 import { createMysqlDialect } from './dialect.js';
 import { createServer, runStatement, type Server, streamStatement } from './read.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type MysqlSource = Datasource & ServerConnection;
 
 /** MySQL and MariaDB. */
 export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
-  const connections = createConnections(createDriver(datasource, options), connectionsPerDatabase);
-  const ofCatalog = { timeoutMs: catalogTimeoutMs };
-  const ask = (sql: string) =>
-    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, ofCatalog);
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
+  const ask: Ask = (sql, parameters = []) =>
+    connections.use(async (server) => (await runStatement(server, { sql, parameters })).rows, forCatalog);
+  const told = <R>(work: Promise<R>): Promise<R> =>
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+  let isMariaDb: boolean;
   try {
-    const isMariaDb = await connections.use(async (server) => server.isMariaDb, ofCatalog);
-    return {
-      catalog: await readCatalog(ask),
-      dialect: createMysqlDialect({ isMariaDb }),
-      describe: () => readSourceTables(ask),
-      run: (statement, running = {}) => {
-        const use = { timeoutMs, signal: running.signal };
-        const work = () => connections.use((server) => runStatement(server, statement, running), use);
-        return runLogged(() => untilEnough(work), datasource, log);
-      },
-      stream: (statement, sink, running = {}) => {
-        // To the server, a stream is one statement.
-        const use = { timeoutMs: streamMs, signal: running.signal };
-        const work = () => connections.use((server) => streamStatement(server, statement, sink, running), use);
-        return runLogged(work, datasource, log);
-      },
-      close: connections.close,
-    };
+    isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forCatalog));
   } catch (cause) {
     await connections.close();
-    return refuseFault(datasource.name, cause instanceof Refusal ? cause.cause : cause, faults);
+    throw cause;
   }
+  return {
+    dialect: createMysqlDialect({ isMariaDb }),
+    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
+    describe: (databases) => readSourceTables(ask, databases),
+    listClientDatabases: () => readClientDatabases(ask),
+    run: (statement, tenant, running = {}) => {
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => runStatement(server, statement, running), settings);
+      return runLogged(() => untilEnough(work), datasource, log);
+    },
+    stream: (statement, tenant, sink, running = {}) => {
+      // To the server, a stream is one statement.
+      const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
+      return runLogged(work, datasource, log);
+    },
+    close: connections.close,
+  };
 };
 
 const faults: Parameters<typeof refuseFault>[2] = new Map([
@@ -56,9 +60,9 @@ type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
 
 const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async ({ connection, isMariaDb }, timeoutMs) => {
+  begin: async ({ connection, isMariaDb }, { timeoutMs }) => {
     const own = isMariaDb
-      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}`
+      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}, optimizer_switch = 'subquery_cache=off'`
       : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
     await connection.query(`${settings}, ${own}`);
     await connection.query('START TRANSACTION READ ONLY');
@@ -80,7 +84,8 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
 /**
  * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
  * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
- * ended by a statement that defines tables; what comes after it only reads too.
+ * ended by a statement that defines tables; what comes after it only reads too. MariaDB remembers what a subquery answered by the outer
+ * column's own collation, and so would take what it found for `acme` as the answer for `ACME`.
  */
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;

@@ -1,45 +1,48 @@
 import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
-import { Refusal } from '../../domain/refusal.js';
+import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import { catalogTimeoutMs, connectionsPerDatabase, type Log, type OpenDatabase, runLogged } from '../database.js';
+import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
+import type { Ask } from '../schema.js';
 import { type BackendKey, cancelBackend } from './cancel.js';
 import { postgresDialect } from './dialect.js';
-import { createServer, runStatement, type Server, streamStatement } from './read.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { createServer, runStatement, type Server, storable, streamStatement } from './read.js';
+import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type PostgresSource = Datasource & ServerConnection;
 
 export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
-  const connections = createConnections(createDriver(datasource, options), connectionsPerDatabase);
-  const ask = (sql: string) =>
-    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, {
-      timeoutMs: catalogTimeoutMs,
-    });
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
+  const ask: Ask = (sql, parameters = []) =>
+    connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
+  const told = <R>(work: Promise<R>): Promise<R> =>
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
   try {
-    return {
-      catalog: await readCatalog(ask),
-      dialect: postgresDialect,
-      describe: () => readSourceTables(ask),
-      run: (statement, running = {}) => {
-        const use = { timeoutMs, signal: running.signal };
-        const work = () => connections.use((server) => runStatement(server, statement, running), use);
-        return runLogged(() => untilEnough(work), datasource, log);
-      },
-      stream: (statement, sink, running = {}) => {
-        const use = { timeoutMs, totalMs: streamMs, signal: running.signal };
-        const work = () => connections.use((server) => streamStatement(server, statement, sink, running), use);
-        return runLogged(work, datasource, log);
-      },
-      close: connections.close,
-    };
+    await told(connections.use(async () => {}, forCatalog));
   } catch (cause) {
     await connections.close();
-    return refuseFault(datasource.name, cause instanceof Refusal ? cause.cause : cause, faults);
+    throw cause;
   }
+  return {
+    dialect: postgresDialect,
+    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
+    describe: () => readSourceTables(ask),
+    listClientDatabases: () => readClientDatabases(ask, datasource),
+    run: (statement, tenant, running = {}) => {
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => runStatement(server, statement, running), settings);
+      return runLogged(() => untilEnough(work), datasource, log);
+    },
+    stream: (statement, tenant, sink, running = {}) => {
+      const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
+      return runLogged(work, datasource, log);
+    },
+    close: connections.close,
+  };
 };
 
 const faults: Parameters<typeof refuseFault>[2] = new Map([
@@ -54,9 +57,9 @@ type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
 
 const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async ({ client }, timeoutMs) => {
+  begin: async ({ client }, { timeoutMs, client: clientId }) => {
     await client.query('BEGIN READ ONLY');
-    await client.query(settings, [String(timeoutMs)]);
+    await client.query(settings, [String(timeoutMs), storable(clientId)]);
   },
   restore: async ({ client }) => {
     await client.query('ROLLBACK');
@@ -77,8 +80,12 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
   isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
 });
 
-/** For the transaction alone, so that neither a role's settings nor another question's reach this one. */
-const settings = `SELECT set_config('statement_timeout', $1, true), set_config('timezone', 'UTC', true),
+/**
+ * For the transaction alone, so that neither a role's settings nor another question's reach this one, also where a pooler gives each
+ * transaction another connection. The client is told to row-level security policies of the database's own: the second wall.
+ */
+const settings = `SELECT set_config('statement_timeout', $1, true), set_config('guestlist.client_id', $2, true),
+  set_config('timezone', 'UTC', true),
   set_config('datestyle', 'ISO, YMD', true), set_config('extra_float_digits', '1', true),
   set_config('standard_conforming_strings', 'on', true), set_config('bytea_output', 'hex', true)`;
 

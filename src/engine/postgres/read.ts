@@ -32,7 +32,7 @@ const asking = ({ sql, parameters }: Statement): Asking => ({
 const bindableOf = (parameter: unknown): string | string[] =>
   Array.isArray(parameter) ? parameter.map(storable) : storable(parameter);
 
-const storable = (parameter: unknown): string => {
+export const storable = (parameter: unknown): string => {
   const text = textOf(parameter);
   return text.includes('\0')
     ? refuseQuery('A value holds the character NUL, which PostgreSQL cannot hold; leave it out.', 'value-with-nul')
