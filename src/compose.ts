@@ -141,7 +141,15 @@ const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, 
     files: flights === null ? [] : [flights],
     databaseUrl: settings.databaseUrl,
   });
-  const engine = createEngine({ log, assertReachable, ...connections });
+  const { timeoutSeconds, answerRows, answerMegabytes, downloadSeconds } = settings.queries;
+  const engine = createEngine({
+    log,
+    assertReachable,
+    ...connections,
+    timeoutMs: timeoutSeconds * 1000,
+    streamMs: downloadSeconds * 1000,
+    limits: { answerRows, answerBytes: answerMegabytes * 1_048_576 },
+  });
   return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 

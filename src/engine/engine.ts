@@ -57,9 +57,9 @@ const createReads = (
     databases.use(question.datasource, clientPlaceOf(question), work);
   const ask = async (asked: Ask, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
-    const bounded = { ...asked, question: { ...asked.question, limit: limit ?? Math.min(most, answerRows) } } as Ask;
+    const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as Ask;
     const answered = await use(asked, (database) => answer(database, bounded, running));
-    return limit === null ? markCut(answered, bounded) : answered;
+    return markCut(answered, asked);
   };
   return {
     query: async (question) => ask({ kind: 'answer', question: visual(question) }, answerRows),
@@ -75,10 +75,12 @@ const createReads = (
   };
 };
 
-/** Nobody asked for no more rows than these. */
+/** Whether there are more rows than these, which nobody asked to be left out. */
 const markCut = (answered: MetricAnswer, { question }: Ask): MetricAnswer => {
+  const { rows, totalRecords } = answered;
   const offset = 'offset' in question ? question.offset : 0;
-  const isCut = answered.isTruncated === true || offset + answered.rows.length < answered.totalRecords;
+  const isShort = rows.length < (question.limit ?? Number.POSITIVE_INFINITY);
+  const isCut = answered.isTruncated === true || (isShort && offset + rows.length < totalRecords);
   return isCut ? { ...answered, isTruncated: true } : answered;
 };
 

@@ -129,6 +129,11 @@ describe.each(await findKinds())('on %s', (kind) => {
       expect([last.rows.length, last.isTruncated]).toEqual([100, undefined]);
     });
 
+    it('is bounded in rows whatever the question says', async () => {
+      const answer = await engine.query(asked(ids, { limit: 1000 }));
+      expect([answer.rows.length, answer.isTruncated]).toEqual([100, true]);
+    });
+
     it('that the question or the metric chose is no cut', async () => {
       expect((await engine.query(asked(ids, { limit: 7 }))).isTruncated).toBeUndefined();
       const capped = await engine.query(asked({ ...ids, limit: 7 }));

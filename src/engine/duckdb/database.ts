@@ -12,10 +12,10 @@ import {
   runLogged,
   type Sink,
 } from '../database.js';
-import { createLimiter } from '../limiter.js';
+import { createLimiter, type Limiter } from '../limiter.js';
 import type { Ask } from '../schema.js';
 import { duckDbDialect } from './dialect.js';
-import { runStatement, streamStatement, watch } from './read.js';
+import { runStatement, streamStatement, type Watch, watch } from './read.js';
 import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
@@ -58,17 +58,11 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
   }
 };
 
-const connect = async (
-  instance: DuckDBInstance,
-  datasource: DuckDbSource,
-  { log, timeoutMs, streamMs }: Parameters<typeof openDuckDb>[1],
-): Promise<OpenedDatabase> => {
-  const connections: DuckDBConnection[] = [];
-  for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
-  const pool = createLimiter(connections);
-  /** A connection with what bounds its work. */
-  const lend = async <R>(
-    work: (connection: DuckDBConnection, watched: ReturnType<typeof watch>) => Promise<R>,
+/** A connection with what bounds its work. */
+const lender =
+  (pool: Limiter<DuckDBConnection>, timeoutMs: number) =>
+  async <R>(
+    work: (connection: DuckDBConnection, watched: Watch) => Promise<R>,
     signal: AbortSignal | undefined,
     ms = timeoutMs,
   ): Promise<R> => {
@@ -79,6 +73,16 @@ const connect = async (
       return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
     }
   };
+
+const connect = async (
+  instance: DuckDBInstance,
+  datasource: DuckDbSource,
+  { log, timeoutMs, streamMs }: Parameters<typeof openDuckDb>[1],
+): Promise<OpenedDatabase> => {
+  const connections: DuckDBConnection[] = [];
+  for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
+  const pool = createLimiter(connections);
+  const lend = lender(pool, timeoutMs);
   const ask: Ask = (sql, parameters = []) =>
     lend(
       async (connection, watched) => (await runStatement(connection, { sql, parameters }, watched)).rows,
