@@ -63,7 +63,11 @@ const tenancyFields = {
   tableName: identifier.optional().describe('The table of clients.'),
   tableClientNameColumn: identifier.optional().describe('Its column of their names.'),
   tablePrimaryKeyColumn: identifier.optional().describe('Its column of client ids.'),
-  primaryDatabase: identifier.nullish().describe('For DATABASE and MULTI_DATABASE.'),
+  primaryDatabase: identifier
+    .nullish()
+    .describe(
+      'For DATABASE and MULTI_DATABASE: never a client’s. Under MULTI_DATABASE its tables are for all clients, and each is listed in `sharedTables`.',
+    ),
 };
 
 type Settings = { readonly [Field in (typeof tableTenancyFields)[number] | 'tenancyLevel']?: string | undefined };

@@ -52,6 +52,7 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
 const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
   const value = fieldSql(dialect, field);
   if (field.column.type.kind !== 'float') {
+    if (dialect.rest !== undefined) return sql`${value} - ${dialect.rest(value, field.column.type, width)}`;
     const size = dialect.cast(width);
     return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
   }

@@ -18,6 +18,7 @@ const dialects: Readonly<Record<DatasourceType, Dialect | null>> = {
   DUCKDB: { isSameName: (a, b) => a.toLowerCase() === b.toLowerCase(), rename: renameDuckDbSchemas },
   POSTGRES: { isSameName: (a, b) => a === b, rename: renamePostgresSchemas },
   MYSQL: null,
+  CLICKHOUSE: null,
 };
 
 /** Each dialect by that database's own parser. What is not renamed is parsed all the same, and stays as it was written. */

@@ -47,7 +47,7 @@ describe('a client id that nobody checked', () => {
   const planned = plan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
 
   it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused at the leaf, too', async (clientId) => {
-    const scope = { kind: 'tenant', clientId: clientId as ClientId } as const;
+    const scope = { kind: 'tenant', clientId: clientId as ClientId, database: null } as const;
     const refusal = await refusalOf(() => secure(planned, scope, { datamart: mart, catalog: catalogOf(mart) }));
     expect(refusal.code).toBe('CLIENT_ID_ERROR');
   });

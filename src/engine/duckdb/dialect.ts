@@ -57,7 +57,7 @@ const period = (start: Sql, of: Period): Sql =>
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 
 export const duckDbDialect: Dialect = {
-  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false },
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false, hasCorrelatedSubqueries: true },
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
