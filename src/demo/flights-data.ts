@@ -71,6 +71,7 @@ export const prepareFlightsData = (
       options: afterwards(engine.options),
       introspect: afterwards(engine.introspect),
       forget: engine.forget,
+      forgetClient: engine.forgetClient,
       close: async () => {
         // A file that is half made is no reason to leave it so.
         await Promise.allSettled([preparing]);

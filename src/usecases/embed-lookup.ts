@@ -7,7 +7,7 @@ import { type Embed, joinModelOf } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
-import type { Store } from '../domain/ports.js';
+import type { Epoch, Store } from '../domain/ports.js';
 import { type TenantScope, tenantScope } from '../domain/tenant.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 
@@ -93,8 +93,16 @@ export const findSource = async (
 };
 
 /** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */
-export type ScopedSource = Source & { readonly tenant: TenantScope };
-export const scopeSource = (source: Source, clientId: string): ScopedSource => ({
+export type ScopedSource = Source & {
+  readonly tenant: TenantScope;
+  readonly dataAppId: string;
+  readonly epoch: Epoch;
+};
+/** Whose rows, and as of which of its epochs. */
+export type Reader = { readonly dataAppId: string; readonly clientId: string; readonly epoch: Epoch };
+export const scopeSource = (source: Source, { dataAppId, clientId, epoch }: Reader): ScopedSource => ({
   ...source,
   tenant: tenantScope(source.datamart, clientId),
+  dataAppId,
+  epoch,
 });

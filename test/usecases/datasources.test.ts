@@ -46,6 +46,7 @@ const engine: Engine = {
   underlying: never,
   options: never,
   close: never,
+  forgetClient: never,
   introspect: async (datasource) => {
     seen.push(datasource);
     return look(datasource);
