@@ -126,10 +126,10 @@ export const createFairLine = (limits: LineLimits, timing: Timing, refused: Note
   const assertRoom = (client: string): void => {
     // Where a place is free, nobody waits who might have it.
     if (running.total() < limits.places && mayEnter(client)) return;
-    const isFull = queues.total() >= limits.waiting;
-    if (!isFull && queues.of(client) < limits.waitingPerClient) return;
+    const isOwn = queues.of(client) >= limits.waitingPerClient;
+    if (!isOwn && queues.total() < limits.waiting) return;
     refused('full');
-    const whose = isFull ? '' : ' of this client';
+    const whose = isOwn ? ' of this client' : '';
     throw refusal(`Too many queries${whose} wait for the datasource; ask again shortly.`, 'query-line-full');
   };
   const line = (client: string) => (enter: Enter) => {

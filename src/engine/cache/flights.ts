@@ -32,7 +32,6 @@ export const createFlights = <T>(): Flights<T> => {
   };
   return {
     join: (key, work, signal) => {
-      if (signal?.aborted === true) return { result: Promise.reject(signal.reason), isJoined: false };
       const known = flights.get(key);
       const flight = known ?? begin(key, work);
       flight.waiting += 1;

@@ -104,6 +104,7 @@ export const createResultCache = (options: Options): ResultCache => {
   const flights = createFlights<RunResult>();
   return {
     load: async (keyed, make, signal) => {
+      signal?.throwIfAborted();
       const { datamart, datasource } = keyed.question;
       const ttlMs = 1000 * (datamart.cacheTtlSeconds ?? options.ttlSeconds);
       if (ttlMs <= 0) {
