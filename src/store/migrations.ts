@@ -8,7 +8,7 @@ import { keys } from './migrations/0005-keys.js';
 import { dashboards } from './migrations/0006-dashboards.js';
 import { guestWrites } from './migrations/0007-guest-writes.js';
 import { clientErasures } from './migrations/0008-client-erasures.js';
-import { cacheTtl } from './migrations/0009-cache-ttl.js';
+import { cacheTtl } from './migrations/0010-cache-ttl.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -20,7 +20,7 @@ export const migrations: Migrations = {
   '0006-dashboards': dashboards,
   '0007-guest-writes': guestWrites,
   '0008-client-erasures': clientErasures,
-  '0009-cache-ttl': cacheTtl,
+  '0010-cache-ttl': cacheTtl,
 };
 
 /** Brings the metadata's tables up to date, as migrateSchema does. */
