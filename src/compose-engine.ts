@@ -62,7 +62,7 @@ export const openEngine = async (parts: EngineParts, isService: boolean): Promis
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
   const { allowedHosts, duckdbFolders } = settings.datasources;
-  const { runningPerClient: perClient, waitingPerClient, waiting, waitSeconds } = settings.queries;
+  const { running: places, runningPerClient: perClient, waitingPerClient, waiting, waitSeconds } = settings.queries;
   const { assertReachable } = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
@@ -75,7 +75,7 @@ export const openEngine = async (parts: EngineParts, isService: boolean): Promis
     log,
     assertReachable,
     cache: cacheOf(parts, rows),
-    line: { perClient, waitingPerClient, waiting, waitMs: waitSeconds * 1000 },
+    line: { places, perClient, waitingPerClient, waiting, waitMs: waitSeconds * 1000 },
     metrics: createEngineMetrics(registry),
   });
   const close = async (): Promise<void> => rows?.close();

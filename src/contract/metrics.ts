@@ -11,7 +11,11 @@ export const metricAnswer = z
   .object({
     data: z.array(z.record(z.string(), cell)).describe('One object for each row, by column name.'),
     timeTaken: z.number().describe('Milliseconds.'),
-    comparisonValue: z.number().optional().describe('Where a comparison applies.'),
+    comparisonValue: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Where a comparison applies: the same value, so many periods earlier. Null: there was none.'),
     totalRecords: z.number().describe('Rows there are in all, before limit and offset.'),
     metaData: z.object({
       columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
@@ -22,12 +26,21 @@ export const metricAnswer = z
   })
   .meta({ id: 'MetricAnswer' });
 
+/** A number, as the specification has it: of one that JSON cannot hold exactly, the nearest. A date or a text is none, and left out. */
+const comparisonOf = ({ comparisonValue }: MetricReply['answer']) => {
+  if (comparisonValue === undefined || typeof comparisonValue === 'boolean') return {};
+  if (comparisonValue === null) return { comparisonValue };
+  const value = comparisonValue === '' ? Number.NaN : Number(comparisonValue);
+  return Number.isFinite(value) ? { comparisonValue: value } : {};
+};
+
 /** With no rows, the columns are empty too: so the specification says. */
 export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z.input<typeof metricAnswer> => {
   const isEmpty = answer.totalRecords === 0;
   return {
     data: answer.rows.map((row) => ({ ...row })),
     timeTaken: timeTakenInMs,
+    ...comparisonOf(answer),
     totalRecords: answer.totalRecords,
     metaData: {
       columns: isEmpty ? [] : answer.columns.map(({ name, dataType }) => ({ name, dataType })),

@@ -92,6 +92,10 @@ const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonl
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
   filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
 
+/** Those of the enforced conditions that the metric's author wrote, and no token. */
+export const authoredAmong = (conditions: readonly Condition[], { filters }: MetricDefinition): readonly Condition[] =>
+  conditions.filter((condition) => filters.some(({ predicate }) => predicate === condition.predicate));
+
 const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], moment: Moment): readonly Condition[] =>
   settings.flatMap((values) =>
     Object.entries(values).flatMap(([key, value]) => {

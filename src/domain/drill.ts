@@ -1,5 +1,13 @@
-import type { Condition, Scalar } from './filter.js';
-import type { Dimension, MetricDefinition, VisualDefinition } from './metric.js';
+import type { Condition, Predicate, Scalar } from './filter.js';
+import {
+  type Calculation,
+  type Dimension,
+  type MetricDefinition,
+  periods,
+  type TimeGrain,
+  type VisualDefinition,
+} from './metric.js';
+import { movePeriods } from './period.js';
 import { Refusal } from './refusal.js';
 
 export type Click = { readonly columnName: string; readonly value: Scalar | null };
@@ -11,15 +19,77 @@ const refuse = (message: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'drill' });
 };
 
-const conditionOf = (dimension: Dimension, { value }: Click): Condition => {
-  if (dimension.grain !== undefined || dimension.bucketWidth !== undefined) {
-    refuse(`drill: "${dimension.name}" is grouped by grain or bucket, which cannot be drilled into yet.`);
+const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
+  const { name, grain, bucketWidth, bucketCount } = dimension;
+  if (value === null) return { kind: 'isNull' };
+  if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
+  if (bucketWidth !== undefined) {
+    return { kind: 'range', ...rangeOfBucket(name, bucketWidth, value), toIsExclusive: true };
   }
-  return {
-    column: dimension.column,
-    predicate: value === null ? { kind: 'isNull' } : { kind: 'compare', operator: '=', value },
-  };
+  if (bucketCount !== undefined) {
+    refuse(
+      `drill: "${name}" has a bucketCount, whose buckets change with the rows; give it a bucketWidth to drill into.`,
+    );
+  }
+  return { kind: 'compare', operator: '=', value };
 };
+
+type Range = { readonly from: Scalar; readonly to: Scalar | null };
+
+/** From the start of the period, as the answer has it, to the next one's. */
+const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => {
+  if (grain === 'hourOfDay' || grain === 'dayOfWeek') {
+    return refuse(
+      `drill: "${name}" is grouped by ${grain}, which comes back again and again; no range holds its rows.`,
+    );
+  }
+  const from = typeof value === 'string' ? movePeriods(value, grain, 0) : undefined;
+  if (from === undefined) return refuse(`drill: "${name}" takes a date, as its answer has them.`);
+  // After the last year there is no date, and no row either.
+  return { from, to: movePeriods(from, grain, 1) ?? null };
+};
+
+/** Reckoned in decimal digits, as the bucket is: 0.1 + 0.2 is 0.3. Text stays text, since it is more exact than a number. */
+const rangeOfBucket = (name: string, width: number, value: Scalar): Range => {
+  const [least, size] = [digitsOf(value), digitsOf(width)];
+  if (least === undefined || size === undefined) {
+    return refuse(`drill: "${name}" takes a number, as its answer has them.`);
+  }
+  const scale = Math.max(least.scale, size.scale);
+  const sum = unitsOf(least, scale) + unitsOf(size, scale);
+  const text = decimalText(sum, scale);
+  return { from: value, to: typeof value === 'number' ? Number(text) : text };
+};
+
+type Digits = { readonly units: bigint; readonly scale: number };
+
+const digitsOf = (value: Scalar): Digits | undefined => {
+  const match = /^(-?\d{1,40})(?:\.(\d{1,40}))?$/.exec(String(value));
+  if (match === null || typeof value === 'boolean') return undefined;
+  const [, whole = '', fraction = ''] = match;
+  return { units: BigInt(`${whole}${fraction}`), scale: fraction.length };
+};
+
+const unitsOf = ({ units, scale }: Digits, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
+
+const decimalText = (units: bigint, scale: number): string => {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
+  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)];
+  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+};
+
+const conditionOf = (dimension: Dimension, { value }: Click): Condition => ({
+  column: dimension.column,
+  predicate: predicateOf(dimension, value),
+});
+
+/** What is calculated along or within dimensions that a click has left is left too. */
+const calculationsOver = (calculations: readonly Calculation[], { name, grain }: Dimension): readonly Calculation[] =>
+  calculations.filter((calculation) => {
+    if (calculation.kind === 'shareOfTotal') return (calculation.within ?? []).every((within) => within === name);
+    const isPeriodic = periods.some((period) => period === grain);
+    return (calculation.along ?? name) === name && (calculation.kind === 'runningTotal' || isPeriodic);
+  });
 
 /**
  * Each click adds `<dimension> = <value>` and moves on to the next dimension of the path. Only the dimension that is on
@@ -44,7 +114,13 @@ const drillVisual = (definition: VisualDefinition, clicks: readonly Click[]): Dr
         return refuse(`drill[${index}]: the metric's drill path ends after ${definition.drillPath.length}.`);
       return {
         // Sort and limit are of the dimensions that the click has left.
-        definition: { ...shown, dimensions: [next], sort: [], limit: null },
+        definition: {
+          ...shown,
+          dimensions: [next],
+          calculations: calculationsOver(shown.calculations ?? [], next),
+          sort: [],
+          limit: null,
+        },
         conditions: [...conditions, conditionOf(clicked, click)],
       };
     },

@@ -86,6 +86,8 @@ export type MetricQuestion = {
   readonly joinModel?: 'single' | 'multi' | undefined;
   /** All of them hold, whoever they come from; the definition's own filters are already among them (its `where` is not). */
   readonly conditions: readonly Condition[];
+  /** Those of the conditions that a comparison moves to an earlier time: the author's and the guest's, never the token's. */
+  readonly movable?: readonly Condition[] | undefined;
   /** Values of the RLS variables that custom SQL compares with, by name; none of them is empty. */
   readonly variables?: ReadonlyMap<string, readonly Scalar[]> | undefined;
   /** IANA name; null: as stored. */

@@ -13,6 +13,8 @@ export type Log = {
 
 /** Rows as a database answered them, in the order of the statement's columns. */
 export type ResultTable = {
+  /** As the database names the columns. */
+  readonly names: readonly string[];
   readonly dataTypes: readonly AnswerColumn['dataType'][];
   readonly rows: readonly (readonly Cell[])[];
 };

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Dialect, Sql } from './dialect.js';
-import type { Expression, Field, SecuredLeaf } from './plan.js';
+import type { Aggregated, Calculated, Expression, Field, SecuredLeaf } from './plan.js';
 import { predicateSql } from './predicates.js';
 import { refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
-import type { BoundPredicate } from './values.js';
+import type { Bound, BoundPredicate } from './values.js';
 
 type Leaves = readonly SecuredLeaf[];
-export type Aggregate = Extract<Expression, { kind: 'aggregate' | 'rowCount' }>;
+type Aggregate = Extract<Aggregated, { kind: 'aggregate' }>;
 
 export const leafName = (index: number): string => `gl_leaf_${index}`;
 
@@ -27,40 +27,66 @@ export const rawSql = ({ leaf, column }: Field): Sql => sql.id(leafName(leaf), c
 
 export const fieldSql = (dialect: Dialect, field: Field): Sql => dialect.field(rawSql(field), field.column);
 
-export const isAggregate = (expression: Expression): expression is Aggregate =>
+export const isAggregate = (expression: Expression): expression is Aggregated =>
   expression.kind === 'aggregate' || expression.kind === 'rowCount';
 
-export const expressionSql = (dialect: Dialect, expression: Expression, leaves: Leaves): Sql => {
+const calculated: ReadonlySet<Expression['kind']> = new Set(['share', 'runningTotal', 'previous']);
+
+export const isCalculated = (expression: Expression): expression is Calculated => calculated.has(expression.kind);
+
+/** What groups are made by, as each row has it. */
+export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, Aggregated | Calculated>): Sql => {
   switch (expression.kind) {
     case 'field':
       return fieldSql(dialect, expression.field);
     case 'grain':
       return dialect.grain(fieldSql(dialect, expression.field), expression.grain);
-    case 'bucket': {
-      const width = dialect.cast(expression.width);
-      return sql`floor(${fieldSql(dialect, expression.field)} / ${width}) * ${width}`;
-    }
-    case 'aggregate':
-      return dialect.aggregate(
-        expression.aggregate,
-        argumentSql(dialect, expression, leaves),
-        argumentType(expression),
-      );
-    case 'rowCount':
-      return sql`count(${argumentSql(dialect, expression, leaves)})`;
+    case 'bucket':
+      return bucketSql(dialect, expression.field, expression.width);
     default:
       return refuseUnknown('expression', expression);
   }
 };
 
+/** The greatest multiple of the width that is not above the value: exact where the column is, so that no value falls beside its bucket. */
+const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
+  const value = fieldSql(dialect, field);
+  if (field.column.type.kind !== 'float') {
+    const size = dialect.cast(width);
+    return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
+  }
+  // 3 * 0.1 is not 0.3, but 3 * 1 / 10 is.
+  const [whole = '', fraction = ''] = width.text.includes('e') ? [width.text] : width.text.split('.');
+  const [units, scale] = [`${whole}${fraction}`, `1${'0'.repeat(fraction.length)}`].map((text) =>
+    dialect.cast({ text, cast: 'DOUBLE' }),
+  );
+  return sql`floor(${dialect.double(value)} * ${scale} / ${units}) * ${units} / ${scale}`;
+};
+
+/** The aggregate of `value`, which `argumentSql` made. */
+export const aggregateSql = (dialect: Dialect, expression: Aggregated, value: Sql): Sql => {
+  if (expression.kind === 'rowCount') return sql`count(${value})`;
+  const { aggregate, fraction } = expression;
+  const type = argumentType(expression);
+  if (aggregate !== 'MEDIAN' && aggregate !== 'PERCENTILE') return dialect.aggregate(aggregate, value, type);
+  return (dialect.percentile ?? missing)(value, type, fraction ?? middle);
+};
+
+const middle = 0.5;
+
+const missing = (): never => {
+  throw new TypeError('percentiles are ranked where the dialect has none');
+};
+
 /** What is aggregated, row by row. */
-export const argumentSql = (dialect: Dialect, expression: Aggregate, leaves: Leaves): Sql => {
+export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Leaves): Sql => {
   if (expression.kind === 'rowCount') {
     const leaf = leaves[expression.leaf];
-    return leaf?.isMarked ? sql.id(leafName(expression.leaf), markOf(leaf)) : sql`1`;
+    return leaf?.isMarked || leaf?.isNumbered ? sql.id(leafName(expression.leaf), markOf(leaf)) : sql`1`;
   }
   const value = fieldSql(dialect, expression.field);
-  const { indicator, field } = expression;
+  const { indicator, among, field } = expression;
+  if (among !== null) return sql`CASE WHEN ${predicateSql(dialect, value, field.column.type, among)} THEN ${value} END`;
   return indicator === null ? value : indicatorSql(dialect, value, field.column.type, indicator);
 };
 
@@ -69,5 +95,5 @@ const indicatorSql = (dialect: Dialect, value: Sql, type: SqlType, indicator: Bo
   return sql`CASE WHEN ${value} IS NULL THEN NULL WHEN ${predicateSql(dialect, value, type, indicator)} THEN ${yes} ELSE ${no} END`;
 };
 
-export const argumentType = (expression: Extract<Expression, { kind: 'aggregate' }>): SqlType =>
+export const argumentType = (expression: Aggregate): SqlType =>
   expression.indicator === null ? expression.field.column.type : { kind: 'float', cast: 'DOUBLE' };

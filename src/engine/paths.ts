@@ -104,16 +104,16 @@ export const joinTree = (
   return [...steps.values()].sort((a, b) => a.depth - b.depth || rank(a.step) - rank(b.step)).map(({ step }) => step);
 };
 
-/** The first step of the tree, walked away from `table`, on which one of its rows may become several. */
-export const findMultiplication = (tree: readonly Step[], table: TableRef): Step | undefined => {
+/** Whether one of the table's rows may become several in the joined rows: on some step of the tree, walked away from it. */
+export const isMultiplied = (tree: readonly Step[], table: TableRef): boolean => {
   const visited: TableRef[] = [table];
   for (const near of visited) {
     for (const { relationship } of tree) {
       const step = stepFrom(near, relationship);
       if (step === undefined || visited.some((seen) => sameTable(seen, step.far))) continue;
-      if (isMultiplying(step)) return step;
+      if (isMultiplying(step)) return true;
       visited.push(step.far);
     }
   }
-  return undefined;
+  return false;
 };

@@ -1,6 +1,6 @@
 import type { Brand } from '../domain/brand.js';
 import type { ColumnRef, JoinKind, TableRef } from '../domain/datamart.js';
-import type { Aggregate, TimeGrain } from '../domain/metric.js';
+import type { Aggregate, Period, TimeGrain } from '../domain/metric.js';
 import type { SqlType } from './sql-type.js';
 import type { Bound, BoundPredicate } from './values.js';
 
@@ -14,7 +14,11 @@ export type Plan = {
   readonly joins: readonly Join[];
   readonly tests: readonly Test[];
   readonly semiJoins: readonly SemiJoin[];
+  /** What the metric's author asks of the rows, beside `tests` and `semiJoins`. */
+  readonly where: Where | null;
   readonly output: Output;
+  /** Which groups stay, by what was aggregated. */
+  readonly having: Having | null;
   readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly page: PageOfRows;
 };
@@ -24,6 +28,8 @@ export type Leaf = {
   readonly table: TableRef;
   /** It has a column that is never NULL, so that its own rows can be told from those an outer join padded. */
   readonly isMarked: boolean;
+  /** The mark tells its rows from each other too: a number that each has for itself. */
+  readonly isNumbered?: boolean | undefined;
 };
 
 export type Column = {
@@ -44,6 +50,17 @@ export type Test = { readonly field: Field; readonly predicate: BoundPredicate }
 /** Rows pass for which a chain of matching rows exists, whose last passes all tests. The first `near` is in the row set. */
 export type SemiJoin = { readonly joins: readonly Omit<Join, 'kind'>[]; readonly tests: readonly Test[] };
 
+/** Tests over each other; NULL never passes. */
+export type Where =
+  | ({ readonly kind: 'test' } & Test)
+  | ({ readonly kind: 'exists' } & SemiJoin)
+  | { readonly kind: 'all' | 'any'; readonly items: readonly Where[] };
+
+/** The same over output columns, by position. */
+export type Having =
+  | { readonly kind: 'test'; readonly output: number; readonly type: SqlType; readonly predicate: BoundPredicate }
+  | { readonly kind: 'all' | 'any'; readonly items: readonly Having[] };
+
 export type Output = {
   /** `group`: one row for each combination of what is not aggregated. `distinct`: the same, NULL left out. */
   readonly kind: 'group' | 'rows' | 'distinct';
@@ -58,14 +75,37 @@ export type Expression =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'grain'; readonly field: Field; readonly grain: TimeGrain }
   | { readonly kind: 'bucket'; readonly field: Field; readonly width: Bound }
+  | Aggregated
+  | Calculated;
+
+export type Aggregated =
   | {
       readonly kind: 'aggregate';
       readonly aggregate: Aggregate;
       readonly field: Field;
       readonly indicator: BoundPredicate | null;
+      /** Values that do not pass are passed over. */
+      readonly among: BoundPredicate | null;
+      /** Of MEDIAN and PERCENTILE, from 0 to 1. */
+      readonly fraction: number | null;
+      /** Joins repeat the rows of this leaf, which is numbered: each counts once in every group in which it appears. */
+      readonly once: number | null;
     }
   /** The number of the leaf's own rows. */
-  | { readonly kind: 'rowCount'; readonly leaf: number };
+  | { readonly kind: 'rowCount'; readonly leaf: number; readonly once: number | null };
+
+/** Computed from output columns over the groups that `having` left; all of them are positions. Groups that differ in `within` are apart. */
+export type Calculated = { readonly of: number; readonly within: readonly number[]; readonly isFloat: boolean } & (
+  | { readonly kind: 'share' }
+  | { readonly kind: 'runningTotal'; readonly along: number }
+  | {
+      readonly kind: 'previous';
+      readonly along: number;
+      readonly grain: Period;
+      readonly periods: number;
+      readonly result: 'value' | 'change' | 'relativeChange';
+    }
+);
 
 /** `cap` bounds the rows there are at all; `limit` and `offset` page within it. */
 export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };

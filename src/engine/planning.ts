@@ -2,10 +2,13 @@ import { type ColumnRef, findColumn, type TableRef } from '../domain/datamart.js
 import { qualifiedName } from '../domain/embed.js';
 import type { Aggregate, Sort, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
-import { findMultiplication, isReachable } from './paths.js';
+import { isAggregate } from './expressions.js';
+import { isMultiplied, isReachable } from './paths.js';
 import type { Expression, Output, OutputColumn, Plan } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import type { Resolved, ResolvedDimension, ResolvedMeasure } from './resolve.js';
+import type { Resolved } from './resolve.js';
+import type { ResolvedDimension } from './resolve-dimension.js';
+import type { ResolvedMeasure } from './resolve-measure.js';
 import { planRowSet, type RowSet } from './row-set.js';
 
 /** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
@@ -36,23 +39,21 @@ export const plan = (resolved: Resolved, ask: Ask): Plan => {
 };
 
 const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
-  const { dimensions, measures } = resolved;
+  const { dimensions, measures, calculations } = resolved;
   if (dimensions.length + measures.length === 0) {
     refuseQuery('The metric has neither dimensions nor measures; give it at least one.', 'metric-empty');
   }
-  assertUnique([...dimensions, ...measures].map(({ name }) => name));
+  assertUnique([...dimensions, ...measures, ...calculations].map(({ name }) => name));
   const rows = planRowSet(resolved, metricTables(resolved));
-  for (const measure of measures) assertNotMultiplied(measure, resolved.from, rows);
   const columns = [
     ...dimensions.map((dimension) => ({ name: dimension.name, expression: dimensionExpression(dimension, rows) })),
-    ...measures.map((measure) => ({ name: measure.name, expression: measureExpression(measure, rows) })),
+    ...measures.map((measure) => ({ name: measure.name, expression: measureExpression(measure, resolved.from, rows) })),
+    ...calculations,
   ];
   return {
-    ...rowsOf(
-      rows,
-      measures.some(({ column }) => column === null),
-    ),
+    ...rowsOf(rows, columns),
     output: { kind: 'group', columns, search: null },
+    having: resolved.having,
     order: orderBy(sortOf(resolved, question), columns, dimensions.length),
     page: { ...resolved.page, limit: resolved.page.limit ?? answerLimit },
   };
@@ -84,8 +85,9 @@ const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): P
     }),
   );
   return {
-    ...rowsOf(rows, false),
+    ...rowsOf(rows, columns),
     output: { kind: 'rows', columns, search: null },
+    having: null,
     order: orderBy(question.sort ?? [], columns, columns.length),
     page: { ...resolved.page, cap: null, limit: resolved.page.limit ?? underlyingLimit },
   };
@@ -100,27 +102,37 @@ const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Pla
     search: question.search === null || question.search === '' ? null : question.search,
   };
   return {
-    ...rowsOf(rows, false),
+    ...rowsOf(rows, output.columns),
     output,
+    having: null,
     order: [{ output: 0, direction: 'ASC' }],
     page: { cap: null, limit: resolved.page.limit ?? optionsLimit, offset: 0 },
   };
 };
 
 /** What the metric names or, as a worksheet, every table that a relationship leads to. */
-const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
+export const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
   ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
   ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
 ];
 
-/** The root is marked only where its rows are counted and an outer join may have padded it. */
-const rowsOf = (
-  { leaves, joins, tests, semiJoins, steps }: RowSet,
-  isRootCounted: boolean,
-): Pick<Plan, 'leaves' | 'joins' | 'tests' | 'semiJoins'> => {
+/** Leaves are marked only where their rows are counted and an outer join may have padded them, and numbered where joins repeat what is counted. */
+export const rowsOf = (
+  { leaves, joins, tests, semiJoins, where, steps }: RowSet,
+  columns: readonly OutputColumn[],
+): Pick<Plan, 'leaves' | 'joins' | 'tests' | 'semiJoins' | 'where'> => {
   const isPadded = steps.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN');
-  const isMarked = isRootCounted && isPadded;
-  return { leaves: leaves.map((leaf, index) => (index === 0 ? { ...leaf, isMarked } : leaf)), joins, tests, semiJoins };
+  const isMarked = (leaf: number): boolean =>
+    isPadded && columns.some(({ expression }) => expression.kind === 'rowCount' && expression.leaf === leaf);
+  const isNumbered = (leaf: number): boolean =>
+    columns.some(({ expression }) => isAggregate(expression) && expression.once === leaf);
+  return {
+    leaves: leaves.map((leaf, index) => ({ ...leaf, isMarked: isMarked(index), isNumbered: isNumbered(index) })),
+    joins,
+    tests,
+    semiJoins,
+    where,
+  };
 };
 
 const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, rows: RowSet): Expression => {
@@ -129,25 +141,24 @@ const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, 
   return bucketWidth === null ? { kind: 'field', field } : { kind: 'bucket', field, width: bucketWidth };
 };
 
-const measureExpression = ({ aggregate, column, indicator }: ResolvedMeasure, rows: RowSet): Expression =>
-  column === null
-    ? { kind: 'rowCount', leaf: 0 }
-    : { kind: 'aggregate', aggregate, field: rows.fieldOf(column), indicator };
-
 /** The answer of these is the same however often a row is repeated. */
 const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
 
-const assertNotMultiplied = ({ name, aggregate, column }: ResolvedMeasure, root: TableRef, rows: RowSet): void => {
-  if (repeatable.has(aggregate)) return;
-  const table = column === null ? root : column.ref;
-  const step = findMultiplication(rows.steps, table);
-  if (step === undefined) return;
-  const { relationshipName, cardinality } = step.relationship;
-  const why = cardinality === null ? 'has no cardinality, which reads as ManyToMany' : `is ${cardinality}`;
-  refuseQuery(
-    `Measure ${name}: ${aggregate} would count rows of ${qualifiedName(table)} more than once, since relationship ${relationshipName} ${why}. Set its cardinality, or leave out what joins ${qualifiedName(step.far)}.`,
-    'fan-out',
-  );
+/** Where joins repeat the rows of the measure's table, each counts once in every group in which it appears. */
+const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
+  const { aggregate, column, indicator, fraction } = measure;
+  const isRepeated = !repeatable.has(aggregate) && isMultiplied(rows.steps, column === null ? root : column.ref);
+  if (column === null) return { kind: 'rowCount', leaf: 0, once: isRepeated ? 0 : null };
+  const field = rows.fieldOf(column);
+  return {
+    kind: 'aggregate',
+    aggregate,
+    field,
+    indicator,
+    fraction,
+    among: null,
+    once: isRepeated ? field.leaf : null,
+  };
 };
 
 /** Ties are broken by what is not aggregated, which makes the order total. */

@@ -3,13 +3,15 @@ import { findColumn, findTable } from '../domain/datamart.js';
 import { isTimezone } from '../domain/date-range.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
-import type { Aggregate, AggregateMeasure, Dimension, Measure, TimeGrain, VisualDefinition } from '../domain/metric.js';
+import type { ConditionTree, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
-import type { Column, PageOfRows } from './plan.js';
+import type { Column, Having, PageOfRows } from './plan.js';
 import { refuseQuery } from './refuse.js';
-import { isNumeric, isTemporal } from './sql-type.js';
-import { type Bound, type BoundPredicate, bindPredicate, bindScalar } from './values.js';
+import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
+import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
+import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
+import { type BoundPredicate, bindPredicate } from './values.js';
 
 /** A question whose every name was found and whose every value was checked; what is left to decide is how to ask it. */
 export type Resolved = {
@@ -22,23 +24,18 @@ export type Resolved = {
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
+  /** The definition's own, beside the conditions. */
+  readonly where: ResolvedTree | null;
+  readonly having: Having | null;
+  /** In the order of the output columns after the measures. */
+  readonly calculations: readonly ResolvedCalculation[];
   readonly page: PageOfRows;
 };
 
-export type ResolvedDimension = {
-  readonly name: string;
-  readonly column: Column;
-  readonly grain: TimeGrain | null;
-  readonly bucketWidth: Bound | null;
-};
-export type ResolvedMeasure = {
-  readonly name: string;
-  readonly aggregate: Aggregate;
-  /** Null: the root's rows are counted. */
-  readonly column: Column | null;
-  readonly indicator: BoundPredicate | null;
-};
 export type ResolvedCondition = { readonly column: Column; readonly predicate: BoundPredicate };
+export type ResolvedTree =
+  | ResolvedCondition
+  | { readonly kind: 'all' | 'any'; readonly items: readonly ResolvedTree[] };
 
 /** Options have neither sort nor offset of their own. */
 export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & {
@@ -52,30 +49,25 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, catalog, zone);
   assertTable(definition.from, datamart, catalog);
-  assertKnown(definition);
+  const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
+  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf));
   return {
     datamart,
     columnOf,
     from: definition.from,
     isWorksheet: question.joinModel === 'single',
-    dimensions: definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf)),
-    measures: definition.measures.map((measure) => resolveMeasure(measure, columnOf)),
+    dimensions,
+    measures,
     conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf)),
+    where: definition.where === undefined ? null : resolveTree(definition.where, columnOf),
+    having: definition.having === undefined ? null : resolveHaving(definition.having, measures, dimensions.length),
+    calculations: resolveCalculations(definition.calculations ?? [], dimensions, measures),
     page: {
       cap: assertCount(definition.limit, "The metric's limit"),
       limit: assertCount(question.limit, 'limit'),
       offset: assertCount(question.offset ?? 0, 'offset') ?? 0,
     },
   };
-};
-
-/** Nothing of a definition is passed over. */
-const assertKnown = ({ where, having, calculations = [] }: VisualDefinition): void => {
-  if (where === undefined && having === undefined && calculations.length === 0) return;
-  refuseQuery(
-    'This version of the engine does not know groups of conditions and calculations yet.',
-    'part-unsupported',
-  );
 };
 
 /** As Intl spells it, whatever the case it was given in. */
@@ -130,68 +122,14 @@ const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone:
   return kind === 'timestamp' && isApplyTimezone ? zone : null;
 };
 
-const resolveDimension = (dimension: Dimension, columnOf: Resolved['columnOf']): ResolvedDimension => {
-  const column = columnOf(dimension.column);
-  const { name, grain, bucketWidth } = dimension;
-  if (grain !== undefined && !isTemporal(column.type)) {
-    refuseQuery(
-      `Dimension ${name} has a time grain, but ${columnName(column.ref)} holds no dates.`,
-      'grain-without-date',
-    );
+const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf']): ResolvedTree => {
+  if ('predicate' in tree) return resolveCondition(tree, columnOf);
+  const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
+  if (items.length === 0) {
+    refuseQuery("A group of the metric's where holds no condition; fill it, or leave it out.", 'group-empty');
   }
-  if (bucketWidth === undefined) return { name, column, grain: grain ?? null, bucketWidth: null };
-  if (grain !== undefined || !isNumeric(column.type) || !Number.isFinite(bucketWidth) || bucketWidth <= 0) {
-    refuseQuery(
-      `Dimension ${name}: bucketWidth must be a number above 0, on a column of numbers, without a time grain.`,
-      'bucket-invalid',
-    );
-  }
-  const width = bindScalar(bucketWidth, { ref: column.ref, type: { kind: 'float', cast: 'DOUBLE' } });
-  return { name, column, grain: null, bucketWidth: width };
+  return { kind, items: items.map((item) => resolveTree(item, columnOf)) };
 };
-
-const numericOnly: ReadonlySet<Aggregate> = new Set(['SUM', 'AVG']);
-
-const resolveMeasure = (measure: Measure, columnOf: Resolved['columnOf']): ResolvedMeasure => {
-  if (measure.aggregate === undefined) {
-    return refuseQuery(
-      `Measure ${measure.name} is an expression, which this version does not compute yet.`,
-      'expression',
-    );
-  }
-  return resolveAggregate(measure, columnOf);
-};
-
-const resolveAggregate = (measure: AggregateMeasure, columnOf: Resolved['columnOf']): ResolvedMeasure => {
-  const { name, aggregate } = measure;
-  if (measure.column === undefined) {
-    if (aggregate !== 'COUNT' || measure.indicator !== undefined) {
-      refuseQuery(`Measure ${name} needs a column; only a plain COUNT goes without.`, 'measure-without-column');
-    }
-    return { name, aggregate, column: null, indicator: null };
-  }
-  const column = columnOf(measure.column);
-  if (measure.indicator !== undefined) {
-    return { name, aggregate, column, indicator: resolveIndicator(measure, bindPredicate(measure.indicator, column)) };
-  }
-  const isSummable = isNumeric(column.type) || (aggregate === 'MEDIAN' && isTemporal(column.type));
-  if ((numericOnly.has(aggregate) || aggregate === 'MEDIAN') && !isSummable) {
-    refuseQuery(
-      `Measure ${name}: ${aggregate} needs numbers, and ${columnName(column.ref)} holds none.`,
-      'measure-type',
-    );
-  }
-  return { name, aggregate, column, indicator: null };
-};
-
-/** NULL stays NULL in an indicator, so to ask it for NULL would always answer 0. */
-const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPredicate =>
-  predicate.kind === 'isNull' || predicate.kind === 'isNotNull'
-    ? refuseQuery(
-        `Measure ${measure.name}: an indicator passes NULL by, so it cannot ask for it; COUNT the column instead.`,
-        'indicator-of-null',
-      )
-    : predicate;
 
 const resolveCondition = (condition: Condition, columnOf: Resolved['columnOf']): ResolvedCondition => {
   const column = columnOf(condition.column);

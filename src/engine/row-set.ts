@@ -2,9 +2,9 @@ import type { TableRef } from '../domain/datamart.js';
 import { sameTable } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
 import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
-import type { Column, Field, Join, Leaf, SemiJoin, Test } from './plan.js';
+import type { Column, Field, Join, Leaf, SemiJoin, Test, Where } from './plan.js';
 import { refuseQuery } from './refuse.js';
-import type { Resolved, ResolvedCondition } from './resolve.js';
+import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
 
 /** The rows that a metric is about: its joined tables under all conditions, before anything is aggregated. */
 export type RowSet = {
@@ -13,6 +13,7 @@ export type RowSet = {
   readonly joins: readonly Join[];
   readonly tests: readonly Test[];
   readonly semiJoins: readonly SemiJoin[];
+  readonly where: Where | null;
   readonly fieldOf: (column: Column) => Field;
 };
 
@@ -39,25 +40,53 @@ export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extr
   const leafOf = (table: TableRef): number => joined.findIndex((candidate) => sameTable(candidate, table));
   const fieldOf = (column: Column): Field => ({ leaf: leafOf(column.ref), column });
   const groups = groupByTable(resolved.conditions);
-  const isTested = ({ table }: TableConditions): boolean => tested.some((candidate) => sameTable(candidate, table));
-  const inside = groups.filter(isTested);
-  const outside = groups.filter((group) => !isTested(group));
-  const { leaves, semiJoins } = planSemiJoins(resolved, outside, tested, joined.length);
+  const isTested = (table: TableRef): boolean => tested.some((candidate) => sameTable(candidate, table));
+  const semiJoin = createSemiJoins(resolved, tested, joined.length);
+  const testOf = ({ column, predicate }: ResolvedCondition): Test => ({ field: fieldOf(column), predicate });
+  const semiJoins = groups.filter(({ table }) => !isTested(table)).map(semiJoin.plan);
+  const where =
+    resolved.where === null ? null : planWhere(resolved.where, { isTested, testOf, semiJoin: semiJoin.plan });
   return {
-    leaves: [...joined.map(asLeaf), ...leaves],
+    leaves: [...joined.map(asLeaf), ...semiJoin.leaves],
     steps,
     joins: steps.map((step, index) => ({
       kind: step.kind,
       near: fieldOf(resolved.columnOf(step.near)),
       far: { leaf: index + 1, column: resolved.columnOf(step.far) },
     })),
-    tests: inside.flatMap(({ conditions }) =>
-      conditions.map(({ column, predicate }) => ({ field: fieldOf(column), predicate })),
-    ),
+    tests: groups.filter(({ table }) => isTested(table)).flatMap(({ conditions }) => conditions.map(testOf)),
     semiJoins,
+    where,
     fieldOf,
   };
 };
+
+type WhereParts = {
+  readonly isTested: (table: TableRef) => boolean;
+  readonly testOf: (condition: ResolvedCondition) => Test;
+  readonly semiJoin: (group: TableConditions) => SemiJoin;
+};
+
+/** Tests of one table that is not joined share one row of it where they stand side by side in an `all`; in an `any`, each finds its own. */
+const planWhere = (tree: ResolvedTree, parts: WhereParts): Where => {
+  if (!('items' in tree)) {
+    return parts.isTested(tree.column.ref)
+      ? { kind: 'test', ...parts.testOf(tree) }
+      : { kind: 'exists', ...parts.semiJoin({ table: tree.column.ref, conditions: [tree] }) };
+  }
+  if (tree.kind === 'any') return { kind: 'any', items: tree.items.map((item) => planWhere(item, parts)) };
+  const far = tree.items.flatMap((item) => (isFar(item, parts) ? [item] : []));
+  return {
+    kind: 'all',
+    items: [
+      ...tree.items.filter((item) => !isFar(item, parts)).map((item) => planWhere(item, parts)),
+      ...groupByTable(far).map((group): Where => ({ kind: 'exists', ...parts.semiJoin(group) })),
+    ],
+  };
+};
+
+const isFar = (tree: ResolvedTree, { isTested }: WhereParts): tree is ResolvedCondition =>
+  !('items' in tree) && !isTested(tree.column.ref);
 
 const extraSteps = (resolved: Resolved, own: readonly Step[], { kind, tables }: Extra): readonly Step[] => {
   const added = joinTree(resolved.datamart.relationships, resolved.from, tables).filter(
@@ -87,14 +116,9 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
 };
 
 /** Each starts at the last table of `joined` on the one path from the root, and has leaves of its own, after the first `taken`. */
-const planSemiJoins = (
-  resolved: Resolved,
-  outside: readonly TableConditions[],
-  joined: readonly TableRef[],
-  taken: number,
-): { readonly leaves: readonly Leaf[]; readonly semiJoins: readonly SemiJoin[] } => {
+const createSemiJoins = (resolved: Resolved, joined: readonly TableRef[], taken: number) => {
   const leaves: Leaf[] = [];
-  const semiJoins = outside.map(({ table, conditions }): SemiJoin => {
+  const plan = ({ table, conditions }: TableConditions): SemiJoin => {
     const path = findPath(resolved.datamart.relationships, resolved.from, table);
     const steps = path.filter(({ far }) => !joined.some((candidate) => sameTable(candidate, far)));
     const first = taken + leaves.length;
@@ -108,8 +132,8 @@ const planSemiJoins = (
     }));
     const last = first + steps.length - 1;
     return { joins, tests: conditions.map(({ column, predicate }) => ({ field: { leaf: last, column }, predicate })) };
-  });
-  return { leaves, semiJoins };
+  };
+  return { leaves, plan };
 };
 
 const asLeaf = (table: TableRef): Leaf => ({

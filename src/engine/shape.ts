@@ -1,4 +1,6 @@
+import type { Aggregate } from '../domain/metric.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../domain/ports.js';
+import { isAggregate, isCalculated } from './expressions.js';
 import type { Expression, Output } from './plan.js';
 import type { RunResult } from './run.js';
 import type { SqlKind } from './sql-type.js';
@@ -15,7 +17,7 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total }: RunResult
     ),
     columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
     groupbyColumnList: columns
-      .filter(({ expression }) => expression.kind !== 'aggregate' && expression.kind !== 'rowCount')
+      .filter(({ expression }) => !isAggregate(expression) && !isCalculated(expression))
       .map(({ name }) => name),
     totalRecords: total,
   };
@@ -53,11 +55,13 @@ const typeOf = (expression: Expression): AnswerColumn['dataType'] | undefined =>
   }
 };
 
+const valued: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'MEDIAN', 'PERCENTILE']);
+
 const aggregateType = ({
   aggregate,
   indicator,
   field,
 }: Extract<Expression, { kind: 'aggregate' }>): AnswerColumn['dataType'] | undefined => {
-  const isValue = aggregate === 'MIN' || aggregate === 'MAX' || aggregate === 'MEDIAN';
+  const isValue = valued.has(aggregate);
   return isValue && indicator === null ? dataTypes[field.column.type.kind] : 'number';
 };

@@ -21,8 +21,11 @@ export type ParsedExpression = {
 export type SelectHole =
   /** Where table `table` of `tables` is read: the engine puts the leaf there, with the alias. */
   | { readonly kind: 'table'; readonly table: number; readonly alias: string }
-  /** A bound value: `client_id_variable`, or `<name>_variable` by its name. As an item of IN (…) it may be several. */
-  | { readonly kind: 'variable'; readonly name: string }
+  /**
+   * A bound value: `client_id_variable` (`client_id`), or `<name>_variable` by its name. As an item of IN (…) (`isItem`) it may be several, and
+   * they are written with commas between them; anywhere else several are refused.
+   */
+  | { readonly kind: 'variable'; readonly name: string; readonly isItem: boolean }
   /** Stands in WHERE of the outermost block, where conditions can be ANDed: it is written as ` AND (…)`, or as nothing. */
   | { readonly kind: 'conditions' };
 
@@ -38,6 +41,11 @@ export type ParsedSelect = {
    * tables alone, or where one of these tables is read anywhere else too. Then no condition can be added, and none is left out: the query is refused.
    */
   readonly block: readonly { readonly table: number; readonly alias: string }[] | null;
+  /**
+   * Columns that are named with the alias of a table: the engine refuses those that the datamart's table lacks. PostgreSQL reads `t.f` as the call
+   * `f(t)` where there is no such column. Left out by databases that do not.
+   */
+  readonly columns?: readonly { readonly table: number; readonly name: string }[] | undefined;
 };
 
 /** Both refuse with METRIC_QUERY_ERROR, and repeat nothing of the text but names. */

@@ -21,7 +21,11 @@ export type BoundPredicate =
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
-type Target = { readonly ref: ColumnRef; readonly type: SqlType };
+/** What a value is for: a column, or what the answer has by a name. */
+type Target = { readonly type: SqlType } & (
+  | { readonly ref: ColumnRef; readonly name?: undefined }
+  | { readonly name: string }
+);
 
 const operators: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 
@@ -202,4 +206,7 @@ const isCalendarDay = (year: number, month: number, day: number): boolean => {
 };
 
 const refuseValue = (target: Target, fault: string): never =>
-  refuseQuery(`Column ${columnName(target.ref)} ${fault}.`, 'value-of-wrong-type');
+  refuseQuery(
+    `${target.name === undefined ? `Column ${columnName(target.ref)}` : target.name} ${fault}.`,
+    'value-of-wrong-type',
+  );

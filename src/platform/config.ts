@@ -45,6 +45,7 @@ const settings = z.strictObject({
   queries: section({
     cacheTtlSeconds: z.number().int().min(0).max(86_400).default(60),
     cacheMegabytes: z.number().int().min(1).max(65_536).default(64),
+    running: z.number().int().min(1).max(1_000).default(3),
     runningPerClient: z.number().int().min(1).max(1_000).default(2),
     waitingPerClient: z.number().int().min(0).max(100_000).default(200),
     waiting: z.number().int().min(0).max(1_000_000).default(2_000),

@@ -7,6 +7,7 @@ import type { GuestQuery, MetricReply } from '../domain/guest-view.js';
 import { hostMade, type Metric } from '../domain/metric.js';
 import type { Clock, Engine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { compared } from './comparison.js';
 import type { Opened } from './embed-lookup.js';
 import { readChangedDefinition, readNewDefinition } from './guest-definition.js';
 import { loadTarget } from './guest-metric-target.js';
@@ -54,6 +55,6 @@ export const previewGuestMetric =
     const { dashboardFilter, metricFilter, sort, limit, offset } = command;
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
-    const answer = await deps.engine.query(await questionFor(deps.store, grant, target, query, started));
+    const answer = await compared(deps.engine.query)(await questionFor(deps.store, grant, target, query, started));
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
   };

@@ -18,6 +18,7 @@ import { type Metric, measureNames } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Clock, Engine, MetricAnswer, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { compared } from './comparison.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { layoutFor } from './guest-layouts.js';
 import {
@@ -107,7 +108,7 @@ export const queryGuestMetric =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery): Promise<MetricReply> => {
     const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
-    return reply(deps, caller, target, query, deps.engine.query);
+    return reply(deps, caller, target, query, compared(deps.engine.query));
   };
 
 /** The rows behind the metric, where `isEnableUnderlyingData` allows. */

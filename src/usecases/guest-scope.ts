@@ -2,7 +2,13 @@
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
 import type { LiveGrant } from '../domain/caller.js';
 import { noColumns, takeColumns } from '../domain/column-filters.js';
-import { chosenConditions, enforcedConditions, openMetricFilters, visibleFilters } from '../domain/conditions.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  openMetricFilters,
+  visibleFilters,
+} from '../domain/conditions.js';
 import { type Dashboard, sameName } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import type { Moment } from '../domain/date-range.js';
@@ -194,14 +200,12 @@ export const questionFor = async (
   const moment: Moment = { now, timezone: grant.timezone };
   const enforced = await enforcedQuestion(store, grant, target, now);
   const drilled = drill(target.metric.definition, query.drill ?? []);
+  const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...drilled.conditions];
   return {
     ...enforced,
     definition: drilled.definition,
-    conditions: [
-      ...enforced.conditions,
-      ...chosenFor(grant, target, enforced.datamart, query, moment),
-      ...drilled.conditions,
-    ],
+    conditions: [...enforced.conditions, ...chosen],
+    movable: [...authoredAmong(enforced.conditions, target.metric.definition), ...chosen],
     sort: query.sort ?? null,
     limit: query.limit ?? null,
     offset: query.offset ?? 0,

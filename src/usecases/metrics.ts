@@ -1,11 +1,12 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
 import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
+import { authoredAmong, chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, Epoch, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';
 
@@ -91,13 +92,13 @@ export const queryMetric =
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
     const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
-    const answer = await engine.query({
+    const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
+    const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
+    const answer = await compared(engine.query)({
       ...source,
       definition: metric.definition,
-      conditions: [
-        ...enforcedConditions(restrictions, [opened.dashboard], metric, moment),
-        ...chosenConditions(restrictions, opened.dashboard, metric, choices, moment),
-      ],
+      conditions: [...enforced, ...chosen],
+      movable: [...authoredAmong(enforced, metric.definition), ...chosen],
       timezone: null,
       sort: null,
       limit: null,

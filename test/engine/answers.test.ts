@@ -11,7 +11,6 @@ import {
   metric,
   type Place,
   question,
-  refusalOf,
   relationship,
   table,
 } from './world.js';
@@ -888,18 +887,5 @@ describe.each(await findKinds())('on %s', (kind) => {
     const conditions = [condition('shops.state', { kind: 'compare', operator: '=', value: injection })];
     expect(await valuesOf(metric('shops', { measures: [count] }), { conditions })).toEqual([[1]]);
     expect(await valuesOf(total)).toEqual([[5, 55]]);
-  });
-
-  it('a measure that a join would repeat is refused, with the relationship named', async () => {
-    const sum = { name: 'sum', aggregate: 'SUM', column: columnRef('sales.amount') } as const;
-    const definition = metric('lines', {
-      dimensions: [{ name: 'sku', column: columnRef('lines.sku') }],
-      measures: [sum],
-    });
-    const refusal = await refusalOf(() => ask(definition));
-    expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'fan-out' });
-    expect(refusal.message).toContain('lines.sale-sales.id');
-    const max = { ...sum, aggregate: 'MAX' } as const;
-    expect((await ask({ ...definition, measures: [max] })).rows).toHaveLength(3);
   });
 });

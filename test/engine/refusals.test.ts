@@ -227,17 +227,6 @@ describe.each(await findKinds())('on %s', (kind) => {
     it.each(['Mars/Olympus', '+05:00', "UTC' --", ''])('a timezone %j', async (timezone) => {
       expect((await refused(counted, { timezone })).reason).toBe('timezone-unknown');
     });
-
-    it('a sum across a relationship without cardinality', async () => {
-      const definition = metric('t', {
-        dimensions: [{ name: 'd', column: columnRef('u.big') }],
-        measures: [{ name: 's', aggregate: 'SUM', column: columnRef('t.ratio') }],
-      });
-      const refusal = await refused(definition);
-      expect(refusal.reason).toBe('fan-out');
-      expect(refusal.message).toContain('has no cardinality');
-      expect((await refused({ ...definition, measures: [count] })).reason).toBe('fan-out');
-    });
   });
 
   it('a failure of the driver is told in our words, and in its own to the log alone', async () => {

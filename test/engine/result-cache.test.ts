@@ -220,7 +220,7 @@ describe('memory', () => {
   it('is bounded: the least recently used go, and what is too large is answered and not kept', async () => {
     const { cache, evicted } = createReplica({ clock: createMovableClock(), maxBytes: 40_000 });
     onTestFinished(() => cache.close());
-    const large: RunResult = { dataTypes: ['string'], rows: [['x'.repeat(20_000)]], total: 1 };
+    const large: RunResult = { names: ['c'], dataTypes: ['string'], rows: [['x'.repeat(20_000)]], total: 1 };
     expect(await cache.load(keyedOf({ sql: 'large' }), async () => large)).toEqual(large);
     expect(await cache.load(keyedOf({ sql: 'large' }), async () => rowsOf('again'))).toEqual(rowsOf('again'));
     for (let index = 0; index < 100; index += 1) {

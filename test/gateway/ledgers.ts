@@ -1,15 +1,11 @@
-/** Ledgers for tests: one embedded database in memory for each file, emptied for each ledger that is asked for. */
+/** Ledgers for tests: one embedded database in memory for each process of tests, emptied for each ledger that is asked for. */
 import { type Kysely, sql } from 'kysely';
-import { afterAll } from 'vitest';
 import { attachLedger, type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { schemaName } from '../../src/gateway/ledger/tables.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 
+/** Files that share a process share it: to open one takes two seconds. It goes with the process. */
 let database: Promise<Database> | undefined;
-
-afterAll(async () => {
-  await (await database)?.close();
-});
 
 let emptying: string | undefined;
 
@@ -36,7 +32,7 @@ const openMigrated = async (): Promise<Database> => {
   return opened;
 };
 
-/** An empty ledger. An earlier one of this file is empty then too: two gateways of one test share one, with
+/** An empty ledger. An earlier one is empty then too: two gateways of one test share one, with
  * `isShared` set, as each keeps a copy of what was revoked. */
 export const openTestLedger = async (): Promise<Ledger> => {
   database ??= openMigrated();

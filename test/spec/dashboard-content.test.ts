@@ -217,10 +217,10 @@ describe('PUT /data-app/dashboards/content', () => {
     await cloneBoard(house, 'victim', 'globex');
     await replace('victim', without('Metric revenue'));
     await cloneBoard(house, 'thief', 'acme');
-    const before = await exported('victim');
+    const placed = `${await exported('victim')} ${await exported('thief')}`;
     const all = (await call(house, 'listMetrics', { workspaceName })).text;
     const left = JSON.parse(all).data.find(
-      (one: { name: string; metricId: string }) => one.name === 'Metric revenue' && !before.includes(one.metricId),
+      (one: { name: string; metricId: string }) => one.name === 'Metric revenue' && !placed.includes(one.metricId),
     ) as { metricId: string };
     expect(left).toBeDefined();
     await replace('thief', (data) => ({ ...data, metrics: [...data.metrics, added(left.metricId)] }));

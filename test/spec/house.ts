@@ -16,6 +16,7 @@ import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { type Answer, request } from '../product/guest.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { testSealer } from '../suites/sealer.js';
 import { insertOrganization, type Keys } from './organization.js';
 
@@ -42,8 +43,8 @@ export type House = Keys & {
   readonly close: () => Promise<void>;
 };
 
-const withStore = async <T>(folder: string, work: (store: Store) => Promise<T>): Promise<T> => {
-  const database = await openDatabase({ databaseUrl: null, folder: join(folder, 'metadata') });
+const withStore = async <T>(folder: string, url: string | null, work: (store: Store) => Promise<T>): Promise<T> => {
+  const database = await openDatabase({ databaseUrl: url, folder: join(folder, 'metadata') });
   try {
     const db = database.connect<Tables>();
     await migrate(db);
@@ -53,6 +54,13 @@ const withStore = async <T>(folder: string, work: (store: Store) => Promise<T>):
   }
 };
 
+/**
+ * Its metadata is on PostgreSQL where a server is there, which is much quicker; else in PGlite. The whole product on PGlite is test/product's, and
+ * the store's own suite runs on both.
+ */
+const openMetadata = async (): Promise<Pick<OwnDatabase, 'drop'> & { readonly url: string | null }> =>
+  (await isPostgresThere()) ? createOwnDatabase() : { url: null, drop: async () => undefined };
+
 /** Starts it without gateway and demo. `settings` is the text of its configuration file. `close` ends it and removes its folder. */
 export const openHouse = async (settings: string | null = null): Promise<House> => {
   setNow(noon);
@@ -61,12 +69,14 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
   const serviceToken = randomUUID();
   const sources = join(folder, 'sources');
   await mkdir(sources);
-  await withStore(folder, (store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
+  const metadata = await openMetadata();
+  await withStore(folder, metadata.url, (store) => insertOrganization(store, join(sources, 'warehouse.duckdb'), keys));
   const file = join(folder, 'guestlist.yaml');
   if (settings !== null) await writeFile(file, settings);
   const env = {
     ...(settings === null ? {} : { GUESTLIST_CONFIG: file }),
     GUESTLIST_DATA_DIR: folder,
+    ...(metadata.url === null ? {} : { DATABASE_URL: metadata.url }),
     GUESTLIST_DEMO: '0',
     GUESTLIST_LOG_LEVEL: 'silent',
     GUESTLIST_SERVICE_TOKEN: serviceToken,
@@ -83,12 +93,13 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
     url: () => running.url,
     stored: async (work) => {
       await running.close();
-      const result = await withStore(folder, work);
+      const result = await withStore(folder, metadata.url, work);
       running = await begin();
       return result;
     },
     close: async () => {
       await running.close();
+      await metadata.drop();
       await rm(folder, { recursive: true, force: true });
       vi.useRealTimers();
     },

@@ -52,6 +52,7 @@ export const keyedOf = (asked: Asked): Keyed => {
 };
 
 export const rowsOf = (...cells: RunResult['rows'][number][number][]): RunResult => ({
+  names: cells.map((_cell, index) => `c${index}`),
   dataTypes: cells.map(() => 'string'),
   rows: [cells],
   total: 1,

@@ -103,7 +103,7 @@ const runStatement = async (connection: DuckDBConnection, { sql, parameters }: S
     statement.bind(parameters.map(bindableOf), parameters.map(typeOf));
     const reader = await statement.runAndReadAll();
     const rows = reader.getRows().map((row) => row.map(cellOf));
-    return { dataTypes: reader.columnTypes().map(dataTypeOf), rows };
+    return { names: reader.columnNames(), dataTypes: reader.columnTypes().map(dataTypeOf), rows };
   } finally {
     statement.destroySync();
   }

@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { TimeGrain } from '../../domain/metric.js';
+import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
-import type { Dialect, Sql } from '../dialect.js';
+import { type Dialect, firstDay, firstMonday, type Sql } from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import { isNumeric } from '../sql-type.js';
@@ -51,11 +51,17 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
   }
 };
 
+const period = (start: Sql, of: Period): Sql =>
+  sql`date_diff(${sql.lit(of)}, TIMESTAMP ${sql.lit(of === 'week' ? firstMonday : firstDay)}, CAST(${start} AS TIMESTAMP))`;
+
+const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
+
 export const duckDbDialect: Dialect = {
-  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, hasMedian: true },
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false },
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,
   cast,
   tenant: (column, type, value) =>
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
@@ -69,9 +75,12 @@ export const duckDbDialect: Dialect = {
   },
   contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
   grain,
-  // The median of decimals would be rounded to their scale.
-  aggregate: (aggregate, value, type) =>
-    plainAggregate(aggregate, aggregate === 'MEDIAN' && isNumeric(type) ? sql`CAST(${value} AS DOUBLE)` : value),
+  period,
+  aggregate: plainAggregate,
+  // A percentile of decimals would be rounded to their scale.
+  percentile: (value, type, fraction) =>
+    sql`quantile_cont(${isNumeric(type) ? double(value) : value}, ${sql.lit(fraction)})`,
+  double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
   page: (limit, offset) => {

@@ -122,6 +122,7 @@ const runStatement = async ({ connection }: Server, { sql, parameters }: Stateme
   const [rows, fields]: [unknown, FieldPacket[]] = await connection.execute(sql, parameters.map(textOf));
   const types = fields.map(({ columnType }) => columnType ?? 0);
   return {
+    names: fields.map(({ name }) => name),
     dataTypes: types.map(dataTypeOf),
     rows: (rows as readonly (readonly unknown[])[]).map((row) =>
       row.map((value, index) => cellOf(value, types[index] ?? 0)),

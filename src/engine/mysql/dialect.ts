@@ -1,8 +1,17 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import type { Aggregate, TimeGrain } from '../../domain/metric.js';
+import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
 import { columnName } from '../catalog.js';
-import { type BoundList, castName, type Dialect, type Side, type Sql } from '../dialect.js';
+import {
+  type BoundList,
+  castName,
+  type Dialect,
+  firstDay,
+  firstMonday,
+  type PlainAggregate,
+  type Side,
+  type Sql,
+} from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseQuery, refuseUnknown } from '../refuse.js';
 import { decimalOfCast, integerRanges, type SqlType } from '../sql-type.js';
@@ -92,8 +101,21 @@ const secondsAhead = (column: Sql, offsets: readonly ZoneOffset[]): Sql => {
 };
 
 /** The average is exact to the last step, as DuckDB has it: AVG of integers would keep four digits. */
-const aggregate = (of: Aggregate, value: Sql): Sql =>
+const aggregate = (of: PlainAggregate, value: Sql): Sql =>
   of === 'AVG' ? sql`CAST(sum(${value}) AS DOUBLE) / count(${value})` : plainAggregate(of, value);
+
+const units: Readonly<Record<Period, Sql>> = {
+  minute: sql`MINUTE`,
+  hour: sql`HOUR`,
+  day: sql`DAY`,
+  week: sql`WEEK`,
+  month: sql`MONTH`,
+  quarter: sql`QUARTER`,
+  year: sql`YEAR`,
+};
+
+const period = (start: Sql, of: Period): Sql =>
+  sql`TIMESTAMPDIFF(${units[of]}, ${sql.lit(of === 'week' ? firstMonday : firstDay)}, ${start})`;
 
 /** MySQL has no OFFSET without LIMIT. */
 const allRows = '18446744073709551615';
@@ -151,10 +173,11 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
   const exact = sql.raw(isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
   const bytes: Bytes = (value) => sql`(CONVERT(${value} USING utf8mb4) COLLATE ${exact})`;
   return {
-    capabilities: { databaseName: isMariaDb ? 'MariaDB' : 'MySQL', hasFullJoin: false, hasMedian: false },
+    capabilities: { databaseName: isMariaDb ? 'MariaDB' : 'MySQL', hasFullJoin: false, isRightJoinSlow: true },
     compile: (query) => query.compile(compiler),
     table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
     asLeaf: sql`AS`,
+    barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
     cast,
     tenant: (column, type, value) => tenant(bytes, column, type, value),
     join: (near, far) => join(bytes, near, far),
@@ -163,7 +186,10 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     list,
     contains: (value, type, search) => contains(bytes, value, type, search),
     grain,
+    period,
     aggregate,
+    percentile: null,
+    double: (value) => sql`CAST(${value} AS DOUBLE)`,
     sortable: (rows) => sql`SELECT * FROM (${rows}) AS ${sql.id('gl_sorted')}`,
     order: ({ name }, direction) => sql`${sql.id(name)} IS NULL, ${sql.id(name)} ${sql.raw(direction)}`,
     page,

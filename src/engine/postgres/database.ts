@@ -113,6 +113,7 @@ const runStatement = async (client: Client, { sql, parameters }: Statement): Pro
   const { rows, fields }: QueryArrayResult<(string | null)[]> = await client.query(query);
   const types = fields.map(({ dataTypeID }) => dataTypeID);
   return {
+    names: fields.map(({ name }) => name),
     dataTypes: types.map(dataTypeOf),
     rows: rows.map((row) => row.map((text, index) => cellOf(text, types[index] ?? 0))),
   };

@@ -1,7 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import type { Aggregate, TimeGrain } from '../../domain/metric.js';
+import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
-import { castName, type Dialect, type Side, type Sql } from '../dialect.js';
+import { castName, type Dialect, firstDay, firstMonday, type PlainAggregate, type Side, type Sql } from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import type { SqlType } from '../sql-type.js';
@@ -88,7 +88,7 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
   }
 };
 
-const aggregate = (of: Aggregate, value: Sql, { kind }: SqlType): Sql => {
+const aggregate = (of: PlainAggregate, value: Sql, { kind }: SqlType): Sql => {
   const number = kind === 'float' ? sql`CAST(${value} AS double precision)` : value;
   switch (of) {
     case 'SUM':
@@ -96,8 +96,6 @@ const aggregate = (of: Aggregate, value: Sql, { kind }: SqlType): Sql => {
     case 'AVG':
       // Exact to the last step, as DuckDB has it: avg() of integers would round to its own number of digits.
       return sql`CAST(sum(${number}) AS double precision) / nullif(count(${value}), 0)`;
-    case 'MEDIAN':
-      return median(value, kind);
     case 'MIN':
     case 'MAX':
       return extreme(of, value, kind);
@@ -106,24 +104,54 @@ const aggregate = (of: Aggregate, value: Sql, { kind }: SqlType): Sql => {
   }
 };
 
-const median = (value: Sql, kind: SqlType['kind']): Sql => {
-  const middle = (of: Sql): Sql => sql`percentile_cont(0.5) WITHIN GROUP (ORDER BY ${of})`;
+const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
+  const at = (of: Sql): Sql => sql`percentile_cont(${sql.lit(fraction)}) WITHIN GROUP (ORDER BY ${of})`;
   return kind === 'date' || kind === 'timestamp' || kind === 'instant'
-    ? sql`timestamp '2000-01-01' + ${middle(sql`CAST(${value} AS timestamp) - timestamp '2000-01-01'`)}`
-    : middle(sql`CAST(${value} AS double precision)`);
+    ? sql`timestamp '2000-01-01' + ${at(sql`CAST(${value} AS timestamp) - timestamp '2000-01-01'`)}`
+    : at(double(value));
+};
+
+const double = (value: Sql): Sql => sql`CAST(${value} AS double precision)`;
+
+/** An infinite date is in no period. */
+const period = (start: Sql, of: Period): Sql =>
+  sql`CASE WHEN isfinite(${start}) THEN CAST(${periodsUntil(sql`CAST(${start} AS timestamp)`, of)} AS bigint) END`;
+
+const periodsUntil = (time: Sql, of: Period): Sql => {
+  const seconds = (day: string): Sql => sql`extract(epoch FROM ${time} - timestamp ${sql.lit(day)})`;
+  const years = sql`(extract(year FROM ${time}) - 1970)`;
+  switch (of) {
+    case 'minute':
+      return sql`${seconds(firstDay)} / 60`;
+    case 'hour':
+      return sql`${seconds(firstDay)} / 3600`;
+    case 'day':
+      return sql`${seconds(firstDay)} / 86400`;
+    case 'week':
+      return sql`${seconds(firstMonday)} / 604800`;
+    case 'month':
+      return sql`${years} * 12 + extract(month FROM ${time}) - 1`;
+    case 'quarter':
+      return sql`${years} * 4 + extract(quarter FROM ${time}) - 1`;
+    case 'year':
+      return years;
+    default:
+      return refuseUnknown('time grain', of);
+  }
 };
 
 /** There is no least boolean, and before PostgreSQL 18 no least UUID. */
 const extreme = (of: 'MIN' | 'MAX', value: Sql, kind: SqlType['kind']): Sql => {
   if (kind === 'boolean') return of === 'MIN' ? sql`bool_and(${value})` : sql`bool_or(${value})`;
-  return plainAggregate(of, kind === 'uuid' ? bytes(value) : value);
+  return kind === 'uuid' ? sql`CAST(${plainAggregate(of, bytes(value))} AS uuid)` : plainAggregate(of, value);
 };
 
 export const postgresDialect: Dialect = {
-  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, hasMedian: true },
+  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, isRightJoinSlow: false },
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,
   cast,
   tenant,
   join,
@@ -137,7 +165,10 @@ export const postgresDialect: Dialect = {
   contains: (value, _type, search) =>
     sql`strpos(lower(CAST(${value} AS text) COLLATE "default"), lower(${text(search)} COLLATE "default")) > 0`,
   grain,
+  period,
   aggregate,
+  percentile,
+  double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
   page: (limit, offset) => {

@@ -1,0 +1,121 @@
+/**
+ * A guest's query over HTTP against the raw driver's, in one run: three million flights on DuckDB and PostgreSQL, one tenant's rows and all rows, not
+ * kept and kept, by 1 and by 8 front ends. With BENCH_PEERS, a folder that `test/bench/query/peers.sh` made, also two peers on the same PostgreSQL.
+ * BENCH_DATABASE_URL: a server where it may create a database. Prints Markdown tables of medians.
+ */
+import { fork } from 'node:child_process';
+import { once as heard } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { makeData } from './query/data.mjs';
+import { load, once } from './query/load.mjs';
+import { makeOrganization } from './query/organization.mjs';
+import { startPeers } from './query/peers.mjs';
+import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
+
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const seconds = Number(process.env.BENCH_SECONDS ?? 3);
+const serverUrl = process.env.BENCH_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/test';
+
+const startRaw = async (...args) => {
+  const child = fork(join(root, 'test/bench/query/raw.mjs'), args);
+  await heard(child, 'message');
+  return {
+    measure: async (order) => {
+      child.send(order);
+      return (await heard(child, 'message'))[0];
+    },
+    stop: () => child.kill(),
+  };
+};
+
+const startProduct = async (folder, postgres) => {
+  const { hostname, port } = new URL(postgres.url);
+  const file = join(folder, 'guestlist.yaml');
+  writeFileSync(
+    file,
+    stringify({ datasources: { duckdbFolders: [folder], allowedHosts: [`${hostname}:${port || '5432'}`] } }),
+  );
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  const command = [process.execPath, join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'];
+  const env = { GUESTLIST_CONFIG: file, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'warn' };
+  const product = await launch(command, { dataDir, env });
+  return { ...product, serviceToken: (await credentialsIn(dataDir)).serviceToken };
+};
+
+const sourcesOf = ({ ordered, shuffled, postgres }) => {
+  const url = new URL(postgres.url);
+  const duckDb = (path) => ({ schemaName: 'main', datasource: { datasourceType: 'DUCKDB', credentials: { path } } });
+  return {
+    'DuckDB, in the tenants’ order': duckDb(ordered),
+    'DuckDB, shuffled': duckDb(shuffled),
+    PostgreSQL: {
+      schemaName: 'public',
+      datasource: {
+        datasourceType: 'POSTGRES',
+        credentials: {
+          host: url.hostname,
+          port: Number(url.port || '5432'),
+          username: decodeURIComponent(url.username),
+          password: decodeURIComponent(url.password),
+          database: url.pathname.slice(1),
+        },
+      },
+    },
+  };
+};
+
+const rawOf = (data, source, kind) => {
+  const [by, clientId] = kind === 'full' ? ['origin', 'None'] : ['destination', 'LAX'];
+  if (source === 'PostgreSQL') return ['postgres', data.postgres.url, by, clientId];
+  return ['duckdb', source.endsWith('shuffled') ? data.shuffled : data.ordered, by, clientId];
+};
+
+/** All variants of one group in turns; the first is what the others are compared with. */
+const table = async (title, variants, connections) => {
+  const results = variants.map(() => []);
+  for (const { ask } of variants) await ask({ connections, seconds: 0.5 });
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, { ask }] of variants.entries()) results[index].push(await ask({ connections, seconds }));
+  }
+  const of = (index, name) => median(results[index].map((result) => result[name]));
+  const lines = variants.map(({ name }, index) => {
+    const ms = of(index, 'ms');
+    return `| ${title}, ${connections} | ${name} | ${Math.round(of(index, 'perSecond'))} | ${ms.toFixed(2)} | ${(ms / of(0, 'ms')).toFixed(2)} |`;
+  });
+  console.log(lines.join('\n'));
+};
+
+await inTemporaryFolder(async (folder) => {
+  const stops = [];
+  try {
+    const data = await makeData(folder, serverUrl);
+    stops.push(data.postgres.drop);
+    const product = await startProduct(folder, data.postgres);
+    stops.push(product.stop);
+    const targets = await makeOrganization(product.url, product.serviceToken, sourcesOf(data));
+    const peers = await startPeers(process.env.BENCH_PEERS, data.postgres.url);
+    stops.push(...peers.map(({ stop }) => stop));
+    console.log(`Node ${process.version}, ${rounds} rounds of ${seconds} s, medians; the raw query's time is 1\n`);
+    console.log('| rows asked, front ends | | queries/s | ms | ratio |\n|---|---|---|---|---|');
+    for (const source of Object.keys(sourcesOf(data))) {
+      for (const kind of ['selective', 'full']) {
+        const raw = await startRaw(...rawOf(data, source, kind));
+        const uncached = targets[`${source} ${kind} uncached`];
+        const rows = (await once(product.url, uncached)).data.length;
+        const own = (caching) => ({
+          name: `guest, ${caching}`,
+          ask: (order) => load(product.url, targets[`${source} ${kind} ${caching}`], order),
+        });
+        const others = source === 'PostgreSQL' && kind === 'selective' ? peers : [];
+        const variants = [{ name: 'raw driver', ask: raw.measure }, own('uncached'), own('cached'), ...others];
+        for (const connections of [1, 8]) await table(`${source}, ${kind} (${rows} groups)`, variants, connections);
+        raw.stop();
+      }
+    }
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+});

@@ -1,0 +1,199 @@
+/** Trees of conditions: on the joined rows, before anything is aggregated, and for every way to ask. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Condition } from '../../src/domain/filter.js';
+import type { ConditionTree, VisualDefinition } from '../../src/domain/metric.js';
+import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import { type Builder, createBuilder, findKinds } from './places.js';
+import {
+  at,
+  byClients,
+  columnRef,
+  condition,
+  createLoggedEngine,
+  datamart,
+  metric,
+  type Place,
+  question,
+  refusalOf,
+  relationship,
+  table,
+} from './world.js';
+
+const orders = { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR', amount: 'BIGINT', note: 'VARCHAR' };
+const lines = { order: 'BIGINT', client: 'VARCHAR', sku: 'VARCHAR', pieces: 'BIGINT' };
+const shops = { code: 'VARCHAR', state: 'VARCHAR' };
+
+const mart = datamart({
+  tenancy: byClients(),
+  tables: [
+    table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+    table('orders', orders, 'client'),
+    table('lines', lines, 'client'),
+    table('shops', shops),
+  ],
+  relationships: [
+    relationship('orders.shop', 'shops.code', 'LEFT JOIN', 'ManyToOne'),
+    relationship('lines.order', 'orders.id', 'INNER JOIN', 'ManyToOne'),
+  ],
+});
+
+const is = (path: string, value: string | number): Condition =>
+  condition(path, { kind: 'compare', operator: '=', value });
+const ids = [{ name: 'id', column: columnRef('orders.id') }] as const;
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    place = await builder.build('conditions', [
+      {
+        name: 'clients',
+        columns: { id: 'VARCHAR', name: 'VARCHAR' },
+        rows: [
+          ['a', 'A'],
+          ['b', 'B'],
+        ],
+      },
+      {
+        name: 'orders',
+        columns: orders,
+        rows: [
+          [1, 'a', 's1', 10, 'x'],
+          [2, 'a', 's2', 20, null],
+          [3, 'a', null, 30, 'y'],
+          [4, 'a', 's1', null, 'z'],
+          [5, 'b', 's1', 10, 'x'],
+        ],
+      },
+      {
+        name: 'lines',
+        columns: lines,
+        rows: [
+          [1, 'a', 'p', 1],
+          [1, 'a', 'q', 5],
+          [2, 'a', 'p', 5],
+          [3, 'b', 'p', 5],
+          [5, 'b', 'p', 5],
+        ],
+      },
+      {
+        name: 'shops',
+        columns: shops,
+        rows: [
+          ['s1', 'CA'],
+          ['s2', 'NV'],
+        ],
+      },
+    ]);
+    ({ engine } = createLoggedEngine());
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  const asked = (
+    where: ConditionTree,
+    definition: Partial<VisualDefinition> = {},
+    parts: Partial<MetricQuestion> = {},
+  ) => question(place, mart, 'a', metric('orders', { dimensions: ids, ...definition, where }), parts);
+  const found = async (...given: Parameters<typeof asked>) =>
+    (await engine.query(asked(...given))).rows.map((row) => Object.values(row)[0]);
+
+  it.each<readonly [string, ConditionTree, readonly number[]]>([
+    ['one test', is('orders.amount', 10), [1]],
+    ['all', { all: [is('orders.shop', 's1'), is('orders.note', 'z')] }, [4]],
+    ['any', { any: [is('orders.amount', 10), is('orders.note', 'y')] }, [1, 3]],
+    [
+      'any within all',
+      { all: [{ any: [is('orders.amount', 10), is('orders.amount', 20)] }, is('orders.shop', 's2')] },
+      [2],
+    ],
+    [
+      'all within any',
+      { any: [{ all: [is('orders.shop', 's1'), is('orders.amount', 10)] }, is('orders.note', 'y')] },
+      [1, 3],
+    ],
+  ])('%s', async (_, where, expected) => {
+    expect(await found(where)).toEqual(expected);
+  });
+
+  it('passes NULL by, whatever is asked of it, but for NULL itself', async () => {
+    const not = (path: string, value: string | number): Condition =>
+      condition(path, { kind: 'noneOf', values: [value] });
+    expect(await found({ any: [not('orders.amount', 10), not('orders.note', 'x')] })).toEqual([2, 3, 4]);
+    expect(await found({ all: [not('orders.amount', 10), not('orders.note', 'x')] })).toEqual([3]);
+    expect(await found({ any: [condition('orders.amount', { kind: 'isNull' }), is('orders.amount', 20)] })).toEqual([
+      2, 4,
+    ]);
+  });
+
+  describe('on a table that the metric does not join', () => {
+    it('asks for a row there, and repeats none', async () => {
+      expect(await found(is('lines.sku', 'p'))).toEqual([1, 2]);
+      expect(await found({ any: [is('lines.sku', 'q'), is('orders.note', 'y')] })).toEqual([1, 3]);
+      const count = { dimensions: [], measures: [{ name: 'n', aggregate: 'COUNT' }] } as const;
+      expect(await found({ any: [is('lines.sku', 'p'), is('lines.sku', 'q')] }, count)).toEqual([2]);
+      expect(await found(is('shops.state', 'CA'))).toEqual([1, 4]);
+    });
+
+    it('side by side in an all they are of one row; apart, of any', async () => {
+      // Order 1 has a p and five pieces, but not in one line.
+      const [p, five] = [is('lines.sku', 'p'), is('lines.pieces', 5)];
+      expect(await found({ all: [p, five] })).toEqual([2]);
+      expect(await found({ all: [{ any: [p] }, { any: [five] }] })).toEqual([1, 2]);
+      expect(await found({ any: [p, five] })).toEqual([1, 2]);
+    });
+
+    it('sees no row of another tenant, in any place of the tree', async () => {
+      // Order 3 of tenant a has a line that is tenant b's.
+      for (const where of [
+        is('lines.pieces', 5),
+        { any: [is('lines.pieces', 5)] },
+        { any: [{ all: [is('lines.sku', 'p'), is('lines.pieces', 5)] }] },
+      ]) {
+        expect(await found(where)).not.toContain(3);
+      }
+      expect(await found({ any: [is('orders.client', 'b'), is('lines.client', 'b')] })).toEqual([]);
+    });
+  });
+
+  it('tests the joined rows where the metric joins the table', async () => {
+    const bySku = { dimensions: [{ name: 'sku', column: columnRef('lines.sku') }, ...ids] };
+    expect(await found({ any: [is('lines.pieces', 1), is('orders.amount', 20)] }, bySku)).toEqual(['p', 'p']);
+  });
+
+  it('narrows what other conditions leave, and never widens it', async () => {
+    const conditions = [is('orders.shop', 's1')];
+    expect(await found({ any: [is('orders.amount', 10), is('orders.amount', 20)] }, {}, { conditions })).toEqual([1]);
+  });
+
+  it('holds for underlying rows and options alike', async () => {
+    const where: ConditionTree = { any: [is('lines.sku', 'q'), is('orders.note', 'y')] };
+    const { rows } = await engine.underlying(
+      asked(where, { underlying: [columnRef('orders.id'), columnRef('shops.state')] }),
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([
+      [1, 'CA'],
+      [3, null],
+    ]);
+    const options = (path: string, tree: ConditionTree) =>
+      engine.options({ ...asked(tree), column: at(place, columnRef(path)), search: null });
+    expect(await options('orders.note', where)).toEqual(['x', 'y']);
+    expect(await options('lines.sku', is('orders.amount', 10))).toEqual(['p', 'q']);
+    expect(await options('lines.sku', { any: [is('lines.pieces', 1), is('orders.amount', 20)] })).toEqual(['p']);
+  });
+
+  it('an empty group and an unknown column are refused', async () => {
+    expect(await refusalOf(() => found({ any: [] }))).toMatchObject({ reason: 'group-empty' });
+    expect(await refusalOf(() => found({ all: [{ any: [is('orders.hidden', 1)] }] }))).toMatchObject({
+      reason: 'column-not-in-datamart',
+    });
+    expect(await refusalOf(() => found({ any: [is('orders.amount', 'x')] }))).toMatchObject({
+      reason: 'value-of-wrong-type',
+    });
+  });
+});
