@@ -193,6 +193,12 @@ describe('known leak 1: an answer is for whom it was made, and under what it was
   });
 });
 
+it('known leak 5: the first questions after a start, all at once, get each client’s own rows', async () => {
+  const asked = ['a', 'b', 'a', 'b', 'b', 'a'].map((clientId) => engine.query(asks(total, clientId)));
+  expect((await Promise.all(asked)).map(({ rows }) => rows[0]?.total)).toEqual([3.35, 107, 3.35, 107, 107, 3.35]);
+  expect(outcomes.toSorted()).toEqual([...Array(4).fill('joined'), 'miss', 'miss']);
+});
+
 describe('an answer is not given again once something changed', () => {
   it.each<[string, Partial<MetricQuestion>]>([
     ['the datamart', { datamart: { ...mart, updatedAt: new Date(mart.updatedAt.getTime() + 1) } }],
