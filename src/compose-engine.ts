@@ -61,8 +61,8 @@ export const openEngine = async (parts: EngineParts, isService: boolean): Promis
   const { settings, folder } = config;
   const dataDir = resolve(settings.dataDir);
   const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
-  const { allowedHosts, duckdbFolders } = settings.datasources;
-  const { running: places, runningPerClient: perClient, waitingPerClient, waiting, waitSeconds } = settings.queries;
+  const { allowedHosts, duckdbFolders, ...connections } = settings.datasources;
+  const { runningPerClient: perClient, waitingPerClient, waiting, waitSeconds } = settings.queries;
   const { assertReachable } = createReach({
     allowedHosts,
     duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
@@ -74,8 +74,9 @@ export const openEngine = async (parts: EngineParts, isService: boolean): Promis
   const engine = createEngine({
     log,
     assertReachable,
+    ...connections,
     cache: cacheOf(parts, rows),
-    line: { places, perClient, waitingPerClient, waiting, waitMs: waitSeconds * 1000 },
+    line: { perClient, waitingPerClient, waiting, waitMs: waitSeconds * 1000 },
     metrics: createEngineMetrics(registry),
   });
   const close = async (): Promise<void> => rows?.close();

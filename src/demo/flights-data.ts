@@ -58,10 +58,10 @@ export const prepareFlightsData = (
     return preparing;
   };
   const afterwards =
-    <Question, Answer>(ask: (question: Question) => Promise<Answer>) =>
-    async (question: Question): Promise<Answer> => {
+    <Question extends readonly unknown[], Answer>(ask: (...question: Question) => Promise<Answer>) =>
+    async (...question: Question): Promise<Answer> => {
       await prepare();
-      return ask(question);
+      return ask(...question);
     };
   return {
     prepare,
@@ -70,6 +70,7 @@ export const prepareFlightsData = (
       underlying: afterwards(engine.underlying),
       options: afterwards(engine.options),
       introspect: afterwards(engine.introspect),
+      listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,
       forgetClient: engine.forgetClient,
       close: async () => {

@@ -36,6 +36,19 @@ export const noParts: DatamartParts = {
 export const needsSource = ({ tableList, tenancySettings }: DatamartChanges): boolean =>
   tableList !== undefined || (tenancySettings !== undefined && (tenancySettings.tenancyLevel ?? 'TABLE') === 'TABLE');
 
+/**
+ * The schemas that the tables name, where one datamart reads several databases of a server: the primary one, and one that shows what
+ * each client's tables look like.
+ */
+export const namedDatabases = (
+  current: Tenancy | null,
+  { tableList = [], tenancySettings }: DatamartChanges,
+): readonly string[] => {
+  const level = tenancySettings?.tenancyLevel ?? current?.tenancyLevel;
+  if (level !== 'MULTI_DATABASE') return [];
+  return [...new Set(tableList.flatMap(({ schemaName }) => (schemaName === undefined ? [] : [schemaName])))];
+};
+
 const levelMissing =
   'tenancySettings.tenancyLevel: nothing came, expected TABLE, DATABASE or MULTI_DATABASE, since the datamart has no tenancy yet';
 

@@ -8,7 +8,7 @@ import type { ColumnRef, Datamart } from './datamart.js';
 import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
 import type { Datasource, DatasourceType } from './organization.js';
-import type { SourceTable } from './source-schema.js';
+import type { ClientDatabases, SourceTable } from './source-schema.js';
 import type { Epoch } from './stores.js';
 import type { TenantScope } from './tenant.js';
 
@@ -46,10 +46,12 @@ export type Engine = {
   /** Distinct values of `column` in the rows the metric aggregates, ascending, NULL left out. */
   readonly options: (question: OptionsQuestion) => Promise<readonly Scalar[]>;
   /**
-   * The tables of the datasource as they are now, in order of schema and name; a later question sees them too. Throws
-   * DATASOURCE_CONNECTION_ERROR, never with a driver's text.
+   * The tables of the datasource as they are now, in order of schema and name; a later question sees them too. `databases`: those
+   * of its server whose tables are told too, where the database is the schema. Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.
    */
-  readonly introspect: (datasource: Datasource) => Promise<readonly SourceTable[]>;
+  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  /** The databases of its server that may be a client's. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   /** Forgets what is known of a datasource and ends its connections: its settings changed, or it is gone. */
   readonly forget: (datasourceId: string) => Promise<void>;
   /**
@@ -60,7 +62,7 @@ export type Engine = {
   readonly close: () => Promise<void>;
 };
 
-/** Changes SQL by the database's own grammar, never as text. */
+/** Reads and changes SQL by the database's own grammar, never as text. */
 export type SqlRewriter = {
   /**
    * The SELECT with its tables' schemas renamed; strings, comments, aliases, CTE names and columns that merely look like a schema stay.
@@ -71,6 +73,24 @@ export type SqlRewriter = {
     text: string,
     pairs: readonly SchemaPair[],
   ) => Promise<{ readonly sql: string } | { readonly expected: string }>;
+  /**
+   * Whether the engine will run the text: a SELECT, or an expression. What is wrong is said without repeating the text but for names. Where no grammar here
+   * reads that database's SQL, nothing is known of it.
+   */
+  readonly check: (
+    dialect: DatasourceType,
+    text: string,
+    as: 'select' | 'expression',
+  ) => Promise<CheckedSql | { readonly fault: string }>;
+};
+
+/** What the text names, each part folded as the database folds it. */
+export type CheckedSql = {
+  /** Names of variables, `client_id` among them. */
+  readonly variables: readonly string[];
+  /** Tables of a SELECT, and columns of an expression. */
+  readonly names: readonly (readonly string[])[];
+  readonly isAggregate: boolean;
 };
 
 export type MetricQuestion = {

@@ -1,4 +1,4 @@
-import type { TableRef } from './datamart.js';
+import type { TableRef, Tenancy } from './datamart.js';
 
 /** A table (or view) that a datasource really holds, as its own catalog describes it. */
 export type SourceTable = TableRef & {
@@ -23,3 +23,12 @@ export type ForeignKey = {
   readonly references: TableRef;
   readonly referencedColumns: readonly string[];
 };
+
+/** Levels at which a client has a whole database, or schema, of its own. */
+export type ClientLevel = Exclude<Tenancy['tenancyLevel'], 'TABLE'>;
+
+/**
+ * Names that may be a client's, by level, as a datasource's server has them: without the system's own, the datasource's own and the
+ * metadata's. Nothing else is ever taken for a client's database.
+ */
+export type ClientDatabases = Readonly<Record<ClientLevel, readonly string[]>>;

@@ -2,8 +2,9 @@
 import type { Datamart } from './datamart.js';
 import type { Datasource, DatasourceSummary, Workspace } from './organization.js';
 import type { SemanticLayer } from './semantic-layer.js';
-import type { SourceTable } from './source-schema.js';
+import type { ClientDatabases, ClientLevel, SourceTable } from './source-schema.js';
 import type { NamedStore, Page } from './stores.js';
+import type { ClientDatabase } from './tenant.js';
 
 /** `list` is in order of names. */
 export type WorkspaceStore = NamedStore<Workspace> & {
@@ -17,11 +18,20 @@ export type DatasourceStore = NamedStore<Datasource> & {
   readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
   /** By name; opens no credentials. */
   readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
-  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. */
-  readonly saveTables: (datasourceId: string, tables: readonly SourceTable[], syncedAt: Date) => Promise<void>;
+  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. To be called in a transaction. */
+  readonly saveSync: (datasourceId: string, found: SyncedSource, syncedAt: Date) => Promise<void>;
   /** What was found when it was last looked at; undefined: it never was. */
   readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
+  /** The client database of exactly this name, byte by byte, on the list of the latest sync; one without a list has none. */
+  readonly findClientDatabase: (
+    datasourceId: string,
+    level: ClientLevel,
+    name: string,
+  ) => Promise<ClientDatabase | undefined>;
 };
+
+/** What a look at a datasource found. */
+export type SyncedSource = { readonly tables: readonly SourceTable[]; readonly clientDatabases: ClientDatabases };
 
 export type DatamartStore = NamedStore<Datamart> & {
   /** The datasource's datamart, where it has exactly one. */

@@ -1,12 +1,15 @@
+import { Refusal } from '../domain/refusal.js';
 import { refuseConnection } from './database.js';
 
-type Fault = 'network' | 'credentials' | 'database' | 'encryption';
+type Fault = 'network' | 'credentials' | 'database' | 'encryption' | 'settings';
 
 const mends: Readonly<Record<Fault, string>> = {
   network: 'the server does not answer; check host and port, and that it accepts connections from here.',
   credentials:
     'the server refused the credentials; check username and password, and that this user may connect from here.',
   database: 'the server has no such database for this user; check the database name.',
+  settings:
+    'the server does not take the settings that a question needs; it must be a current version, and the user’s profile must have readonly 0 or 2.',
   encryption:
     'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.',
 };
@@ -26,11 +29,13 @@ const networkCodes: ReadonlySet<string> = new Set([
 /** OpenSSL's and Node's words for a certificate or a handshake that failed. */
 const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
 
-/** Throws DATASOURCE_CONNECTION_ERROR that says what to check. `codes` are the server's own codes. */
+/** Throws DATASOURCE_CONNECTION_ERROR that says what to check; what was refused before the server was asked stays so. `codes` are the server's own codes. */
 export const refuseFault = (name: string, cause: unknown, codes: ReadonlyMap<string, Fault>): never => {
-  const fault = faultOf(codeOf(cause), codes);
+  if (cause instanceof Refusal && cause.cause === undefined) throw cause;
+  const told = cause instanceof Refusal ? cause.cause : cause;
+  const fault = faultOf(codeOf(told), codes);
   const mend = fault === undefined ? 'it could not be opened; the cause is in the log.' : mends[fault];
-  return refuseConnection(`Datasource ${name}: ${mend}`, `datasource-${fault ?? 'unavailable'}`, cause);
+  return refuseConnection(`Datasource ${name}: ${mend}`, `datasource-${fault ?? 'unavailable'}`, told);
 };
 
 const faultOf = (code: string, codes: ReadonlyMap<string, Fault>): Fault | undefined => {

@@ -1,12 +1,13 @@
 import { refuseLate } from './database.js';
 import { createLimiter } from './limiter.js';
+import type { Seat, Seats } from './quota.js';
 
 /** How a driver's connection is handled; none of these is asked twice at a time for one connection. */
 export type Driver<Connection> = {
   /** `lost` is called when the connection breaks while nobody uses it. */
   readonly connect: (lost: () => void) => Promise<Connection>;
-  /** Begins a transaction that only reads, with the session's settings as the engine needs them, `timeoutMs` for each statement among them. */
-  readonly begin: (connection: Connection, timeoutMs: number) => Promise<void>;
+  /** Begins a transaction that only reads, with the session's settings as the engine needs them. */
+  readonly begin: (connection: Connection, settings: LoanSettings) => Promise<void>;
   /** Rolls back, and leaves nothing of what the transaction did to the session. */
   readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
@@ -18,33 +19,82 @@ export type Driver<Connection> = {
   readonly isTimeout: (cause: unknown) => boolean;
 };
 
+/** What holds for one loan of a connection. */
+export type LoanSettings = {
+  /** For each statement. */
+  readonly timeoutMs: number;
+  /** Whose question it is, as the database may be told of it; empty: no client's. */
+  readonly client: string;
+};
+
 export type Connections<Connection> = {
   /** Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. */
-  readonly use: <R>(work: (connection: Connection) => Promise<R>, timeoutMs: number) => Promise<R>;
+  readonly use: <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings) => Promise<R>;
   readonly close: () => Promise<void>;
 };
 
 /** The server stops what runs too long; where it does not answer at all, we hang up after this much more. */
 const graceMs = 5000;
 
-/** At most `count` connections, each made when it is first needed and again after it broke. */
-export const createConnections = <Connection>(driver: Driver<Connection>, count: number): Connections<Connection> => {
-  const slots = Array.from({ length: count }, (): { current: Connection | null } => ({ current: null }));
+type Seated<Connection> = { readonly connection: Connection; readonly seat: Seat };
+type Slot<Connection> = { current: Seated<Connection> | null };
+
+/** At most `count` connections, each made when it is first needed, and again after it broke or its seat was needed elsewhere. */
+export const createConnections = <Connection>(
+  driver: Driver<Connection>,
+  count: number,
+  seats: Seats,
+): Connections<Connection> => {
+  const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
   const limiter = createLimiter(slots);
   return {
-    use: (work, timeoutMs) =>
+    use: (work, settings) =>
       limiter.use(async (slot) => {
-        const drop = (): void => {
-          slot.current = null;
-        };
-        slot.current ??= await driver.connect(drop);
-        return lend(driver, slot.current, drop, work, timeoutMs);
+        if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot);
+        const { connection, seat } = slot.current;
+        try {
+          return await lend(driver, connection, () => drop(slot, seat), work, settings);
+        } finally {
+          rest(driver, slot);
+        }
       }),
     close: async () => {
       await limiter.drain();
-      await Promise.all(slots.map(({ current }) => (current === null ? undefined : driver.end(current))));
+      await Promise.all(slots.map(({ current }) => current !== null && end(driver, current)));
     },
   };
+};
+
+const drop = <Connection>(slot: Slot<Connection>, seat: Seat): void => {
+  if (slot.current?.seat === seat) slot.current = null;
+  seat.leave();
+};
+
+const connect = async <Connection>(
+  driver: Driver<Connection>,
+  seats: Seats,
+  slot: Slot<Connection>,
+): Promise<Seated<Connection>> => {
+  const seat = await seats.take();
+  try {
+    return { connection: await driver.connect(() => drop(slot, seat)), seat };
+  } catch (cause) {
+    seat.leave();
+    throw cause;
+  }
+};
+
+const end = async <Connection>(driver: Driver<Connection>, { connection, seat }: Seated<Connection>): Promise<void> => {
+  seat.wake();
+  await driver.end(connection).finally(seat.leave);
+};
+
+const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): void => {
+  const { current } = slot;
+  current?.seat.rest(async () => {
+    slot.current = null;
+    await driver.end(current.connection);
+  });
 };
 
 const lend = async <Connection, R>(
@@ -52,8 +102,9 @@ const lend = async <Connection, R>(
   connection: Connection,
   drop: () => void,
   work: (connection: Connection) => Promise<R>,
-  timeoutMs: number,
+  settings: LoanSettings,
 ): Promise<R> => {
+  const { timeoutMs } = settings;
   let isLate = false;
   const hangUp = (): void => {
     drop();
@@ -64,7 +115,7 @@ const lend = async <Connection, R>(
     hangUp();
   }, timeoutMs + graceMs);
   try {
-    await driver.begin(connection, timeoutMs);
+    await driver.begin(connection, settings);
     const result = await work(connection);
     await driver.restore(connection);
     return result;

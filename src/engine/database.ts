@@ -2,9 +2,11 @@ import type { CompiledQuery } from 'kysely';
 import type { Datasource } from '../domain/organization.js';
 import type { AnswerColumn, Cell } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import type { SourceTable } from '../domain/source-schema.js';
+import type { ClientDatabases, SourceTable } from '../domain/source-schema.js';
+import type { TenantScope } from '../domain/tenant.js';
 import type { Catalog } from './catalog.js';
 import type { Dialect } from './dialect.js';
+import type { Seats } from './quota.js';
 
 export type Log = {
   readonly warn: (details: object, message: string) => void;
@@ -22,22 +24,31 @@ export type ResultTable = {
 export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
 /** A datasource that was opened. Each kind of database has one function that makes it: the port of the drivers. */
-export type Database = {
-  readonly catalog: Catalog;
+export type OpenedDatabase = {
   readonly dialect: Dialect;
-  /** Runs one statement that only reads. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log. */
-  readonly run: (statement: Statement) => Promise<ResultTable>;
-  /** Its tables as they are now. */
-  readonly describe: () => Promise<readonly SourceTable[]>;
+  /** Of these schemas alone; null: of all that it holds. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly readCatalog: (schemas: readonly string[] | null) => Promise<Catalog>;
+  /**
+   * Runs one statement that only reads, for this tenant: where the database has a wall of its own, it is told of the client in the
+   * statement's own transaction. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log.
+   */
+  readonly run: (statement: Statement, tenant: TenantScope) => Promise<ResultTable>;
+  /** Its tables as they are now; where the database is the schema, those of `databases` of the same server too. */
+  readonly describe: (databases: readonly string[]) => Promise<readonly SourceTable[]>;
+  /** What of its server may be a client's, the system's databases and its own left out. */
+  readonly listClientDatabases: () => Promise<ClientDatabases>;
   /** Waits for what runs. */
   readonly close: () => Promise<void>;
 };
+
+/** What questions see of it, with the catalog of where their tables are. */
+export type Database = Pick<OpenedDatabase, 'dialect' | 'run'> & { readonly catalog: Catalog };
 
 /** Throws DATASOURCE_CONNECTION_ERROR that says what to check, without the driver's text; that is the cause. */
 export type OpenDatabase<Source extends Datasource = Datasource> = (
   datasource: Source,
   options: OpenOptions,
-) => Promise<Database>;
+) => Promise<OpenedDatabase>;
 
 export type OpenOptions = {
   readonly log: Log;
@@ -45,13 +56,17 @@ export type OpenOptions = {
   readonly timeoutMs: number;
   /** How long it may take to connect. */
   readonly connectTimeoutMs: number;
+  /** How many connections it may have, where it is a server. */
+  readonly connections: number;
+  /** Leave for each of them. */
+  readonly seats: Seats;
 };
 
 /** How long a database may take to say what tables it has: nobody waits for that alone. */
 export const catalogTimeoutMs = 60_000;
 
-/** Statements run on few connections each, so that one datasource's questions leave room for another's. */
-export const connectionsPerDatabase = 3;
+/** Nobody's question: a catalog is read under no client's name. */
+export const forCatalog = { timeoutMs: catalogTimeoutMs, client: '' } as const;
 
 export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   throw new Refusal(

@@ -1,17 +1,31 @@
 import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
-import type { SourceTable } from '../domain/source-schema.js';
-import type { Database, Log, OpenDatabase } from './database.js';
+import type { ClientDatabases, SourceTable } from '../domain/source-schema.js';
+import { openClickHouse } from './clickhouse/database.js';
+import { type ClientPlace, placedDatasource } from './client-place.js';
+import type { Database, Log, OpenDatabase, OpenedDatabase } from './database.js';
 import { openDuckDb } from './duckdb/database.js';
+import { usualPatience } from './limiter.js';
 import { openMysql } from './mysql/database.js';
+import { createPlaces, type Places, reachableBeside } from './places.js';
 import { openPostgres } from './postgres/database.js';
+import { createQuota } from './quota.js';
 
 /** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
 export type Databases = {
-  /** Lends the database; it stays open while it is lent. Throws METRIC_QUERY_ERROR where it cannot be opened. */
-  readonly use: <R>(datasource: Datasource, work: (database: Database) => Promise<R>) => Promise<R>;
+  /**
+   * Lends the database of the datasource, or the client's; it stays open while it is lent. Throws METRIC_QUERY_ERROR where it cannot
+   * be opened.
+   */
+  readonly use: <R>(
+    datasource: Datasource,
+    client: ClientPlace | null,
+    work: (database: Database) => Promise<R>,
+  ) => Promise<R>;
   /** Its tables as they are now; a later question sees them too. Throws DATASOURCE_CONNECTION_ERROR. */
-  readonly introspect: (datasource: Datasource) => Promise<readonly SourceTable[]>;
+  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  /** Those that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   readonly forget: (datasourceId: string) => Promise<void>;
   /** Waits for what runs. */
   readonly close: () => Promise<void>;
@@ -28,12 +42,24 @@ export type DatabasesOptions = {
   readonly idleMs?: number;
   /** How many may be open at the same time. */
   readonly limit?: number;
+  /** Connections to servers: in all, */
+  readonly maxConnections?: number;
+  /** to one datasource with its clients' databases, */
+  readonly maxConnectionsPerDatasource?: number;
+  /** to one client's own database. */
+  readonly maxConnectionsPerClient?: number;
+  /** How long a question waits for a connection. */
+  readonly waitMs?: number;
 };
+
+/** To one datasource. */
+export const usualConnections = 10;
 
 type Entry = {
   readonly key: string;
   readonly datasourceId: string;
-  readonly opening: Promise<Database>;
+  readonly opening: Promise<OpenedDatabase>;
+  readonly places: Places;
   readonly running: Set<Promise<unknown>>;
   idle: NodeJS.Timeout | undefined;
 };
@@ -46,14 +72,16 @@ const open: OpenDatabase = async (datasource, options) => {
       return openPostgres(datasource, options);
     case 'MYSQL':
       return openMysql(datasource, options);
+    case 'CLICKHOUSE':
+      return openClickHouse(datasource, options);
     default:
       throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
   }
 };
 
 type Entries = {
-  /** The datasource's entry; it is made, and opens, where there is none. */
-  readonly find: (datasource: Datasource) => Entry;
+  /** The entry of the datasource's database, or of the client's; it is made, and opens, where there is none. */
+  readonly find: (datasource: Datasource, client: ClientPlace | null) => Entry;
   /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
@@ -67,8 +95,33 @@ const closeEntry = async (entry: Entry): Promise<void> => {
   if (opened?.status === 'fulfilled') await opened.value.close();
 };
 
+/** How entries open. */
+const createOpening = (options: DatabasesOptions): Entries['find'] => {
+  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, waitMs = usualPatience.waitMs } = options;
+  const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
+  const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
+  return (datasource, client) => {
+    const isClients = client?.level === 'DATABASE';
+    const placed = placedDatasource(datasource, client);
+    const connections = isClients
+      ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
+      : maxConnectionsPerDatasource;
+    const seats = quota.seatsOf(datasource.id);
+    const opening = open(placed, { log, timeoutMs, connectTimeoutMs, connections, seats });
+    return {
+      key: keyOf(placed),
+      datasourceId: datasource.id,
+      opening,
+      places: createPlaces(opening, datasource),
+      running: new Set(),
+      idle: undefined,
+    };
+  };
+};
+
 const createEntries = (options: DatabasesOptions): Entries => {
-  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, idleMs = 300_000, limit = 100 } = options;
+  const { log, idleMs = 300_000, limit = 100 } = options;
+  const make = createOpening(options);
   const entries = new Map<string, Entry>();
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
@@ -83,15 +136,13 @@ const createEntries = (options: DatabasesOptions): Entries => {
     retire(idle);
   };
   return {
-    find: (datasource) => {
-      const key = keyOf(datasource);
-      const known = entries.get(key);
+    find: (datasource, client) => {
+      const known = entries.get(keyOf(placedDatasource(datasource, client)));
       if (known !== undefined) return known;
       makeRoom();
-      const opening = open(datasource, { log, timeoutMs, connectTimeoutMs });
-      const entry: Entry = { key, datasourceId: datasource.id, opening, running: new Set(), idle: undefined };
-      entries.set(key, entry);
-      opening.catch(() => remove(entry));
+      const entry = make(datasource, client);
+      entries.set(entry.key, entry);
+      entry.opening.catch(() => remove(entry));
       return entry;
     },
     rest: (entry) => {
@@ -110,12 +161,16 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
   const { log, assertReachable } = options;
   const { find, rest, retireAll } = createEntries(options);
   let isClosed = false;
-  const lend = async <R>(datasource: Datasource, work: (database: Database) => Promise<R>): Promise<R> => {
-    await assertReachable(datasource);
+  const lend = async <R>(
+    datasource: Datasource,
+    client: ClientPlace | null,
+    work: (entry: Entry) => Promise<R>,
+  ): Promise<R> => {
+    await assertReachable(placedDatasource(datasource, client));
     assertOpen(isClosed);
-    const entry = find(datasource);
+    const entry = find(datasource, client);
     clearTimeout(entry.idle);
-    const running = entry.opening.then(work);
+    const running = work(entry);
     entry.running.add(running);
     try {
       return await running;
@@ -126,10 +181,19 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
   };
   const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
   return {
-    use: (datasource, work) => forQuestion(() => lend(datasource, work), datasource, log),
-    introspect: async (datasource) => {
+    use: (datasource, client, work) => {
+      const ask = () => lend(datasource, client, async ({ places }) => work(await places.find(client)));
+      return forQuestion(ask, datasource, log);
+    },
+    introspect: async (datasource, databases = []) => {
       await forget(datasource.id);
-      return forOperator(() => lend(datasource, (database) => database.describe()), datasource, log);
+      const describe = async ({ opening }: Entry) => (await opening).describe(databases);
+      return forOperator(() => lend(datasource, null, describe), datasource, log);
+    },
+    listClientDatabases: async (datasource) => {
+      const list = async ({ opening }: Entry) => (await opening).listClientDatabases();
+      const found = await forOperator(() => lend(datasource, null, list), datasource, log);
+      return { ...found, DATABASE: await reachableBeside(datasource, found.DATABASE, assertReachable) };
     },
     forget,
     close: async () => {

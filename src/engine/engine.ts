@@ -5,10 +5,15 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { fitBuckets } from './buckets.js';
-import { compile } from './compile.js';
+import type { Keyed } from './cache/key.js';
+import { clientPlaceOf, placeCatalog } from './client-place.js';
+import { type CompiledPlan, compile } from './compile.js';
+import { answerSql, type SqlQuestion } from './custom/answer.js';
+import { readCustom, withCustom } from './custom/custom.js';
+import type { Reader } from './custom/reader.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
-import type { Plan } from './plan.js';
+import type { PageOfRows, Plan } from './plan.js';
 import { type Ask, plan } from './planning.js';
 import { refuseQuery } from './refuse.js';
 import { resolve } from './resolve.js';
@@ -24,15 +29,23 @@ export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
   const ask = (asked: Ask): Promise<MetricAnswer> =>
-    databases.use(asked.question.datasource, (database) => answer(database, rows, asked));
+    databases.use(asked.question.datasource, clientPlaceOf(asked.question), (database) =>
+      answer(database, rows, asked),
+    );
   return {
-    query: async (question) => ask({ kind: 'answer', question: visual(question) }),
+    query: async (question) =>
+      isSql(question)
+        ? databases.use(question.datasource, clientPlaceOf(question), (database) =>
+            answerCustom(database, rows, question),
+          )
+        : ask({ kind: 'answer', question: visual(question) }),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
     options: async (question) => {
       const answered = await ask({ kind: 'options', question: visual(question) });
       return answered.rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     introspect: databases.introspect,
+    listClientDatabases: databases.listClientDatabases,
     forget: async (datasourceId) => {
       rows.forgetDatasource(datasourceId);
       await databases.forget(datasourceId);
@@ -45,23 +58,53 @@ export const createEngine = (options: EngineOptions): Engine => {
   };
 };
 
+const isSql = (question: MetricQuestion): question is SqlQuestion => question.definition.kind === 'sql';
+
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
   const { definition } = question;
-  if (definition.kind !== 'visual')
-    return refuseQuery('This version of the engine does not run SQL yet.', 'sql-unsupported');
+  if (definition.kind !== 'visual') {
+    return refuseQuery(
+      'A metric in SQL has no underlying rows and no values of columns to choose from; only its answer can be asked for.',
+      'sql-without-rows',
+    );
+  }
   return { ...question, definition };
 };
 
+const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion): Reader => {
+  const { datasource, datamart, tenant, variables = new Map(), definition } = question;
+  return {
+    ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
+    catalog: placeCatalog(question, database.catalog),
+    memory: database.catalog,
+    // Not in the client's turn: what it tells of columns is known to all clients from then on, and they wait for it together.
+    run: (statement) => database.run(statement, tenant),
+  };
+};
+
+/** Rows of secured plans for this question: kept, or read in the client's turn. */
+const runOf =
+  (database: Database, rows: Rows, question: MetricQuestion | OptionsQuestion) =>
+  (secured: Keyed['plan'], compiled: CompiledPlan, page: PageOfRows): Promise<RunResult> =>
+    rows.load({ question, plan: secured, statements: compiled, page }, () =>
+      run(database, compiled, { page, tenant: question.tenant }),
+    );
+
+const answerCustom = (database: Database, rows: Rows, question: SqlQuestion): Promise<MetricAnswer> =>
+  answerSql(readerOf(database, question), question, runOf(database, rows, question));
+
 const answer = async (database: Database, rows: Rows, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
+  const reader = readerOf(database, ask.question);
+  const { catalog, dialect } = reader;
+  const runSecured = runOf(database, rows, ask.question);
 
+  const custom = await readCustom(reader, ask.question);
   const runPlan = (planned: Plan): Promise<RunResult> => {
-    const secured = secure(planned, tenant, { datamart, catalog: database.catalog });
-    const compiled = compile(secured, database.dialect);
-    const keyed = { question: ask.question, plan: secured, statements: compiled, page: planned.page };
-    return rows.load(keyed, () => run(database, compiled, planned.page));
+    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
+    return runSecured(secured, compile(secured, dialect), planned.page);
   };
-  const resolved = await fitBuckets(resolve(ask.question, database.catalog), ask, runPlan);
+  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
   const planned = plan(resolved, ask);
   return shape(planned.output, await runPlan(planned));
 };

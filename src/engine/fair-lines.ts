@@ -5,7 +5,7 @@ import { createFairLine, type FairLine, type LineLimits, type NoteRefused } from
 export type FairLines = {
   /** As `FairLine.use`. */
   readonly use: <R>(
-    at: { readonly database: string; readonly client: string },
+    at: { readonly database: string; readonly client: string; readonly limits: LineLimits },
     work: () => Promise<R>,
     signal?: AbortSignal | undefined,
   ) => Promise<R>;
@@ -13,16 +13,16 @@ export type FairLines = {
   readonly waiting: () => number;
 };
 
-export const createFairLines = (limits: LineLimits, timing: Timing, refused: NoteRefused): FairLines => {
+export const createFairLines = (timing: Timing, refused: NoteRefused): FairLines => {
   const lines = new Map<string, FairLine>();
-  const find = (database: string): FairLine => {
+  const find = (database: string, limits: LineLimits): FairLine => {
     const line = lines.get(database) ?? createFairLine(limits, timing, refused);
     lines.set(database, line);
     return line;
   };
   return {
-    use: async ({ database, client }, work, signal) => {
-      const line = find(database);
+    use: async ({ database, client, limits }, work, signal) => {
+      const line = find(database, limits);
       try {
         return await line.use(client, work, signal);
       } finally {

@@ -1,30 +1,70 @@
+import { Refusal } from '../domain/refusal.js';
+
 /** A fixed set of things that one user at a time may have; whoever comes when all are out waits in line. */
 export type Limiter<T> = {
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long. */
   readonly use: <R>(work: (item: T) => Promise<R>) => Promise<R>;
   /** Resolves when nothing is in use and nobody waits. */
   readonly drain: () => Promise<void>;
 };
 
-export const createLimiter = <T>(items: readonly T[]): Limiter<T> => {
+/** How many may wait, and how long each. */
+export type Patience = { readonly maxWaiting: number; readonly waitMs: number };
+
+export const usualPatience: Patience = { maxWaiting: 1000, waitMs: 30_000 };
+
+/** A line of those who wait for one thing each, served in the order in which they came. */
+export type Line<T> = {
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long. */
+  readonly wait: () => Promise<T>;
+  /** Serves the first in line; false where nobody waits. */
+  readonly serve: (item: T) => boolean;
+  readonly isEmpty: () => boolean;
+};
+
+const busy = (): Refusal =>
+  new Refusal('METRIC_QUERY_ERROR', 'More is asked of the datasource than it answers in time; ask again later.', {
+    reason: 'datasource-busy',
+  });
+
+export const createLine = <T>({ maxWaiting, waitMs }: Patience): Line<T> => {
+  const waiting = new Set<(item: T) => void>();
+  return {
+    wait: () =>
+      new Promise((resolve, reject) => {
+        if (waiting.size >= maxWaiting) throw busy();
+        const take = (item: T): void => {
+          clearTimeout(timer);
+          resolve(item);
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(take);
+          reject(busy());
+        }, waitMs);
+        waiting.add(take);
+      }),
+    serve: (item) => {
+      const [first] = waiting;
+      if (first === undefined) return false;
+      waiting.delete(first);
+      first(item);
+      return true;
+    },
+    isEmpty: () => waiting.size === 0,
+  };
+};
+
+export const createLimiter = <T>(items: readonly T[], patience: Patience = usualPatience): Limiter<T> => {
   const free = [...items];
-  const waiting: ((item: T) => void)[] = [];
+  const line = createLine<T>(patience);
   const running = new Set<Promise<unknown>>();
 
-  const take = (): Promise<T> => {
-    const item = free.pop();
-    return item === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(item);
-  };
-  const give = (item: T): void => {
-    const next = waiting.shift();
-    if (next === undefined) free.push(item);
-    else next(item);
-  };
   const lend = async <R>(work: (item: T) => Promise<R>): Promise<R> => {
-    const item = await take();
+    const item = free.pop() ?? (await line.wait());
     try {
       return await work(item);
     } finally {
-      give(item);
+      if (!line.serve(item)) free.push(item);
     }
   };
 

@@ -1,15 +1,21 @@
+import type { TenantScope } from '../domain/tenant.js';
 import type { CompiledPlan } from './compile.js';
-import type { Database, ResultTable } from './database.js';
+import type { Database, ResultTable, Statement } from './database.js';
 import type { PageOfRows } from './plan.js';
 
 /** The page of rows, and how many there are before limit and offset. */
 export type RunResult = ResultTable & { readonly total: number };
 
 /** Runs the page, and the count only where the page does not tell: a full one, or one past the end. */
-export const run = async (database: Database, compiled: CompiledPlan, page: PageOfRows): Promise<RunResult> => {
-  const table = await database.run(compiled.page);
+export const run = async (
+  database: Database,
+  compiled: CompiledPlan,
+  { page, tenant }: { readonly page: PageOfRows; readonly tenant: TenantScope },
+): Promise<RunResult> => {
+  const ask = (statement: Statement): Promise<ResultTable> => database.run(statement, tenant);
+  const table = await ask(compiled.page);
   const known = totalFromPage(table.rows.length, page);
-  return { ...table, total: known ?? (await countRows(database, compiled, page.cap)) };
+  return { ...table, total: known ?? (await countRows(ask, compiled, page.cap)) };
 };
 
 const totalFromPage = (length: number, { cap, limit, offset }: PageOfRows): number | null => {
@@ -20,8 +26,12 @@ const totalFromPage = (length: number, { cap, limit, offset }: PageOfRows): numb
   return isFull || isPastTheEnd ? null : total;
 };
 
-const countRows = async (database: Database, { count }: CompiledPlan, cap: number | null): Promise<number> => {
-  const { rows } = await database.run(count);
+const countRows = async (
+  ask: (statement: Statement) => Promise<ResultTable>,
+  { count }: CompiledPlan,
+  cap: number | null,
+): Promise<number> => {
+  const { rows } = await ask(count);
   const total = Number(rows[0]?.[0] ?? 0);
   return cap === null ? total : Math.min(total, cap);
 };

@@ -1,9 +1,10 @@
 import { type TableRef, tableKey } from '../domain/datamart.js';
 import type { Cell } from '../domain/ports.js';
 import type { SourceTable } from '../domain/source-schema.js';
+import type { Statement } from './database.js';
 
 /** Asks an open database about itself. */
-export type Ask = (text: string) => Promise<readonly (readonly Cell[])[]>;
+export type Ask = (text: string, parameters?: Statement['parameters']) => Promise<readonly (readonly Cell[])[]>;
 
 /** A key as a catalog tells it; where `kind` is no FOREIGN KEY, what it references is without meaning. */
 export type SourceKey = TableRef & {

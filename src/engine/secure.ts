@@ -1,5 +1,5 @@
 import type { Datamart, DatamartTable, TableRef } from '../domain/datamart.js';
-import { findTable, sameTable } from '../domain/datamart.js';
+import { findTable, sameTable, tableKey } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
 import { Refusal } from '../domain/refusal.js';
 import type { TenantScope } from '../domain/tenant.js';
@@ -11,7 +11,10 @@ import { type Bound, bindScalar } from './values.js';
 
 export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
 
-type TableTenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
+type Tenancy = NonNullable<Datamart['tenancy']>;
+type TableTenancy = Extract<Tenancy, { tenancyLevel: 'TABLE' }>;
+type DatabaseTenancy = Exclude<Tenancy, TableTenancy>;
+type ClientColumnType = TableTenancy['clientColumnType'];
 
 /**
  * The only way from a plan to one that compiles. Every leaf becomes a relation of this tenant's rows and the datamart's
@@ -26,7 +29,12 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
   const predicateOf = tenantRule(tenant, source);
   const leaves: readonly SecuredLeaf[] = plan.leaves.map((leaf) => {
     const table = loadTable(leaf, source.datamart);
-    return { ...leaf, columns: columnsToShow(table, source.catalog), tenant: predicateOf(table) };
+    return {
+      ...leaf,
+      table: realTable(leaf, source.catalog),
+      columns: columnsToShow(table, source.catalog),
+      tenant: predicateOf(table),
+    };
   });
   // The one place where the brand is given.
   return { ...plan, database: source.catalog.database, leaves } as unknown as Secured<P>;
@@ -35,12 +43,23 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  // A column of the datasource that bears a custom column's name is not the datamart's.
+  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
+  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
   findTable(datamart, table) ??
   refuseQuery(`Table ${qualifiedName(table)} is not in datamart ${datamart.name}.`, 'table-not-in-datamart');
+
+/** Behind this point nothing names another table than the one that is read. */
+const realTable = ({ table }: Leaf, { client }: Catalog): TableRef => {
+  if (client === undefined) return table;
+  return (
+    client.tables.get(tableKey(table)) ??
+    refuseQuery(`Table ${qualifiedName(table)} has no place in this client's database.`, 'table-not-placed')
+  );
+};
 
 const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable) => TenantPredicate | null) => {
   const { tenancy, name } = source.datamart;
@@ -50,13 +69,38 @@ const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable
     case 'tenant':
       if (tenancy === null)
         return refuseClient(`Datamart ${name} has no tenancy configured; the only clientId is "None".`);
-      if (tenancy.tenancyLevel !== 'TABLE') {
-        return refuseClient(`Tenancy level ${tenancy.tenancyLevel} of datamart ${name} cannot be queried yet.`);
-      }
-      return (table) => tenantPredicate(table, tenancy, tenant.clientId, source);
+      if ((source.catalog.client?.database ?? null) !== tenant.database)
+        return refuseClient(`Datamart ${name} would be read from another database than the client's.`);
+      if (tenancy.tenancyLevel === 'TABLE') return (table) => tenantPredicate(table, tenancy, tenant.clientId, source);
+      if (tenant.database === null)
+        return refuseClient(`Datamart ${name} keeps each client in a database of its own; the client's is unknown.`);
+      return (table) => ownDatabasePredicate(table, tenancy, tenant.clientId, source);
     default:
       return refuseUnknown('tenant scope', tenant);
   }
+};
+
+/**
+ * In the client's own database every row is the client's. What the primary database holds is everybody's only where that is declared. A
+ * client column that is named all the same is held to, at either place.
+ */
+const ownDatabasePredicate = (
+  table: DatamartTable,
+  tenancy: DatabaseTenancy,
+  clientId: string,
+  source: Source,
+): TenantPredicate | null => {
+  if (table.clientColumn !== null) {
+    return columnPredicate(table, table.clientColumn, clientId, tenancy.clientColumnType, source);
+  }
+  const isPrimary = tenancy.tenancyLevel === 'MULTI_DATABASE' && table.schemaName === tenancy.primaryDatabase;
+  if (isPrimary && !isListedAsShared(table, source.datamart)) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} is of the primary database, which is not the client's. List it in sharedTables if it is meant for all clients.`,
+      'primary-table-not-shared',
+    );
+  }
+  return null;
 };
 
 const tenantPredicate = (
@@ -70,6 +114,16 @@ const tenantPredicate = (
     assertShared(table, source);
     return null;
   }
+  return columnPredicate(table, columnName, clientId, tenancy.clientColumnType, source);
+};
+
+const columnPredicate = (
+  table: DatamartTable,
+  columnName: string,
+  clientId: string,
+  declared: ClientColumnType | undefined,
+  source: Source,
+): TenantPredicate => {
   const type = columnsOf(source.catalog, table).get(columnName);
   if (type === undefined) {
     return refuseQuery(
@@ -77,20 +131,21 @@ const tenantPredicate = (
       'client-column-missing',
     );
   }
-  return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, tenancy.clientColumnType) };
+  return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, declared) };
 };
 
-/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. */
+/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. Undeclared, it is either. */
 const bindClient = (
   clientId: string,
   type: SqlType,
   ref: TableRef & { readonly columnName: string },
-  declared: TableTenancy['clientColumnType'],
+  declared: ClientColumnType | undefined,
 ): Bound => {
-  const fits = declared === 'NUMBER' ? type.kind === 'integer' : type.kind === 'uuid' || type.kind === 'text';
-  if (!fits || (declared !== 'NUMBER' && declared !== 'STRING')) {
+  const [isNumber, isString] = [type.kind === 'integer', type.kind === 'uuid' || type.kind === 'text'];
+  const fits = declared === undefined ? isNumber || isString : declared === 'NUMBER' ? isNumber : isString;
+  if (!fits || (declared !== undefined && declared !== 'NUMBER' && declared !== 'STRING')) {
     refuseQuery(
-      `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared} says; correct the datamart.`,
+      `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared ?? 'NUMBER or STRING'} says; correct the datamart.`,
       'client-column-type',
     );
   }

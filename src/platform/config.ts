@@ -41,12 +41,14 @@ const settings = z.strictObject({
       .array(z.string().refine((entry) => readAllowedHost(entry) !== undefined, 'a host name or address, or host:port'))
       .default([]),
     duckdbFolders: z.array(z.string().min(1)).default([]),
+    maxConnections: z.number().int().min(1).max(10_000).default(100),
+    maxConnectionsPerDatasource: z.number().int().min(1).max(1_000).default(10),
+    maxConnectionsPerClient: z.number().int().min(1).max(1_000).default(3),
   }),
   queries: section({
     cacheTtlSeconds: z.number().int().min(0).max(86_400).default(60),
     cacheMegabytes: z.number().int().min(1).max(65_536).default(64),
-    running: z.number().int().min(1).max(1_000).default(3),
-    runningPerClient: z.number().int().min(1).max(1_000).default(2),
+    runningPerClient: z.number().int().min(1).max(1_000).nullable().default(null),
     waitingPerClient: z.number().int().min(0).max(100_000).default(200),
     waiting: z.number().int().min(0).max(1_000_000).default(2_000),
     waitSeconds: z.number().int().min(1).max(600).default(30),

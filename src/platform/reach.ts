@@ -27,11 +27,13 @@ export type AssertReachable = (datasource: DatasourceConnection) => Promise<void
 
 export const createReach = (options: ReachOptions): { readonly assertReachable: AssertReachable } => {
   const hosts = options.allowedHosts.flatMap((entry) => readAllowedHost(entry) ?? []);
+  let reading: Promise<Server | undefined> | undefined;
   return {
     assertReachable: async (datasource) => {
       if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
       assertServer(datasource, hosts);
-      const metadata = await readMetadataServer(options.databaseUrl);
+      reading ??= readMetadataServer(options.databaseUrl);
+      const metadata = await reading;
       if (metadata !== undefined) assertOther(datasource, metadata);
     },
   };

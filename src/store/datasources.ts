@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
 import type { DatasourceStore, Sealer } from '../domain/ports.js';
-import { jsonb } from './document.js';
 import { createNamedStore } from './named.js';
 import { page } from './query.js';
+import { createSourceSyncs } from './source-syncs.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['datasources']>;
@@ -56,21 +56,6 @@ export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): Datas
       const row = await summaries.where('name', '=', name).executeTakeFirst();
       return row && decodeSummary(row);
     },
-    saveTables: async (datasourceId, tables, syncedAt) => {
-      await db
-        .updateTable('datasources')
-        .set({ source_tables: jsonb(tables), synced_at: syncedAt })
-        .where('id', '=', datasourceId)
-        .where((eb) => eb.or([eb('synced_at', 'is', null), eb('synced_at', '<=', syncedAt)]))
-        .execute();
-    },
-    findTables: async (datasourceId) => {
-      const row = await db
-        .selectFrom('datasources')
-        .select('source_tables')
-        .where('id', '=', datasourceId)
-        .executeTakeFirst();
-      return row?.source_tables ?? undefined;
-    },
+    ...createSourceSyncs(db),
   };
 };

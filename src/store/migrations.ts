@@ -8,6 +8,7 @@ import { keys } from './migrations/0005-keys.js';
 import { dashboards } from './migrations/0006-dashboards.js';
 import { guestWrites } from './migrations/0007-guest-writes.js';
 import { clientErasures } from './migrations/0008-client-erasures.js';
+import { clientDatabases } from './migrations/0009-client-databases.js';
 import { cacheTtl } from './migrations/0010-cache-ttl.js';
 import { schemaName, type Tables } from './tables.js';
 
@@ -20,6 +21,7 @@ export const migrations: Migrations = {
   '0006-dashboards': dashboards,
   '0007-guest-writes': guestWrites,
   '0008-client-erasures': clientErasures,
+  '0009-client-databases': clientDatabases,
   '0010-cache-ttl': cacheTtl,
 };
 

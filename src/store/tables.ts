@@ -11,7 +11,7 @@ import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domai
 import type { Epoch } from '../domain/ports.js';
 import type { ViewChoices } from '../domain/saved-view.js';
 import type { SemanticTable } from '../domain/semantic-layer.js';
-import type { SourceTable } from '../domain/source-schema.js';
+import type { ClientLevel, SourceTable } from '../domain/source-schema.js';
 export const schemaName = 'guestlist';
 
 /** What was checked and written by `jsonb`. */
@@ -44,6 +44,8 @@ export type Tables = {
     /** As they were then; null: never looked at. */
     source_tables: NullableJsonb<readonly SourceTable[]>;
   };
+  /** Databases that may be a client's, as the latest sync found them. */
+  readonly client_databases: { datasource_id: string; level: ClientLevel; name: string };
   readonly datamarts: {
     id: string;
     name: string;

@@ -8,8 +8,8 @@ import type { Metric } from '../domain/metric.js';
 import type { Workspace } from '../domain/organization.js';
 import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { tenantScope } from '../domain/tenant.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
+import { loadTenantScope } from './client-scope.js';
 import { holdDataApp } from './data-apps.js';
 import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
 import { loadWorkspace } from './workspaces.js';
@@ -132,7 +132,7 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
     const workspace = await loadWorkspace(store, command.workspaceName);
     const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
     assertTenancySettings(datamart, command.accessSettings);
-    tenantScope(datamart, command.clientId);
+    await loadTenantScope(store, datamart, command.clientId);
     const blueprint = await readBlueprint(inner, caller, workspace, datamart, command);
     const { dashboard, metrics } = make(deps, caller, workspace, command, blueprint);
     const embed = makeEmbed(deps.clock, caller, command, dashboard);

@@ -4,16 +4,25 @@ import { type SourceView, viewSource } from '../domain/datamart-tables.js';
 import type { Datasource } from '../domain/organization.js';
 import type { Engine, Store } from '../domain/ports.js';
 
-/** The datasource as it is now. Throws DATASOURCE_CONNECTION_ERROR where it cannot be reached. */
-export const readSource = async (engine: Pick<Engine, 'introspect'>, datasource: Datasource): Promise<SourceView> =>
-  viewSource(datasource, await engine.introspect(datasource));
+type Looking = Pick<Engine, 'introspect'>;
+
+/**
+ * The datasource as it is now. `databases`: those of its server that are looked at too, where the database is the schema. Throws
+ * DATASOURCE_CONNECTION_ERROR where it cannot be reached.
+ */
+export const readSource = async (
+  engine: Looking,
+  datasource: Datasource,
+  databases: readonly string[],
+): Promise<SourceView> => viewSource(datasource, await engine.introspect(datasource, databases));
 
 export const readSourceOf = async (
   store: Pick<Store, 'datasources'>,
-  engine: Pick<Engine, 'introspect'>,
+  engine: Looking,
   datamart: Datamart,
+  databases: readonly string[],
 ): Promise<SourceView> => {
   const datasource = await store.datasources.findById(datamart.datasourceId);
   if (datasource === undefined) throw new Error(`datamart ${datamart.name} has no datasource`);
-  return readSource(engine, datasource);
+  return readSource(engine, datasource, databases);
 };

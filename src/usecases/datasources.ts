@@ -8,7 +8,7 @@ import type {
   DuckDbConnection,
   ServerConnection,
 } from '../domain/organization.js';
-import type { Clock, Engine, Ids, Store } from '../domain/ports.js';
+import type { Clock, Engine, Ids, Store, SyncedSource } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { pageOf } from './workspaces.js';
 
@@ -50,6 +50,11 @@ const taken = (name: string): Refusal =>
 const unknown = (name: string): Refusal =>
   new Refusal('DATASOURCE_ID_ERROR', `There is no datasource ${JSON.stringify(name)}.`);
 
+const look = async (engine: Engine, datasource: Datasource): Promise<SyncedSource> => {
+  const tables = await engine.introspect(datasource);
+  return { tables, clientDatabases: await engine.listClientDatabases(datasource) };
+};
+
 /** Throws DATASOURCE_ALREADY_EXISTS, or DATASOURCE_CONNECTION_ERROR where it cannot be reached: then nothing is stored. */
 export const createDatasource =
   ({ store, engine, clock, ids }: Deps) =>
@@ -59,10 +64,10 @@ export const createDatasource =
     const syncedAt = clock.now();
     const datasource: Datasource = { id: ids.uuid(), name, syncedAt, ...connectionOf(command) };
     try {
-      const tables = await engine.introspect(datasource);
+      const found = await look(engine, datasource);
       await store.transaction(async (inner) => {
         if (!(await inner.datasources.insert(datasource))) throw taken(name);
-        await inner.datasources.saveTables(datasource.id, tables, syncedAt);
+        await inner.datasources.saveSync(datasource.id, found, syncedAt);
       });
     } catch (error) {
       await engine.forget(datasource.id);
@@ -96,10 +101,10 @@ export const updateDatasource =
     // Looked at under an id of its own: questions to what is stored go on, whatever becomes of this.
     const trial = { ...datasource, id: ids.uuid() };
     try {
-      const tables = await engine.introspect(trial);
+      const found = await look(engine, trial);
       await store.transaction(async (inner) => {
         await inner.datasources.update(datasource);
-        await inner.datasources.saveTables(datasource.id, tables, syncedAt);
+        await inner.datasources.saveSync(datasource.id, found, syncedAt);
       });
     } finally {
       await engine.forget(trial.id);
@@ -117,15 +122,15 @@ export const listDatasources =
   ): Promise<readonly DatasourceSummary[]> =>
     store.datasources.list(pageOf(command));
 
-/** Looks at its tables again. `name` may be its id. Throws DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR. */
+/** Looks at its tables, and at the databases that may be a client's, again. `name` may be its id. Throws DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR. */
 export const syncDatasource =
   ({ store, engine, clock }: Omit<Deps, 'ids'>) =>
   async (_caller: ServiceCaller, { name }: { readonly name: string }) => {
     const datasource = (await store.datasources.findByName(name)) ?? (await store.datasources.findById(name));
     if (datasource === undefined) throw unknown(name);
     const syncedAt = clock.now();
-    const tables = await engine.introspect(datasource);
-    await store.datasources.saveTables(datasource.id, tables, syncedAt);
+    const found = await look(engine, datasource);
+    await store.transaction((inner) => inner.datasources.saveSync(datasource.id, found, syncedAt));
     await engine.forget(datasource.id);
-    return { name: datasource.name, tableCount: tables.length };
+    return { name: datasource.name, tableCount: found.tables.length };
   };

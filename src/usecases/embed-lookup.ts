@@ -8,7 +8,8 @@ import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
 import type { Epoch, Store } from '../domain/ports.js';
-import { type TenantScope, tenantScope } from '../domain/tenant.js';
+import type { TenantScope } from '../domain/tenant.js';
+import { loadTenantScope } from './client-scope.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
@@ -100,9 +101,13 @@ export type ScopedSource = Source & {
 };
 /** Whose rows, and as of which of its epochs. */
 export type Reader = { readonly dataAppId: string; readonly clientId: string; readonly epoch: Epoch };
-export const scopeSource = (source: Source, { dataAppId, clientId, epoch }: Reader): ScopedSource => ({
+export const scopeSource = async (
+  store: Store,
+  source: Source,
+  { dataAppId, clientId, epoch }: Reader,
+): Promise<ScopedSource> => ({
   ...source,
-  tenant: tenantScope(source.datamart, clientId),
+  tenant: await loadTenantScope(store, source.datamart, clientId),
   dataAppId,
   epoch,
 });

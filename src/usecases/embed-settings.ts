@@ -4,7 +4,7 @@ import type { Dashboard } from '../domain/dashboard.js';
 import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../domain/embed.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { tenantScope } from '../domain/tenant.js';
+import { loadTenantScope } from './client-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
 
 type Deps = { readonly store: Store };
@@ -55,7 +55,7 @@ const assertSettings = async (store: Store, dashboard: Dashboard, settings: Acce
   if (datamartName === undefined) return;
   const datamart = await loadEmbedDatamart(store, workspace, datamartName);
   assertTenancySettings(datamart, settings);
-  if (dashboard.owner !== null) tenantScope(datamart, dashboard.owner.clientId);
+  if (dashboard.owner !== null) await loadTenantScope(store, datamart, dashboard.owner.clientId);
 };
 
 type UpdateEmbed = { readonly embedId: string; readonly accessSettings: SettingsChange };

@@ -6,6 +6,7 @@ import {
   authoredAmong,
   chosenConditions,
   enforcedConditions,
+  enforcedVariables,
   openMetricFilters,
   visibleFilters,
 } from '../domain/conditions.js';
@@ -125,7 +126,7 @@ export const openSource = async (store: Store, grant: LiveGrant, opened: Opened)
       'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
     );
   }
-  return scopeSource(source, grant);
+  return scopeSource(store, source, grant);
 };
 
 /** Throws UNAUTHORIZED unless token and embed both allow it. */
@@ -147,6 +148,7 @@ export const enforcedQuestion = async (
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
   conditions: enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }),
+  variables: enforcedVariables(grant, metric),
   timezone: grant.timezone,
   sort: null,
   limit: null,

@@ -10,7 +10,7 @@ import type {
 } from '../domain/guest.js';
 import type { Clock, Ids, Store, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { tenantScope } from '../domain/tenant.js';
+import { loadTenantScope } from './client-scope.js';
 import { type MintScope, openScope } from './mint-scope.js';
 import {
   checkAppFilters,
@@ -85,7 +85,7 @@ const scopeSources = async (store: Store, command: CreateGuestToken): Promise<So
       `Datamart ${JSON.stringify(datamartName)} is not of datasource ${JSON.stringify(datasourceName)}.`,
     );
   }
-  tenantScope(datamart, command.clientId);
+  await loadTenantScope(store, datamart, command.clientId);
   return { datamartId: datamart.id, datasourceId };
 };
 

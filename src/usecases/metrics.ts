@@ -1,7 +1,13 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
 import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { authoredAmong, chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  noRestrictions,
+} from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, Epoch, Store } from '../domain/ports.js';
@@ -68,7 +74,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epo
       `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
     );
   }
-  return scopeSource(source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
+  return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
 };
 
 /** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
@@ -91,7 +97,7 @@ export const queryMetric =
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
-    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
+    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
     const answer = await compared(engine.query)({
@@ -99,6 +105,7 @@ export const queryMetric =
       definition: metric.definition,
       conditions: [...enforced, ...chosen],
       movable: [...authoredAmong(enforced, metric.definition), ...chosen],
+      variables: enforcedVariables(restrictions, metric),
       timezone: null,
       sort: null,
       limit: null,

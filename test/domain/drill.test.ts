@@ -47,6 +47,78 @@ describe('a drill', () => {
     expect(drill(definition, [])).toEqual({ definition, conditions: [] });
   });
 
+  const clicked = (extra: Partial<Dimension>, value: string | number | boolean | null) =>
+    drill({ ...definition, dimensions: [dimension('At', extra)] }, [{ columnName: 'At', value }]).conditions[0]
+      ?.predicate;
+  const range = (from: string | number, to: string | number | null) => ({
+    kind: 'range',
+    from,
+    to,
+    toIsExclusive: true,
+  });
+
+  test.each([
+    ['minute', '2024-02-29T23:59:00', '2024-03-01T00:00:00'],
+    ['hour', '2024-02-29T23:00:00', '2024-03-01T00:00:00'],
+    ['day', '2024-02-29', '2024-03-01'],
+    ['week', '2024-12-30', '2025-01-06'],
+    ['month', '2024-02-01', '2024-03-01'],
+    ['quarter', '2024-10-01', '2025-01-01'],
+    ['year', '2024-01-01', '2025-01-01'],
+  ] as const)('into a %s asks for all of it', (grain, from, to) => {
+    expect(clicked({ grain }, from)).toEqual(range(from, to));
+    expect(clicked({ grain }, null)).toEqual({ kind: 'isNull' });
+  });
+
+  test('into the last year that has four digits asks for the rest', () => {
+    expect(clicked({ grain: 'year' }, '9999-01-01')).toEqual(range('9999-01-01', null));
+  });
+
+  test.each([
+    [5, 10, 15],
+    [5, -5, 0],
+    [0.1, 0.2, 0.3],
+    [0.1, -0.3, -0.2],
+    [2.5, 7.5, 10],
+    [0.25, '12345678901234567890.50', '12345678901234567890.75'],
+    [10, '9007199254740993', '9007199254741003'],
+  ])('into a bucket %s wide from %s asks for all of it', (bucketWidth, from, to) => {
+    expect(clicked({ bucketWidth }, from)).toEqual(range(from, to));
+    expect(clicked({ bucketWidth }, null)).toEqual({ kind: 'isNull' });
+  });
+
+  test.each([
+    ['an hour of the day', { grain: 'hourOfDay' }, 5, 'hourOfDay'],
+    ['a day of the week', { grain: 'dayOfWeek' }, 5, 'dayOfWeek'],
+    ['a period that is no date', { grain: 'day' }, 'x', 'date'],
+    ['a period of a number', { grain: 'day' }, 5, 'date'],
+    ['a bucket that is no number', { bucketWidth: 5 }, 'x', 'number'],
+    ['a bucket of true', { bucketWidth: 5 }, true, 'number'],
+    ['a bucket whose width the rows decide', { bucketCount: 5 }, 5, 'bucketWidth'],
+  ] as const)('into %s is refused, with the reason', (_, extra, value, reason) => {
+    expect(() => clicked(extra, value)).toThrow(reason);
+  });
+
+  test('leaves what was calculated along the dimensions it left', () => {
+    const calculations = [
+      { kind: 'shareOfTotal', name: 'share', of: 'Flights' },
+      { kind: 'shareOfTotal', name: 'within', of: 'Flights', within: ['State'] },
+      { kind: 'runningTotal', name: 'total', of: 'Flights' },
+      { kind: 'runningTotal', name: 'along', of: 'Flights', along: 'State' },
+      { kind: 'previousPeriod', name: 'before', of: 'Flights' },
+    ] as const;
+    const shown = (clicks: number) =>
+      drill({ ...definition, calculations }, [
+        { columnName: 'State', value: 'CA' },
+        ...(clicks > 1 ? [{ columnName: 'City', value: 'Fresno' }] : []),
+      ]).definition;
+    const names = (clicks: number) => {
+      const drilled = shown(clicks);
+      return drilled.kind === 'visual' ? drilled.calculations?.map(({ name }) => name) : [];
+    };
+    expect(names(1)).toEqual(['share', 'total']);
+  });
+
   test.each([
     ['a column that is not on show', [{ columnName: 'origin', value: 'LAX' }]],
     [

@@ -23,7 +23,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const run = (statement: Statement, of = databases) => of.use(datasourceAt(path), (database) => database.run(statement));
+const run = (statement: Statement, of = databases) =>
+  of.use(datasourceAt(path), null, (database) => database.run(statement, { kind: 'untenanted' }));
 
 it.each([
   "SELECT * FROM read_csv('/etc/passwd')",
@@ -45,7 +46,7 @@ it.each([
 });
 
 it('opens a file once, however many ask', async () => {
-  const open = () => databases.use(datasourceAt(path), async (database) => database);
+  const open = () => databases.use(datasourceAt(path), null, async (database) => database);
   const [one, two] = await Promise.all([open(), open()]);
   expect(one).toBe(two);
   expect([...one.catalog.tables.values()][0]).toEqual(

@@ -194,12 +194,16 @@ describe('the line', () => {
 
   it('is one for each database: what waits for one keeps nobody from another', async () => {
     const { timing } = createTiming();
-    const lines = createFairLines({ ...usual, places: 1 }, timing, () => {});
+    const lines = createFairLines(timing, () => {});
+    const limits = { ...usual, places: 1 };
     let end = (): void => {};
-    const busy = lines.use({ database: 'one', client: 'a' }, () => new Promise<void>((resolve) => (end = resolve)));
-    const waits = lines.use({ database: 'one', client: 'b' }, async () => 'later');
+    const busy = lines.use(
+      { database: 'one', client: 'a', limits },
+      () => new Promise<void>((resolve) => (end = resolve)),
+    );
+    const waits = lines.use({ database: 'one', client: 'b', limits }, async () => 'later');
     expect(lines.waiting()).toBe(1);
-    expect(await lines.use({ database: 'two', client: 'b' }, async () => 'now')).toBe('now');
+    expect(await lines.use({ database: 'two', client: 'b', limits }, async () => 'now')).toBe('now');
     end();
     await busy;
     expect(await waits).toBe('later');

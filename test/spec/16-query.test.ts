@@ -1,5 +1,6 @@
 /** Section 16 of the interface, "Query a metric", and the facts' "Metric, dashboard, query". */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encodeReply } from '../../src/contract/metrics.js';
 import {
   call,
   cloneBoard,
@@ -82,6 +83,25 @@ describe('the answer', () => {
 
   test('comparisonValue is left out where no comparison applies', async () => {
     expect(await answerOf()).not.toHaveProperty('comparisonValue');
+  });
+
+  test.each([
+    [12, { comparisonValue: 12 }],
+    ['0.10', { comparisonValue: 0.1 }],
+    ['9007199254740993', { comparisonValue: 9007199254740992 }],
+    [null, { comparisonValue: null }],
+    ['2024-03-01', {}],
+    ['', {}],
+    [true, {}],
+    [undefined, {}],
+  ])('comparisonValue (number, present when a comparison applies): of %j', (comparisonValue, expected) => {
+    const answer = { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0, comparisonValue };
+    const { data, timeTaken, totalRecords, metaData, metricid, error, ...rest } = encodeReply({
+      metricId: 'm',
+      answer,
+      timeTakenInMs: 1,
+    });
+    expect(rest).toEqual(expected);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import type { ClientId, TenantScope } from '../../src/domain/tenant.js';
+import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/tenant.js';
 import type { Keyed } from '../../src/engine/cache/key.js';
 import type { CacheOutcome, ResultCache } from '../../src/engine/cache/result-cache.js';
 import type { RunResult } from '../../src/engine/run.js';
@@ -26,6 +26,8 @@ export type Asked = {
   readonly parameters?: readonly unknown[];
   readonly limit?: number | null;
   readonly database?: string;
+  /** The client's own database. */
+  readonly own?: string;
   readonly datasource?: Partial<MetricQuestion['datasource']>;
   readonly ttlSeconds?: number | null;
 };
@@ -34,7 +36,9 @@ export type Asked = {
 export const keyedOf = (asked: Asked): Keyed => {
   const { clientId = 'acme', sql = 'select 1', parameters = [], limit = null, version = 0 } = asked;
   const tenant: TenantScope =
-    clientId === null ? { kind: 'untenanted' } : { kind: 'tenant', clientId: clientId as ClientId };
+    clientId === null
+      ? { kind: 'untenanted' }
+      : { kind: 'tenant', clientId: clientId as ClientId, database: (asked.own ?? null) as ClientDatabase | null };
   const updatedAt = new Date(firstDay.getTime() + version);
   return {
     question: {
@@ -76,6 +80,7 @@ export const different: Readonly<Record<string, Asked>> = {
   'a bound value with a comma': { parameters: ['a,b'] },
   'the page': { limit: 1 },
   'the physical database': { database: 'client_7' },
+  "the client's own database": { own: 'acme' },
   'the file': { datasource: { path: '/data/b.duckdb' } as Asked['datasource'] & {} },
   'the datasource': { datasource: { id: 'd2' } },
   'its last look': { datasource: { syncedAt: firstDay } },

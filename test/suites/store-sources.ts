@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Store } from '../../src/domain/ports.js';
-import type { SourceTable } from '../../src/domain/source-schema.js';
+import type { Store, SyncedSource } from '../../src/domain/ports.js';
+import type { ClientLevel, SourceTable } from '../../src/domain/source-schema.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createStore } from '../../src/store/store.js';
@@ -38,6 +38,11 @@ const tables: readonly SourceTable[] = [
     ],
   },
 ];
+
+const found = (tables: readonly SourceTable[]): SyncedSource => ({
+  tables,
+  clientDatabases: { DATABASE: [], MULTI_DATABASE: [] },
+});
 
 const at = (seconds: number): Date => new Date(moment.getTime() + seconds * 1000);
 
@@ -79,7 +84,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
     const sample = serverSample();
     if (sample.datasourceType === 'DUCKDB') throw new Error('no server');
     await store().datasources.insert(sample);
-    await store().datasources.saveTables(sample.id, tables, at(1));
+    await store().datasources.saveSync(sample.id, found(tables), at(1));
     const text = await dump(database());
     expect(text).toContain(sample.name);
     const words = [sample.password, sample.password.slice(5, 41), sample.username, sample.host];
@@ -129,16 +134,39 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
 };
 
 const schemaTests = (store: () => Store): void => {
+  it('keeps the client databases of the latest sync, by exact name; without a sync there are none', async () => {
+    const [sample, other] = [datasourceSample(), datasourceSample()];
+    await store().datasources.insert(sample);
+    await store().datasources.insert(other);
+    const { findClientDatabase, saveSync } = store().datasources;
+    const find = (name: string, level: ClientLevel = 'DATABASE') => findClientDatabase(sample.id, level, name);
+    expect(await find('acme')).toBeUndefined();
+    const many = Array.from({ length: 5001 }, (_, index) => `client_${index}`);
+    const clientDatabases = { DATABASE: ['acme', 'Müller', ...many], MULTI_DATABASE: ['schema'] };
+    await saveSync(sample.id, { tables, clientDatabases }, at(10));
+    for (const name of ['acme', 'Müller', 'client_5000']) expect(await find(name)).toBe(name);
+    expect(await find('schema', 'MULTI_DATABASE')).toBe('schema');
+    for (const name of ['ACME', 'acme ', 'acmé', 'müller', 'acm_', '%', '', 'schema', 'acme\0']) {
+      expect(await find(name)).toBeUndefined();
+    }
+    expect(await find('acme', 'MULTI_DATABASE')).toBeUndefined();
+    expect(await findClientDatabase(other.id, 'DATABASE', 'acme')).toBeUndefined();
+    await saveSync(sample.id, found([]), at(5));
+    expect(await find('acme')).toBe('acme');
+    await saveSync(sample.id, found([]), at(11));
+    expect(await find('acme')).toBeUndefined();
+  });
+
   it('keeps what was found, and the latest of it', async () => {
     const sample = datasourceSample();
     await store().datasources.insert(sample);
     expect(await store().datasources.findTables(sample.id)).toBeUndefined();
-    await store().datasources.saveTables(sample.id, tables, at(10));
+    await store().datasources.saveSync(sample.id, found(tables), at(10));
     expect(await store().datasources.findTables(sample.id)).toEqual(tables);
-    await store().datasources.saveTables(sample.id, [], at(5));
+    await store().datasources.saveSync(sample.id, found([]), at(5));
     expect(await store().datasources.findTables(sample.id)).toEqual(tables);
     expect((await store().datasources.findById(sample.id))?.syncedAt).toEqual(at(10));
-    await store().datasources.saveTables(sample.id, [], at(10));
+    await store().datasources.saveSync(sample.id, found([]), at(10));
     expect(await store().datasources.findTables(sample.id)).toEqual([]);
     await store().datasources.update({ ...sample, syncedAt: at(20) });
     expect(await store().datasources.findTables(sample.id)).toEqual([]);

@@ -36,14 +36,21 @@ const statements = [
   "INSERT INTO sales VALUES (1,'a','s1'), (2,'a','s1'), (3,'a','s2'), (4,'a','s3'), (5,'a',NULL), (6,'b','s1')",
   'CREATE TABLE shops (code VARCHAR, state VARCHAR)',
   "INSERT INTO shops VALUES ('s1','CA'), ('s2','NV'), ('s3','NY')",
+  'CREATE TABLE visits (day DATE, client VARCHAR, shop VARCHAR)',
+  `INSERT INTO visits VALUES ('2023-11-01','a','s1'), ('2023-11-15','a','s1'), ('2023-11-30','a','s2'), ('2023-11-30','b','s1'),
+    ('2023-12-01','a','s1'), ('2023-12-31','a','s2'), ('2023-10-31','a','s1'), ('2024-01-01','b','s1')`,
 ];
 
 const tables = [
   table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
   table('sales', { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),
   table('shops', { code: 'VARCHAR', state: 'VARCHAR' }),
+  table('visits', { day: 'DATE', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),
 ];
-const relationships = [relationship('sales.shop', 'shops.code', 'LEFT JOIN')];
+const relationships = [
+  relationship('sales.shop', 'shops.code', 'LEFT JOIN'),
+  relationship('visits.shop', 'shops.code', 'LEFT JOIN'),
+];
 
 /** One row with the number of sales. */
 export const salesCount: MetricDefinition = metric('sales', {

@@ -1,11 +1,11 @@
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
+import { basename, dirname, extname } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../../domain/organization.js';
 import {
   catalogTimeoutMs,
-  connectionsPerDatabase,
-  type Database,
   type OpenDatabase,
+  type OpenedDatabase,
   type ResultTable,
   refuseConnection,
   refuseLate,
@@ -14,8 +14,9 @@ import {
   textOf,
 } from '../database.js';
 import { createLimiter } from '../limiter.js';
+import type { Ask } from '../schema.js';
 import { duckDbDialect } from './dialect.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
 import { cellOf, dataTypeOf } from './values.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
@@ -29,6 +30,17 @@ const lockedDown: Readonly<Record<string, string>> = {
   allow_community_extensions: 'false',
   lock_configuration: 'true',
 };
+
+/** Files beside the datasource's own that end as it does, by their names without that end. */
+const listNeighbours = async (path: string): Promise<readonly string[]> => {
+  const end = extname(path);
+  if (end === '') return [];
+  const files = (await readdir(dirname(path))).filter((file) => extname(file) === end && file !== basename(path));
+  return files.map((file) => basename(file, end)).sort();
+};
+
+/** So that one datasource's questions leave room for another's. */
+export const connectionsPerFile = 3;
 
 /** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
 export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options) => {
@@ -51,15 +63,19 @@ const connect = async (
   instance: DuckDBInstance,
   datasource: DuckDbSource,
   { log, timeoutMs }: Parameters<typeof openDuckDb>[1],
-): Promise<Database> => {
+): Promise<OpenedDatabase> => {
   const connections: DuckDBConnection[] = [];
-  for (let count = 0; count < connectionsPerDatabase; count += 1) connections.push(await instance.connect());
+  for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
   const pool = createLimiter(connections);
-  const ask = (sql: string) =>
-    pool.use(async (connection) => (await runTimed(connection, { sql, parameters: [] }, catalogTimeoutMs)).rows);
+  const ask: Ask = (sql, parameters = []) =>
+    pool.use(async (connection) => (await runTimed(connection, { sql, parameters }, catalogTimeoutMs)).rows);
   return {
-    catalog: await readCatalog(ask),
     dialect: duckDbDialect,
+    readCatalog: (schemas) => readCatalog(ask, schemas),
+    listClientDatabases: async () => ({
+      DATABASE: await listNeighbours(datasource.path),
+      MULTI_DATABASE: await readClientSchemas(ask),
+    }),
     describe: () => readSourceTables(ask),
     run: (statement) =>
       runLogged(() => pool.use((connection) => runTimed(connection, statement, timeoutMs)), datasource, log),

@@ -1,44 +1,44 @@
 import type { Connection, FieldPacket, QueryError } from 'mysql2/promise';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
-import { Refusal } from '../../domain/refusal.js';
+import { clientOf } from '../../domain/tenant.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import {
-  catalogTimeoutMs,
-  connectionsPerDatabase,
-  type OpenDatabase,
-  type ResultTable,
-  runLogged,
-  type Statement,
-  textOf,
-} from '../database.js';
+import { forCatalog, type OpenDatabase, type ResultTable, runLogged, type Statement, textOf } from '../database.js';
 import { refuseQuery } from '../refuse.js';
+import type { Ask } from '../schema.js';
 import { createMysqlDialect } from './dialect.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 import { cellOf, dataTypeOf } from './values.js';
 
 type MysqlSource = Datasource & ServerConnection;
 type Server = { readonly connection: Connection; readonly isMariaDb: boolean };
 
 /** MySQL and MariaDB. */
-export const openMysql: OpenDatabase<MysqlSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
-  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
-  const ask = (sql: string) =>
-    connections.use(async (server) => (await runStatement(server, { sql, parameters: [] })).rows, catalogTimeoutMs);
+export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
+  const { log, timeoutMs, connectTimeoutMs } = options;
+  const connections = createConnections(createDriver(datasource, connectTimeoutMs), options.connections, options.seats);
+  const ask: Ask = (sql, parameters = []) =>
+    connections.use(async (server) => (await runStatement(server, { sql, parameters })).rows, forCatalog);
+  const told = <R>(work: Promise<R>): Promise<R> =>
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+  let isMariaDb: boolean;
   try {
-    const isMariaDb = await connections.use(async (server) => server.isMariaDb, catalogTimeoutMs);
-    return {
-      catalog: await readCatalog(ask),
-      dialect: createMysqlDialect({ isMariaDb }),
-      describe: () => readSourceTables(ask),
-      run: (statement) =>
-        runLogged(() => connections.use((server) => runStatement(server, statement), timeoutMs), datasource, log),
-      close: connections.close,
-    };
+    isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forCatalog));
   } catch (cause) {
     await connections.close();
-    return refuseFault(datasource.name, cause instanceof Refusal ? cause.cause : cause, faults);
+    throw cause;
   }
+  return {
+    dialect: createMysqlDialect({ isMariaDb }),
+    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
+    describe: (databases) => readSourceTables(ask, databases),
+    listClientDatabases: () => readClientDatabases(ask),
+    run: (statement, tenant) => {
+      const settings = { timeoutMs, client: clientOf(tenant) };
+      return runLogged(() => connections.use((server) => runStatement(server, statement), settings), datasource, log);
+    },
+    close: connections.close,
+  };
 };
 
 const faults: Parameters<typeof refuseFault>[2] = new Map([
@@ -52,9 +52,9 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
 
 const createDriver = (source: MysqlSource, connectTimeoutMs: number): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async ({ connection, isMariaDb }, timeoutMs) => {
+  begin: async ({ connection, isMariaDb }, { timeoutMs }) => {
     const own = isMariaDb
-      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}`
+      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}, optimizer_switch = 'subquery_cache=off', join_cache_level = 4`
       : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
     await connection.query(`${settings}, ${own}`);
     await connection.query('START TRANSACTION READ ONLY');
@@ -69,7 +69,9 @@ const createDriver = (source: MysqlSource, connectTimeoutMs: number): Driver<Ser
 /**
  * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
  * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
- * ended by a statement that defines tables; what comes after it only reads too.
+ * ended by a statement that defines tables; what comes after it only reads too. MariaDB remembers what a subquery answered by the outer
+ * column's own collation, and so would take what it found for `acme` as the answer for `ACME`; and it joins what has no index by comparing every row with
+ * every other (46 s for what takes 0.3), unless it may hash.
  */
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;

@@ -1,40 +1,53 @@
 import type { Cell } from '../../domain/ports.js';
-import type { SourceTable } from '../../domain/source-schema.js';
+import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, type SourceKey } from '../schema.js';
 import { otherType, type SqlType } from '../sql-type.js';
 
-/** The database itself: on MySQL it is the schema. */
-const columnsQuery = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
-FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`;
+/** The server's own, whose tables are no datasource's. */
+const systemDatabases = `('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo')`;
+
+/** The database that is connected to, or these: on MySQL the database is the schema. Names are compared without case here, exactly where they are looked up. */
+const among = (databases: readonly string[], isOwnToo: boolean): string => {
+  const own = isOwnToo ? 'TABLE_SCHEMA = DATABASE()' : '';
+  const named = databases.length === 0 ? '' : `TABLE_SCHEMA IN (${databases.map(() => '?').join(', ')})`;
+  const either = [own, named].filter((text) => text !== '').join(' OR ');
+  return `(${either === '' ? 'FALSE' : either}) AND TABLE_SCHEMA NOT IN ${systemDatabases}`;
+};
+
+const columnsQuery = (where: string): string => `SELECT
+  TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
+FROM information_schema.COLUMNS WHERE ${where} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`;
 
 /** A key of prefixes or of expressions says nothing of whole columns. */
-const uniqueQuery = `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
-WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`;
+const uniqueQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART
+FROM information_schema.STATISTICS WHERE ${where} AND NON_UNIQUE = 0
+ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`;
 
-const foreignQuery = `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME,
+const foreignQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME,
   REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
-FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
-ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
+FROM information_schema.KEY_COLUMN_USAGE WHERE ${where} AND REFERENCED_TABLE_NAME IS NOT NULL
+ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
 
-/** The types of the database's own tables; those of other databases, the system's among them, are not there. */
-export const readCatalog = async (ask: Ask): Promise<Catalog> => {
-  const rows = await ask(columnsQuery);
+/** The types of the tables of these databases; null: of the one that is connected to. Those of the system are never there. */
+export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
+  const where = among(databases ?? [], databases === null);
+  const rows = await ask(columnsQuery(where), databases ?? []);
   const columns = rows.map(([schema, table, column, columnType, , datatype, collation]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
     type: parseMysqlType(String(datatype), String(columnType), collation ?? null),
   }));
-  return createCatalog(String(rows[0]?.[0] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
 };
 
-export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
-  const columns = await ask(columnsQuery);
-  const unique = groupKeys(await ask(uniqueQuery))
-    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
-    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
-  const foreign = groupKeys(await ask(foreignQuery)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
+/** Of the database that is connected to, and of these. */
+export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
+  const where = among(databases, true);
+  const columns = await ask(columnsQuery(where), databases);
+  const unique = await readUniqueKeys(ask, where, databases);
+  const foreign = groupKeys(await ask(foreignQuery(where), databases)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
   return buildSourceTables(
     columns.map(([schema, table, column, datatype, isNullable]) => [
       schema ?? null,
@@ -45,6 +58,19 @@ export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]
     ]),
     [...unique, ...foreign],
   );
+};
+
+const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> =>
+  groupKeys(await ask(uniqueQuery(where), databases))
+    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
+    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
+
+/** At either level a client has another database of the server. */
+export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {
+  const rows = await ask(`SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
+    WHERE SCHEMA_NAME NOT IN ${systemDatabases} AND SCHEMA_NAME <> DATABASE() ORDER BY 1`);
+  const names = rows.map(([name]) => String(name));
+  return { DATABASE: names, MULTI_DATABASE: names };
 };
 
 type Row = readonly Cell[];

@@ -1,41 +1,41 @@
 import type { Client, DatabaseError, QueryArrayResult } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
-import { Refusal } from '../../domain/refusal.js';
+import { clientOf } from '../../domain/tenant.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import {
-  catalogTimeoutMs,
-  connectionsPerDatabase,
-  type OpenDatabase,
-  type ResultTable,
-  runLogged,
-  type Statement,
-  textOf,
-} from '../database.js';
+import { forCatalog, type OpenDatabase, type ResultTable, runLogged, type Statement, textOf } from '../database.js';
 import { refuseQuery } from '../refuse.js';
+import type { Ask } from '../schema.js';
 import { postgresDialect } from './dialect.js';
-import { readCatalog, readSourceTables } from './schema.js';
+import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 import { cellOf, dataTypeOf } from './values.js';
 
 type PostgresSource = Datasource & ServerConnection;
 
-export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, { log, timeoutMs, connectTimeoutMs }) => {
-  const connections = createConnections(createDriver(datasource, connectTimeoutMs), connectionsPerDatabase);
-  const ask = (sql: string) =>
-    connections.use(async (client) => (await runStatement(client, { sql, parameters: [] })).rows, catalogTimeoutMs);
+export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
+  const { log, timeoutMs, connectTimeoutMs } = options;
+  const connections = createConnections(createDriver(datasource, connectTimeoutMs), options.connections, options.seats);
+  const ask: Ask = (sql, parameters = []) =>
+    connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
+  const told = <R>(work: Promise<R>): Promise<R> =>
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
   try {
-    return {
-      catalog: await readCatalog(ask),
-      dialect: postgresDialect,
-      describe: () => readSourceTables(ask),
-      run: (statement) =>
-        runLogged(() => connections.use((client) => runStatement(client, statement), timeoutMs), datasource, log),
-      close: connections.close,
-    };
+    await told(connections.use(async () => {}, forCatalog));
   } catch (cause) {
     await connections.close();
-    return refuseFault(datasource.name, cause instanceof Refusal ? cause.cause : cause, faults);
+    throw cause;
   }
+  return {
+    dialect: postgresDialect,
+    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
+    describe: () => readSourceTables(ask),
+    listClientDatabases: () => readClientDatabases(ask, datasource),
+    run: (statement, tenant) => {
+      const settings = { timeoutMs, client: clientOf(tenant) };
+      return runLogged(() => connections.use((client) => runStatement(client, statement), settings), datasource, log);
+    },
+    close: connections.close,
+  };
 };
 
 const faults: Parameters<typeof refuseFault>[2] = new Map([
@@ -48,9 +48,9 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
 
 const createDriver = (source: PostgresSource, connectTimeoutMs: number): Driver<Client> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async (client, timeoutMs) => {
+  begin: async (client, { timeoutMs, client: clientId }) => {
     await client.query('BEGIN READ ONLY');
-    await client.query(settings, [String(timeoutMs)]);
+    await client.query(settings, [String(timeoutMs), storable(clientId)]);
   },
   restore: async (client) => {
     await client.query('ROLLBACK');
@@ -64,8 +64,12 @@ const createDriver = (source: PostgresSource, connectTimeoutMs: number): Driver<
   isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
 });
 
-/** For the transaction alone, so that neither a role's settings nor another question's reach this one. */
-const settings = `SELECT set_config('statement_timeout', $1, true), set_config('timezone', 'UTC', true),
+/**
+ * For the transaction alone, so that neither a role's settings nor another question's reach this one, also where a pooler gives each
+ * transaction another connection. The client is told to row-level security policies of the database's own: the second wall.
+ */
+const settings = `SELECT set_config('statement_timeout', $1, true), set_config('guestlist.client_id', $2, true),
+  set_config('timezone', 'UTC', true),
   set_config('datestyle', 'ISO, YMD', true), set_config('extra_float_digits', '1', true),
   set_config('standard_conforming_strings', 'on', true), set_config('bytea_output', 'hex', true)`;
 

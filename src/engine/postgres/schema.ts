@@ -1,7 +1,7 @@
 import type { Cell } from '../../domain/ports.js';
-import type { SourceTable } from '../../domain/source-schema.js';
+import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { otherType, type SqlType } from '../sql-type.js';
 import { inexact } from './dialect.js';
 
@@ -10,7 +10,9 @@ const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'infor
   AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
 
 /** A domain has the type that it is made of. */
-const columnsQuery = `SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+const columnsQuery = (
+  extra = '',
+): string => `SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
   NOT (a.attnotnull OR (t.typtype = 'd' AND t.typnotnull)), current_database()::text,
   CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
     THEN b.typname::text ELSE '' END,
@@ -22,7 +24,7 @@ JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
 LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
-WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable}
+WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable} ${extra}
 ORDER BY n.nspname, c.relname, a.attnum`;
 
 const namesOf = (relation: string, numbers: string, most: string): string =>
@@ -32,12 +34,14 @@ const namesOf = (relation: string, numbers: string, most: string): string =>
     WHERE listed.position <= ${most})`;
 
 /** Unique indexes count, made by a constraint or not; one of some rows or of expressions does not. */
-const keysQuery = `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
+const keysQuery = (
+  extra = '',
+): string => `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
   ${namesOf('i.indrelid', 'i.indkey', 'i.indnkeyatts')} AS names, NULL, NULL, NULL
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable}
+WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable} ${extra}
 UNION ALL
 SELECT n.nspname::text, c.relname::text, 'FOREIGN KEY', ${namesOf('k.conrelid', 'k.conkey', 'cardinality(k.conkey)')},
   fn.nspname::text, f.relname::text, ${namesOf('k.confrelid', 'k.confkey', 'cardinality(k.confkey)')}
@@ -46,35 +50,66 @@ JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
 JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
-WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable}
+WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
 ORDER BY 1, 2, 3, names`;
 
-/** The types of every readable table, of all schemas but the system's own. */
-export const readCatalog = async (ask: Ask): Promise<Catalog> => {
-  const rows = await ask(columnsQuery);
+/** The types of every readable table of these schemas; null: of all but the system's own. */
+export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
+  const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
+  const values = schemas === null ? [] : [schemas];
+  const rows = await ask(columnsQuery(within), values);
   const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
     type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
 };
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
-  const columns = await ask(columnsQuery);
-  const keys = await ask(keysQuery);
-  return buildSourceTables(
-    columns,
-    keys.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
-      schemaName: String(schema),
-      tableName: String(table),
-      kind: String(kind),
-      columns: namesIn(names),
-      references: { schemaName: String(referencedSchema), tableName: String(referenced) },
-      referencedColumns: namesIn(referencedNames),
-    })),
-  );
+  const columns = await ask(columnsQuery());
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
+};
+
+const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
+  rows.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(referencedSchema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
+
+/** Databases that hosts of PostgreSQL keep for themselves beside `postgres`. */
+const hostsOwn = ['postgres', 'rdsadmin', 'cloudsqladmin', 'alloydbadmin', 'azure_maintenance', 'azure_sys'];
+
+const databasesQuery = `SELECT datname::text FROM pg_catalog.pg_database
+WHERE datallowconn AND NOT datistemplate AND datname !~ '^template[01]$' AND datname <> ALL (CAST($1 AS text[]))
+  AND datname <> current_database() AND has_database_privilege(oid, 'CONNECT') ORDER BY 1`;
+
+/** Schemas of the metadata are nobody's, whatever database they are found in. */
+const schemasQuery = `SELECT nspname::text FROM pg_catalog.pg_namespace
+WHERE nspname !~ '^pg_' AND nspname <> ALL (CAST($1 AS text[])) AND has_schema_privilege(oid, 'USAGE') ORDER BY 1`;
+
+/** A client has another database of the server, or a schema of the datasource's. */
+export const readClientDatabases = async (
+  ask: Ask,
+  { database, schema }: { readonly database: string; readonly schema: string | null },
+): Promise<ClientDatabases> => {
+  const names = async (query: string, without: readonly string[]): Promise<readonly string[]> =>
+    (await ask(query, [without])).map(([name]) => String(name));
+  return {
+    DATABASE: await names(databasesQuery, [...hostsOwn, database]),
+    MULTI_DATABASE: await names(schemasQuery, [
+      'public',
+      'information_schema',
+      'guestlist',
+      'guestlist_gateway',
+      ...(schema === null ? [] : [schema]),
+    ]),
+  };
 };
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([

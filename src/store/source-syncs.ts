@@ -1,0 +1,61 @@
+/** What the latest look at each datasource found. */
+import type { Kysely } from 'kysely';
+import type { DatasourceStore } from '../domain/ports.js';
+import type { ClientDatabases, ClientLevel } from '../domain/source-schema.js';
+import type { ClientDatabase } from '../domain/tenant.js';
+import { jsonb } from './document.js';
+import type { Tables } from './tables.js';
+
+const rowsPerInsert = 5000;
+
+const replaceClientDatabases = async (
+  db: Kysely<Tables>,
+  datasourceId: string,
+  found: ClientDatabases,
+): Promise<void> => {
+  await db.deleteFrom('client_databases').where('datasource_id', '=', datasourceId).execute();
+  const rows = (Object.keys(found) as ClientLevel[]).flatMap((level) =>
+    found[level].map((name) => ({ datasource_id: datasourceId, level, name })),
+  );
+  for (let start = 0; start < rows.length; start += rowsPerInsert) {
+    await db
+      .insertInto('client_databases')
+      .values(rows.slice(start, start + rowsPerInsert))
+      .execute();
+  }
+};
+
+export const createSourceSyncs = (
+  db: Kysely<Tables>,
+): Pick<DatasourceStore, 'saveSync' | 'findTables' | 'findClientDatabase'> => ({
+  saveSync: async (datasourceId, { tables, clientDatabases }, syncedAt) => {
+    const { numUpdatedRows } = await db
+      .updateTable('datasources')
+      .set({ source_tables: jsonb(tables), synced_at: syncedAt })
+      .where('id', '=', datasourceId)
+      .where((eb) => eb.or([eb('synced_at', 'is', null), eb('synced_at', '<=', syncedAt)]))
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) await replaceClientDatabases(db, datasourceId, clientDatabases);
+  },
+  findTables: async (datasourceId) => {
+    const row = await db
+      .selectFrom('datasources')
+      .select('source_tables')
+      .where('id', '=', datasourceId)
+      .executeTakeFirst();
+    return row?.source_tables ?? undefined;
+  },
+  findClientDatabase: async (datasourceId, level, name) => {
+    // No PostgreSQL holds NUL, and no database is named so.
+    if (name.includes('\0')) return undefined;
+    const row = await db
+      .selectFrom('client_databases')
+      .select('name')
+      .where('datasource_id', '=', datasourceId)
+      .where('level', '=', level)
+      .where('name', '=', name)
+      .executeTakeFirst();
+    // The one place where the brand is given.
+    return row?.name as ClientDatabase | undefined;
+  },
+});

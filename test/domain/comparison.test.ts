@@ -1,0 +1,155 @@
+import { describe, expect, it, test } from 'vitest';
+import { earlierQuestion } from '../../src/domain/comparison.js';
+import type { Condition, Predicate } from '../../src/domain/filter.js';
+import type { Comparison, VisualDefinition } from '../../src/domain/metric.js';
+import { movePeriods } from '../../src/domain/period.js';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+
+describe('a date some periods away', () => {
+  it.each([
+    ['2024-03-15', 'day', -1, '2024-03-14'],
+    ['2024-03-01', 'day', -1, '2024-02-29'],
+    ['2024-03-15', 'week', -2, '2024-03-01'],
+    ['2024-03-15', 'month', -1, '2024-02-15'],
+    ['2024-03-31', 'month', -1, '2024-02-29'],
+    ['2023-03-31', 'month', -1, '2023-02-28'],
+    ['2024-01-31', 'month', 1, '2024-02-29'],
+    ['2024-05-31', 'quarter', -1, '2024-02-29'],
+    ['2024-02-29', 'year', -1, '2023-02-28'],
+    ['2024-02-29', 'year', -4, '2020-02-29'],
+    ['2024-01-15', 'month', -13, '2022-12-15'],
+    ['2024-03-15', 'hour', -1, '2024-03-14T23:00:00'],
+    ['2024-03-15T00:00:00', 'minute', -1, '2024-03-14T23:59:00'],
+    ['2024-03-31T10:20:30.5', 'month', -1, '2024-02-29T10:20:30.5'],
+    ['2024-03-15 10:20', 'day', 1, '2024-03-16T10:20:00'],
+    ['0050-01-01', 'year', -1, '0049-01-01'],
+  ] as const)('%s by %s x %i is %s', (text, period, count, expected) => {
+    expect(movePeriods(text, period, count)).toBe(expected);
+  });
+
+  it.each([
+    ['2024-04-01', '2024-03-01'],
+    ['2024-03-31', '2024-03-01'],
+    ['2024-03-30', '2024-03-01'],
+    ['2024-03-29', '2024-02-29'],
+    ['2024-03-31T12:00:00', '2024-03-01T00:00:00'],
+  ])('the end %s that a range leaves out is %s a month earlier', (text, expected) => {
+    expect(movePeriods(text, 'month', -1, true)).toBe(expected);
+  });
+
+  it.each(['', 'x', '2024-02-30', '2024-13-01', '24-01-01', '2024-01-01T25:00:00', '2024-01-01T10:00:00Z'])(
+    'of %j there is none',
+    (text) => {
+      expect(movePeriods(text, 'day', 1)).toBeUndefined();
+    },
+  );
+
+  it('outside of four digits there is none', () => {
+    expect(movePeriods('0001-01-01', 'day', -1)).toBeUndefined();
+    expect(movePeriods('9999-12-31', 'day', 1)).toBeUndefined();
+  });
+});
+
+const column = (columnName: string) => ({ schemaName: 'main', tableName: 'sales', columnName });
+const on = (columnName: string, predicate: Predicate): Condition => ({ column: column(columnName), predicate });
+const march: Predicate = { kind: 'range', from: '2024-03-01', to: '2024-04-01', toIsExclusive: true };
+const february: Predicate = { kind: 'range', from: '2024-02-01', to: '2024-03-01', toIsExclusive: true };
+const monthEarlier: Comparison = { column: column('day'), grain: 'month', periods: 1 };
+
+const definition: VisualDefinition = {
+  kind: 'visual',
+  chart: { type: 'singleValue' },
+  from: { schemaName: 'main', tableName: 'sales' },
+  dimensions: [],
+  measures: [{ name: 'n', aggregate: 'COUNT' }],
+  comparison: monthEarlier,
+  filters: [],
+  rlsVariables: [],
+  underlying: [],
+  drillPath: [],
+  sort: [],
+  limit: null,
+};
+
+const ask = (
+  conditions: readonly Condition[],
+  movable: readonly Condition[] = conditions,
+  parts: Partial<VisualDefinition> = {},
+) =>
+  earlierQuestion({
+    definition: { ...definition, ...parts },
+    conditions,
+    movable,
+    timezone: null,
+    sort: null,
+    limit: 5,
+    offset: 2,
+  } as unknown as MetricQuestion);
+
+describe('the earlier question', () => {
+  test('has the range of the column earlier, and every other condition as it is', () => {
+    const state = on('state', { kind: 'oneOf', values: ['CA'] });
+    const other = on('paid', march);
+    const earlier = ask([on('day', march), state, other]);
+    expect(earlier?.measure).toBe('n');
+    expect(earlier?.question.conditions).toEqual([on('day', february), state, other]);
+    expect(earlier?.question).toMatchObject({ sort: null, limit: null, offset: 0 });
+  });
+
+  test('leaves what the token enforces where it is, on the same column too', () => {
+    const enforced = on('day', { kind: 'range', from: '2024-02-15', to: null, toIsExclusive: true });
+    const chosen = on('day', march);
+    expect(ask([enforced, chosen], [chosen])?.question.conditions).toEqual([enforced, on('day', february)]);
+    // An equal condition of the guest's is another one.
+    expect(ask([enforced], [{ ...enforced }])).toBeUndefined();
+  });
+
+  test.each<readonly [string, Predicate, Predicate]>([
+    [
+      'a comparison',
+      { kind: 'compare', operator: '>=', value: '2024-03-31' },
+      { kind: 'compare', operator: '>=', value: '2024-02-29' },
+    ],
+    [
+      'an open end',
+      { kind: 'compare', operator: '<', value: '2024-03-31' },
+      { kind: 'compare', operator: '<', value: '2024-03-01' },
+    ],
+    [
+      'days',
+      { kind: 'oneOf', values: ['2024-03-01', '2024-03-30'] },
+      { kind: 'oneOf', values: ['2024-02-01', '2024-02-29'] },
+    ],
+    [
+      'a range of one end',
+      { kind: 'range', from: '2024-03-05', to: null, toIsExclusive: true },
+      { kind: 'range', from: '2024-02-05', to: null, toIsExclusive: true },
+    ],
+    [
+      'an end that is part of it',
+      { kind: 'range', from: '2024-03-01', to: '2024-03-31', toIsExclusive: false },
+      { kind: 'range', from: '2024-02-01', to: '2024-02-29', toIsExclusive: false },
+    ],
+  ])('moves %s', (_, given, expected) => {
+    expect(ask([on('day', given)])?.question.conditions).toEqual([on('day', expected)]);
+  });
+
+  test('moves what the metric’s own where says of the column', () => {
+    const paid = on('paid', { kind: 'isNotNull' });
+    const where = { any: [{ all: [on('day', march), paid] }, on('state', { kind: 'isNull' })] };
+    const moved = ask([], [], { where })?.question.definition;
+    expect(moved).toMatchObject({ where: { any: [{ all: [on('day', february), paid] }, where.any[1]] } });
+  });
+
+  test.each<readonly [string, Parameters<typeof ask>]>([
+    ['no condition on the column', [[on('paid', march)]]],
+    ['a condition that bounds nothing', [[on('day', { kind: 'isNotNull' })]]],
+    ['a value that is no date', [[on('day', { kind: 'compare', operator: '=', value: 20240301 })]]],
+    ['a date before all calendars', [[on('day', { kind: 'compare', operator: '>', value: '0001-01-01' })]]],
+    ['groups', [[on('day', march)], undefined, { dimensions: [{ name: 'd', column: column('state') }] }]],
+    ['no comparison', [[on('day', march)], undefined, { comparison: undefined }]],
+    ['no measure', [[on('day', march)], undefined, { measures: [] }]],
+  ])('there is none with %s', (_, given) => {
+    expect(ask(...given)).toBeUndefined();
+  });
+});

@@ -1,0 +1,115 @@
+/** PostgreSQL's own row-level security, told of the client by each question: it holds by itself, with the engine's wall taken away here. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Datasource } from '../../src/domain/organization.js';
+import type { TenantScope } from '../../src/domain/tenant.js';
+import { compile } from '../../src/engine/compile.js';
+import { createDatabases, type Databases } from '../../src/engine/databases.js';
+import type { SecuredPlan } from '../../src/engine/plan.js';
+import { plan } from '../../src/engine/planning.js';
+import { resolve } from '../../src/engine/resolve.js';
+import { secure } from '../../src/engine/secure.js';
+import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
+import { postgresAt } from './places.js';
+import { columnRef, datamart, metric, question, relationship, scopeOf, table } from './world.js';
+
+const role = `wall_${randomUUID().slice(0, 8)}`;
+const password = randomUUID();
+
+/** As the README says it. */
+const wall = [
+  'ALTER TABLE main.sales ENABLE ROW LEVEL SECURITY',
+  'ALTER TABLE main.sales FORCE ROW LEVEL SECURITY',
+  `CREATE POLICY guestlist ON main.sales FOR SELECT USING (client = nullif(current_setting('guestlist.client_id', true), ''))`,
+  `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`,
+  `GRANT USAGE ON SCHEMA main TO ${role}`,
+  `GRANT SELECT ON ALL TABLES IN SCHEMA main TO ${role}`,
+];
+const statements = [
+  'CREATE SCHEMA main',
+  'CREATE TABLE main.sales (client text, shop text, amount bigint)',
+  `INSERT INTO main.sales VALUES ('acme', 's1', 1), ('acme', 's2', 2), ('ACME', 's1', 4), ('globex', 's1', 8), (NULL, 's1', 16), ('', 's1', 32)`,
+  'CREATE TABLE main.shops (code text, state text)',
+  `INSERT INTO main.shops VALUES ('s1', 'CA'), ('s2', 'NV')`,
+  ...wall,
+];
+
+const mart = datamart({
+  tables: [
+    table('sales', { client: 'VARCHAR', shop: 'VARCHAR', amount: 'BIGINT' }, 'client'),
+    table('shops', { code: 'VARCHAR', state: 'VARCHAR' }),
+  ],
+  relationships: [relationship('shops.code', 'sales.shop', 'LEFT JOIN', 'OneToMany')],
+});
+const amount = { name: 'n', aggregate: 'SUM', column: columnRef('sales.amount') } as const;
+const definition = metric('sales', { measures: [amount] });
+
+/** The type says that no such plan is made: the tests make one all the same. */
+const withoutFirstWall = (secured: SecuredPlan): SecuredPlan =>
+  ({ ...secured, leaves: secured.leaves.map((leaf) => ({ ...leaf, tenant: null })) }) as SecuredPlan;
+
+describe.runIf(await isPostgresThere())('the second wall', () => {
+  let database: OwnDatabase;
+  let databases: Databases;
+  const log = { warn: () => undefined, error: () => undefined };
+
+  const asReader = (url: string): Datasource => {
+    const own = new URL(url);
+    own.username = role;
+    own.password = password;
+    return postgresAt(own.href);
+  };
+  const sumOf = (datasource: Datasource, tenant: TenantScope, breach = withoutFirstWall): Promise<unknown> =>
+    databases.use(datasource, null, async ({ catalog, dialect, run }) => {
+      const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', definition), definition };
+      const planned = plan(resolve(asked, catalog), { kind: 'answer', question: asked });
+      const secured = secure(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog });
+      const { rows } = await run(compile(breach(secured), dialect).page, tenant);
+      return rows.flat()[0];
+    });
+
+  beforeAll(async () => {
+    database = await createOwnDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+    databases = createDatabases({ log, assertReachable: async () => {} });
+  }, 60_000);
+  afterAll(async () => {
+    await databases?.close();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`DROP OWNED BY ${role}`);
+    await client.query(`DROP ROLE ${role}`);
+    await client.end();
+    await database.drop();
+  });
+
+  it('the first is really gone in these tests: who passes policies by sees every row', async () => {
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'))).toBe(63);
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (secured) => secured)).toBe(3);
+  });
+
+  it('holds by itself, for each client its own rows', async () => {
+    const reader = asReader(database.url);
+    const asked = ['acme', 'globex', 'ACME', 'nobody', "' OR true --"].flatMap((client) => [client, client]);
+    const sums = await Promise.all(asked.map((client) => sumOf(reader, scopeOf(mart, client))));
+    expect(sums).toEqual([3, 3, 8, 8, 4, 4, null, null, null, null]);
+  });
+
+  it('shows an untenanted question no client’s rows', async () => {
+    expect(await sumOf(asReader(database.url), { kind: 'untenanted' })).toBeNull();
+  });
+
+  it('lets nobody’s rows through outside of a question', async () => {
+    const own = new URL(database.url);
+    own.username = role;
+    own.password = password;
+    const client = new pg.Client({ connectionString: own.href });
+    await client.connect();
+    expect((await client.query('SELECT * FROM main.sales')).rows).toEqual([]);
+    await client.end();
+  });
+});

@@ -1,0 +1,104 @@
+/** PgBouncer before the tests' PostgreSQL, in transaction mode: each transaction gets any of few connections to the server. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const program = '/usr/sbin/pgbouncer';
+
+export type Pooler = {
+  /** The same database, by way of the pooler. */
+  readonly at: (url: string) => string;
+  readonly stop: () => Promise<void>;
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+
+/** Whoever connects is the tests' own user: the pooler's own authentication is not what is tested. */
+const configOf = (target: URL, port: number, poolSize: number, databases: readonly string[]): string => {
+  const host = `host=${target.hostname} port=${target.port === '' ? '5432' : target.port}`;
+  const user = `user=${decodeURIComponent(target.username)}`;
+  const password = target.password === '' ? '' : ` password=${decodeURIComponent(target.password)}`;
+  return [
+    '[databases]',
+    ...databases.map((line) => `${line} ${host} ${user}${password}`),
+    `* = ${host} ${user}${password}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'unix_socket_dir =',
+    'auth_type = any',
+    'pool_mode = transaction',
+    `default_pool_size = ${poolSize}`,
+    'max_client_conn = 200',
+    // It does not run as root.
+    ...(process.getuid?.() === 0 ? ['user = postgres'] : []),
+    '',
+  ].join('\n');
+};
+
+const isUp = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const lines: string[] = [];
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`pgbouncer ended: ${lines.join('\n')}`)));
+    const { stderr } = child;
+    if (stderr === null) throw new Error('pgbouncer has no output');
+    createInterface({ input: stderr }).on('line', (line) => {
+      lines.push(line);
+      if (line.includes('process up')) resolve();
+    });
+  });
+
+/** Whether it is installed. Says so loudly where it is not; where CI is set, that is a failure. */
+export const isPgBouncerThere = async (): Promise<boolean> => {
+  const child = spawn(program, ['--version'], { stdio: 'ignore' });
+  const isThere = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+  });
+  if (isThere) return true;
+  const message = `NO PGBOUNCER at ${program} (Debian's package pgbouncer)`;
+  if (process.env.CI === 'true') throw new Error(message);
+  console.warn(`${message}: ITS TESTS ARE SKIPPED`);
+  return false;
+};
+
+/** `databases`: lines such as `name = dbname=other`, for names that lead elsewhere. */
+export const startPgBouncer = async (
+  url: string,
+  poolSize: number,
+  databases: readonly string[] = [],
+): Promise<Pooler> => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-pgbouncer-'));
+  const file = join(folder, 'pgbouncer.ini');
+  const port = await freePort();
+  await writeFile(file, configOf(new URL(url), port, poolSize, databases));
+  await chmod(folder, 0o755);
+  const child = spawn(program, [file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  await isUp(child);
+  return {
+    at: (address) => {
+      const own = new URL(address);
+      own.hostname = '127.0.0.1';
+      own.port = String(port);
+      return own.href;
+    },
+    stop: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

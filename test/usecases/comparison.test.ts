@@ -1,0 +1,102 @@
+/** The earlier value is read under everything that binds the present one. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+import { updateEmbed } from '../../src/usecases/embed-settings.js';
+import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
+import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
+import { queryMetric } from '../../src/usecases/metrics.js';
+import { columnRef, metric } from '../engine/world.js';
+import { createWorld, type World } from './world.js';
+
+const day = columnRef('visits.day');
+const visits = metric('visits', {
+  chart: { type: 'singleValue' },
+  measures: [{ name: 'Visits', aggregate: 'COUNT' }],
+  filters: [{ name: 'day', label: 'Day', column: day, dataType: 'date' }],
+  rlsVariables: [{ name: 'shop', column: columnRef('visits.shop'), isOptional: true }],
+  comparison: { column: day, grain: 'month', periods: 1 },
+});
+
+let world: World;
+let metricId: string;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.template('board', {}, visits);
+  metricId = await world.clone('board', 'one');
+  await updateEmbed(world.deps)(world.api(), { embedId: 'one', accessSettings: { isAllowMetricUpdate: true } });
+});
+afterAll(() => world.close());
+
+const december = { Day: '2023-12-01 - 2023-12-31' };
+type Params = Parameters<World['mint']>[0];
+const ask = async (params: Params, metricFilter: Record<string, string> = december) => {
+  const query = { metricId, dashboardId: 'one', metricFilter };
+  const { answer } = await queryGuestMetric(world.deps)(await world.mint(params), query);
+  return [answer.rows[0]?.Visits, answer.comparisonValue];
+};
+
+describe('the earlier value', () => {
+  test('is of the same client, over the whole of the earlier month', async () => {
+    // Client b has a visit of its own on 30 November.
+    expect(await ask({})).toEqual([2, 3]);
+    expect(await ask({}, { Day: '2023-11-01 - 2023-11-30' })).toEqual([3, 1]);
+  });
+
+  test('is left out where nothing bounds the column', async () => {
+    expect(await ask({}, {})).toEqual([6, undefined]);
+  });
+
+  test('carries every condition of the token', async () => {
+    const California = [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }];
+    expect(await ask({ dashboardAppFilters: California })).toEqual([1, 2]);
+    expect(await ask({ rlsSettings: [{ metricId, values: { shop: 's2' } }] })).toEqual([1, 1]);
+  });
+
+  test('leaves the time that the token enforces as it is: what it keeps from the guest is not counted', async () => {
+    const since = (from: string) => ({ appFilters: [{ metricId, values: { Day: `${from} - 2023-12-31` } }] });
+    expect(await ask(since('2023-11-15'))).toEqual([2, 2]);
+    expect(await ask(since('2023-12-01'))).toEqual([2, 0]);
+    // Where only the token bounds the time, there is nothing to move.
+    expect(await ask(since('2023-12-01'), {})).toEqual([2, undefined]);
+  });
+
+  test('asks the engine for nothing but what the present value is asked for, earlier', async () => {
+    const asked: MetricQuestion[] = [];
+    const engine = {
+      ...world.deps.engine,
+      query: (question: MetricQuestion) => {
+        asked.push(question);
+        return world.deps.engine.query(question);
+      },
+    };
+    const rlsSettings = [{ metricId, values: { shop: ['s1', 's2'] } }];
+    const guest = await world.mint({
+      rlsSettings,
+      dashboardAppFilters: [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }],
+    });
+    await queryGuestMetric({ ...world.deps, engine })(guest, { metricId, dashboardId: 'one', metricFilter: december });
+    const [now, earlier] = asked;
+    expect(asked).toHaveLength(2);
+    const onDay = ({ column }: MetricQuestion['conditions'][number]) => column.columnName === 'day';
+    expect(earlier?.conditions.filter((condition) => !onDay(condition))).toEqual(
+      now?.conditions.filter((condition) => !onDay(condition)),
+    );
+    expect(now?.conditions).toHaveLength(3);
+    expect(earlier?.conditions).toHaveLength(3);
+    expect([earlier?.tenant, earlier?.datamart]).toEqual([now?.tenant, now?.datamart]);
+  });
+
+  test('stands beside a preview, and in the answer for the host', async () => {
+    const definition = { measures: [{ name: 'Visits', aggregate: 'COUNT_DISTINCT' as const, column: day }] };
+    const previewed = await previewGuestMetric(world.deps)(await world.mint({}), {
+      dashboardId: 'one',
+      metricId,
+      definition,
+      metricFilter: december,
+    });
+    expect(previewed.answer).toMatchObject({ rows: [{ Visits: 2 }], comparisonValue: 3 });
+    const question = { embedId: 'one', metricId, clientId: 'a', metricFilter: { ...december, shop: 's1' } };
+    const { answer } = await queryMetric(world.deps)(world.api(), question);
+    expect(answer).toMatchObject({ rows: [{ Visits: 1 }], comparisonValue: 2 });
+  });
+});
