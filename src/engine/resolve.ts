@@ -7,7 +7,7 @@ import type { ConditionTree, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
 import type { Column, Having, PageOfRows } from './plan.js';
-import { refuseQuery } from './refuse.js';
+import { refuseQuery, withoutNames } from './refuse.js';
 import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
 import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
 import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
@@ -32,7 +32,11 @@ export type Resolved = {
   readonly page: PageOfRows;
 };
 
-export type ResolvedCondition = { readonly column: Column; readonly predicate: BoundPredicate };
+export type ResolvedCondition = {
+  readonly column: Column;
+  readonly predicate: BoundPredicate;
+  readonly isHidden?: boolean | undefined;
+};
 export type ResolvedTree =
   | ResolvedCondition
   | { readonly kind: 'all' | 'any'; readonly items: readonly ResolvedTree[] };
@@ -136,8 +140,11 @@ const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf']): Resol
 };
 
 const resolveCondition = (condition: Condition, columnOf: Resolved['columnOf']): ResolvedCondition => {
-  const column = columnOf(condition.column);
-  return { column, predicate: bindPredicate(condition.predicate, column) };
+  const { isHidden } = condition;
+  return withoutNames(isHidden, () => {
+    const column = columnOf(condition.column);
+    return { column, predicate: bindPredicate(condition.predicate, column), isHidden };
+  });
 };
 
 const assertCount = (count: number | null, what: string): number | null =>

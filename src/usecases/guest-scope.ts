@@ -136,6 +136,20 @@ export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission
   }
 };
 
+/** Names and values of what the token enforces are the host's business; it was told them when it minted. */
+const unnamed = (work: () => readonly Condition[]): readonly Condition[] => {
+  try {
+    return work().map((condition) => ({ ...condition, isHidden: true }));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(
+      error.code,
+      'What this token restricts does not fit the metric as it is now; the host application has to mint another.',
+      { reason: error.reason, cause: error },
+    );
+  }
+};
+
 /** What a guest may not influence: whose rows, and every restriction of token and author. */
 export const enforcedQuestion = async (
   store: Store,
@@ -145,7 +159,7 @@ export const enforcedQuestion = async (
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
-  conditions: enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }),
+  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })),
   timezone: grant.timezone,
   sort: null,
   limit: null,
