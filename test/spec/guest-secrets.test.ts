@@ -15,6 +15,7 @@ const driverWords = /duckdb|conversion|could not convert|binder|catalog error|in
 
 let house: House;
 let dashboardId: string;
+let fragileId: string;
 
 const on = (path: string) => [{ ...columnRef(path), dataType: 'string' as const }];
 /** Every region there is, and one more: nothing is left out, and what is compared with is marked. */
@@ -54,6 +55,10 @@ const metrics = {
   unset: definition({
     rlsVariables: [{ name: `${mark}-unset`, column: columnRef('sales.product'), isOptional: false }],
   }),
+};
+
+/** On a board of their own: no restriction stops these before they reach the database. */
+const fragile = {
   broken: broken(),
   'broken-by': broken({ dimensions: [{ name: 'Number', column: columnRef('broken.number') }] }),
   divided: broken({ measures: [{ name: 'Most', aggregate: 'MAX', column: columnRef('broken.divided') }] }),
@@ -72,9 +77,14 @@ const openSecrets = async (store: Store): Promise<void> => {
       ...boardFilters,
       { name: `${mark} hidden`, dataType: 'string', applyOnTables: on('sales.region'), defaultValue: regions },
       { name: `${mark} enforced`, dataType: 'string', applyOnTables: on('sales.region') },
-      { name: 'Numbers', dataType: 'string', applyOnTables: on('broken.number') },
     ],
     metrics,
+  });
+  await insertBoard(store, {
+    id: 'fragile',
+    workspaceId: workspace.id,
+    filters: [{ name: 'Numbers', dataType: 'string', applyOnTables: on('broken.number') }],
+    metrics: fragile,
   });
 };
 
@@ -97,6 +107,7 @@ beforeAll(async () => {
     );
   });
   dashboardId = await embedOf(house, 'secrets');
+  fragileId = await embedOf(house, 'fragile');
 });
 afterAll(() => house.close());
 
@@ -143,6 +154,8 @@ const reads = ['queryGuestMetric', 'listGuestUnderlying', 'downloadGuestCsv'] as
 const probesOf = (): readonly Probe[] => {
   const of = (parts: Input, metricId = 'secret'): readonly Probe[] =>
     reads.map((read): Probe => [read, { dashboardId, metricId, ...parts }]);
+  /** By one of the reads, each in its turn: they ask the same question. */
+  const any = (parts: Input, index: number): readonly Probe[] => of(parts).slice(index % 3, (index % 3) + 1);
   const option = (filter: string, search?: string): Probe => [
     'listGuestFilterOptions',
     { dashboardId, filter, search },
@@ -152,15 +165,17 @@ const probesOf = (): readonly Probe[] => {
     ['getGuestDashboard', { dashboardId: 'nothing' }],
     ...metricIds.map((metricId): Probe => ['getGuestMetric', { metricId }]),
     ...metricIds.flatMap((metricId) => of({}, metricId)),
-    ...texts.flatMap((text) => of({ dashboardFilter: { Region: text } })),
-    ...texts.flatMap((text) => of({ dashboardFilter: { [text]: 'north' } })),
-    ...texts.flatMap((text) => of({ drill: [{ columnName: 'Region', value: text }] })),
+    ...texts.flatMap((text, index) => any({ dashboardFilter: { Region: text } }, index)),
+    ...texts.flatMap((text, index) => any({ dashboardFilter: { [text]: 'north' } }, index)),
+    ...texts.flatMap((text, index) => any({ drill: [{ columnName: 'Region', value: text }] }, index)),
     ...texts.map((text) => option('Region', text)),
     // Half a surrogate pair has no place in an address.
     ...texts.filter((text) => !/\p{Surrogate}/u.test(text)).map((text) => option(text)),
-    ...dates.flatMap((date) => of({ dashboardFilter: { Sold: date } })),
-    ...numbers.flatMap((value) => of({ dashboardFilter: { Amount: value }, metricFilter: { least: { min: value } } })),
-    ...numbers.flatMap((value) => of({ drill: [{ columnName: 'Region', value }] })),
+    ...dates.flatMap((date, index) => any({ dashboardFilter: { Sold: date } }, index)),
+    ...numbers.flatMap((value, index) =>
+      any({ dashboardFilter: { Amount: value }, metricFilter: { least: { min: value } } }, index),
+    ),
+    ...numbers.flatMap((value, index) => any({ drill: [{ columnName: 'Region', value }] }, index)),
     ...['hidden', 'enforced'].flatMap((name) => of({ dashboardFilter: { [name]: 'north' } })),
     ...['Hidden', 'sales', 'region', 'amount', 'Numbers', 'Region', 'Product', 'Amount', 'Paid', 'Sold'].map((name) =>
       option(name),
@@ -178,6 +193,8 @@ const probesOf = (): readonly Probe[] => {
     ...of({ drill: [{ columnName: 'Region', value: null }], sort: [{ name: 'Region', direction: 'ASC' }] }),
     ...of({ metricFilter: { 'main.sales.region': 'north', written: 'north' } }),
     ...of({ dashboardFilter: 'all', metricFilter: [1], drill: {} }),
+    ...Object.keys(fragile).flatMap((metricId) => of({ dashboardId: fragileId }, metricId)),
+    ['listGuestFilterOptions', { dashboardId: fragileId, filter: 'Numbers' }],
     ['previewGuestMetric', { dashboardId, definition: definition() }],
     ['createGuestMetric', { dashboardId, name: 'Mine', definition: definition() }],
   ];
@@ -188,8 +205,9 @@ type Seen = { readonly status: number; readonly text: string; readonly headers: 
 const askAll = async (): Promise<readonly Seen[]> => {
   const bearers = [await restricted(), await restricted(nothing)];
   const seen: Seen[] = [];
-  for (const bearer of bearers)
-    for (const [name, input] of probesOf()) {
+  // Whom most is forbidden is told the same of most.
+  for (const [index, bearer] of bearers.entries())
+    for (const [name, input] of probesOf().filter((_, probe) => index === 0 || probe % 5 === 0)) {
       const { status, text, headers } = await call(house, name, input, { bearer });
       const told = [...headers].filter(([header]) => !['date', 'x-request-id'].includes(header));
       const content = text.replace(/"timeTaken":\d+/, '').replace(/request id [\w-]+/, '');
