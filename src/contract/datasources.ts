@@ -193,7 +193,8 @@ export const syncDatasource = operation({
   section: 'facts',
   resource: 'Datasources',
   summary: 'Look at the tables of a datasource again',
-  description: 'Questions asked afterwards see the tables as they are now.',
+  description:
+    'Questions asked afterwards see the tables as they are now, and the databases of the server that may be a client’s (tenancyLevel DATABASE and MULTI_DATABASE): one that a sync did not find is nobody’s.',
   credentials: ['serviceToken'],
   input: synced,
   output: z.object({ data: z.object({ message: z.string() }) }),

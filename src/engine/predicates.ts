@@ -19,6 +19,8 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
     case 'like':
       if (dialect.like !== undefined) return dialect.like(compared, predicate.pattern);
       return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
+    case 'inQuery':
+      return sql`(${compared} IN (${predicate.write(dialect)}))`;
     case 'isNull':
       return sql`(${value} IS NULL)`;
     case 'isNotNull':

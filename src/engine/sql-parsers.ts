@@ -1,10 +1,12 @@
 import type { DatasourceType } from '../domain/organization.js';
+import { duckDbParser } from './duckdb/parser.js';
+import { postgresParser } from './postgres/parser.js';
 import type { SqlParser } from './sql-parser.js';
 
 /** Null: no grammar here reads this database's SQL soundly enough to run it. */
 const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
-  DUCKDB: null,
-  POSTGRES: null,
+  DUCKDB: duckDbParser,
+  POSTGRES: postgresParser,
   MYSQL: null,
   CLICKHOUSE: null,
 };

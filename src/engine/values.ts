@@ -1,6 +1,7 @@
 import type { ColumnRef } from '../domain/datamart.js';
 import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
+import type { Dialect, Sql } from './dialect.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
 import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
 
@@ -18,6 +19,8 @@ export type BoundPredicate =
       readonly toIsExclusive: boolean;
     }
   | { readonly kind: 'like'; readonly pattern: Bound }
+  /** One of the values of a SELECT's column, which is written as one. */
+  | { readonly kind: 'inQuery'; readonly write: (dialect: Dialect) => Sql }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
@@ -46,7 +49,7 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
     case 'isNotNull':
       return { kind: predicate.kind };
     case 'inQuery':
-      return refuseQuery('This version of the engine does not compare with the rows of SQL yet.', 'query-unsupported');
+      return refuseQuery('Only conditions compare with the rows of SQL.', 'query-unsupported');
     default:
       return refuseUnknown('condition', predicate);
   }
