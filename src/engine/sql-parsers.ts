@@ -1,5 +1,7 @@
 import type { DatasourceType } from '../domain/organization.js';
+import { clickhouseParser } from './clickhouse/parser.js';
 import { duckDbParser } from './duckdb/parser.js';
+import { mysqlParser } from './mysql/parser.js';
 import { postgresParser } from './postgres/parser.js';
 import type { SqlParser } from './sql-parser.js';
 
@@ -7,8 +9,8 @@ import type { SqlParser } from './sql-parser.js';
 const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
   DUCKDB: duckDbParser,
   POSTGRES: postgresParser,
-  MYSQL: null,
-  CLICKHOUSE: null,
+  MYSQL: mysqlParser,
+  CLICKHOUSE: clickhouseParser,
 };
 
 export const parserOf = (type: DatasourceType): SqlParser | null => parsers[type];
