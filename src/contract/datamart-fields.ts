@@ -5,7 +5,7 @@ import { identifier, limits, list, text } from './fields.js';
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
 
-/** Of a custom column. It is stored and never run; what computes it will parse it first. */
+/** Of a custom column. What computes it parses it first, and never runs the text itself. */
 const expression = z
   .string()
   .max(limits.sqlLength)
@@ -20,7 +20,7 @@ const column = z
     isCustomColumn: z.boolean().optional().describe('True: `sql` is required.'),
     sql: expression
       .optional()
-      .describe('An expression over columns of the same table; of a custom column only. Not computed yet.'),
+      .describe('An expression over columns of the same table, in the datasource’s own SQL; of a custom column only.'),
     isAggregate: z.boolean().optional().describe('Marks the AGGREGATE drop type.'),
     allowAggregate: z.boolean().optional().describe('Use `defaultAggregation` when it is added as a measure.'),
     defaultAggregation: identifier.nullish().describe('Such as `SUM` or `COUNT_DISTINCT`.'),

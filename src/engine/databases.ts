@@ -1,6 +1,7 @@
 import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ClientDatabases, SourceTable } from '../domain/source-schema.js';
+import { openClickHouse } from './clickhouse/database.js';
 import { type ClientPlace, placedDatasource } from './client-place.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from './database.js';
 import { openDuckDb } from './duckdb/database.js';
@@ -68,6 +69,8 @@ const open: OpenDatabase = async (datasource, options) => {
       return openPostgres(datasource, options);
     case 'MYSQL':
       return openMysql(datasource, options);
+    case 'CLICKHOUSE':
+      return openClickHouse(datasource, options);
     default:
       throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
   }

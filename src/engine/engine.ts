@@ -7,6 +7,9 @@ import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../d
 import { fitBuckets } from './buckets.js';
 import { clientPlaceOf, placeCatalog } from './client-place.js';
 import { compile } from './compile.js';
+import { answerSql, type SqlQuestion } from './custom/answer.js';
+import { readCustom, withCustom } from './custom/custom.js';
+import type { Reader } from './custom/reader.js';
 import type { Database } from './database.js';
 import { createDatabases, type DatabasesOptions } from './databases.js';
 import type { Plan } from './plan.js';
@@ -23,7 +26,10 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   const ask = (asked: Ask): Promise<MetricAnswer> =>
     databases.use(asked.question.datasource, clientPlaceOf(asked.question), (database) => answer(database, asked));
   return {
-    query: async (question) => ask({ kind: 'answer', question: visual(question) }),
+    query: async (question) =>
+      isSql(question)
+        ? databases.use(question.datasource, clientPlaceOf(question), (database) => answerCustom(database, question))
+        : ask({ kind: 'answer', question: visual(question) }),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
     options: async (question) => {
       const { rows } = await ask({ kind: 'options', question: visual(question) });
@@ -36,23 +42,45 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   };
 };
 
+const isSql = (question: MetricQuestion): question is SqlQuestion => question.definition.kind === 'sql';
+
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
   const { definition } = question;
-  if (definition.kind !== 'visual')
-    return refuseQuery('This version of the engine does not run SQL yet.', 'sql-unsupported');
+  if (definition.kind !== 'visual') {
+    return refuseQuery(
+      'A metric in SQL has no underlying rows and no values of columns to choose from; only its answer can be asked for.',
+      'sql-without-rows',
+    );
+  }
   return { ...question, definition };
 };
 
+const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion): Reader => {
+  const { datasource, datamart, tenant, variables = new Map(), definition } = question;
+  return {
+    ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
+    catalog: placeCatalog(question, database.catalog),
+    memory: database.catalog,
+    run: (statement) => database.run(statement, tenant),
+  };
+};
+
+const answerCustom = (database: Database, question: SqlQuestion): Promise<MetricAnswer> =>
+  answerSql(readerOf(database, question), question, (compiled, page) =>
+    run(database, compiled, { page, tenant: question.tenant }),
+  );
+
 const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
   const { datamart, tenant } = ask.question;
-  const catalog = placeCatalog(ask.question, database.catalog);
+  const reader = readerOf(database, ask.question);
+  const { catalog, dialect } = reader;
 
+  const custom = await readCustom(reader, ask.question);
   const runPlan = (planned: Plan): Promise<RunResult> => {
-    const secured = secure(planned, tenant, { datamart, catalog });
-    const compiled = compile(secured, database.dialect);
-    return run(database, compiled, { page: planned.page, tenant });
+    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
+    return run(database, compile(secured, dialect), { page: planned.page, tenant });
   };
-  const resolved = await fitBuckets(resolve(ask.question, catalog), ask, runPlan);
+  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
   const planned = plan(resolved, ask);
   return shape(planned.output, await runPlan(planned));
 };

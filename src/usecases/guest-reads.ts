@@ -146,10 +146,13 @@ type OptionsQuery = { readonly dashboardId: string; readonly filter: string; rea
 /** How many options one answer holds; a search narrows them. */
 const optionLimit = 100;
 
-/** What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. */
-const skipUnanswerable = (error: unknown, { guest, isChangedByGuest }: Metric): readonly Scalar[] => {
-  const isGuests = guest !== null || isChangedByGuest;
-  if (isGuests && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
+/**
+ * What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. Nor must SQL, whose
+ * rows are not its tables' rows.
+ */
+const skipUnanswerable = (error: unknown, { guest, isChangedByGuest, definition }: Metric): readonly Scalar[] => {
+  const isSkipped = guest !== null || isChangedByGuest || definition.kind === 'sql';
+  if (isSkipped && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
   throw error;
 };
 

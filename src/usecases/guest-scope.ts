@@ -5,6 +5,7 @@ import {
   authoredAmong,
   chosenConditions,
   enforcedConditions,
+  enforcedVariables,
   openMetricFilters,
   visibleFilters,
 } from '../domain/conditions.js';
@@ -146,6 +147,7 @@ export const enforcedQuestion = async (
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
   conditions: enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }),
+  variables: enforcedVariables(grant, metric),
   timezone: grant.timezone,
   sort: null,
   limit: null,

@@ -1,7 +1,13 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
 import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { authoredAmong, chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  noRestrictions,
+} from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
 import type { Clock, Engine, Store } from '../domain/ports.js';
@@ -89,7 +95,7 @@ export const queryMetric =
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
-    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
+    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
     const answer = await compared(engine.query)({
@@ -97,6 +103,7 @@ export const queryMetric =
       definition: metric.definition,
       conditions: [...enforced, ...chosen],
       movable: [...authoredAmong(enforced, metric.definition), ...chosen],
+      variables: enforcedVariables(restrictions, metric),
       timezone: null,
       sort: null,
       limit: null,

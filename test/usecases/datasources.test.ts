@@ -105,6 +105,16 @@ it('MySQL has no schema beside its database', async () => {
   expect(await createDatasource(deps())(caller, command)).toMatchObject({ datasourceType: 'MYSQL', schema: null });
 });
 
+it('ClickHouse has no schema beside its database', async () => {
+  const command = {
+    ...server('columns', { schema: 'shop', port: 8123 }),
+    datasourceType: 'CLICKHOUSE',
+  } as SaveDatasource;
+  const made = await createDatasource(deps())(caller, command);
+  expect(made).toMatchObject({ datasourceType: 'CLICKHOUSE', schema: null });
+  expect(await load('columns')).toEqual(made);
+});
+
 it('one that cannot be reached is not stored, and the engine forgets it', async () => {
   look = unreachable;
   const failed = await refusalOf(() => createDatasource(deps())(caller, server('unreached')));
