@@ -8,6 +8,7 @@ import { findKinds } from '../engine/places.js';
 import { aCase } from './cases.js';
 import { createTally, judge, refusedShare, type Tally } from './oracle.js';
 import { createStage, type Stage } from './stage.js';
+import { aStatement, judgeStatement } from './statements.js';
 import { aSum, assertAddsUp } from './sums.js';
 
 const cases = Number(process.env.ISOLATION_CASES ?? 220);
@@ -22,6 +23,7 @@ const greatestRefusedShare = 0.15;
 const leastSeveralShare = 0.3;
 const isLong = cases > perStage;
 const sumCases = 6;
+const sqlCases = Math.min(60, cases);
 /** A mutant is known by its failing: nobody reads by which case. */
 const isShort = process.env.ISOLATION_SHRINK === '0';
 
@@ -53,6 +55,20 @@ describe.each(kinds)('on %s', (kind) => {
       fc.asyncProperty(aSum, (asked) => assertAddsUp(on, asked)),
       { seed, numRuns: sumCases, endOnFailure: isShort },
     );
+  });
+
+  it('metrics in SQL read the rows of a database of their own', async () => {
+    const on = stage;
+    if (on === undefined) throw new Error('no databases');
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(aStatement(kind), async (asked) => {
+        if (await judgeStatement(on, asked)) answered += 1;
+      }),
+      { seed, numRuns: sqlCases, endOnFailure: isShort },
+    );
+    // What cannot take a condition is refused.
+    expect(answered).toBeGreaterThan(sqlCases / 2);
   });
 
   it('shared database, shard and evaluator give one answer', async () => {
