@@ -10,13 +10,13 @@ import {
 } from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, Engine, Store } from '../domain/ports.js';
+import type { Clock, Epoch, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
 const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientId }: BackendQuery): Promise<Opened> => {
   const opened = await findEmbed(store, caller.dataAppId, embedId);
@@ -53,7 +53,7 @@ const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQu
   return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
 };
 
-const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Promise<ScopedSource> => {
+const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epoch: Epoch): Promise<ScopedSource> => {
   const { datamartName, datasourceName } = query;
   const source = await findSource(store, opened, await scopeOf(store, query));
   if (source === undefined) {
@@ -74,7 +74,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
       `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
     );
   }
-  return scopeSource(store, source, query.clientId);
+  return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
 };
 
 /** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
@@ -87,18 +87,20 @@ const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['met
 
 export const queryMetric =
   ({ store, engine, clock }: Deps) =>
-  async (caller: ApiKeyCaller, query: BackendQuery): Promise<MetricReply> => {
+  async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
     const started = clock.now();
+    const client = { dataAppId: caller.dataAppId, clientId: query.clientId, userIdentifier: null };
+    const epoch = await store.guestTokens.currentEpoch(client);
     const opened = await loadOpened(store, caller, query);
     const metric = await loadMetric(store, opened, query);
-    const source = await loadSource(store, opened, query);
+    const source = await loadSource(store, opened, query, epoch);
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
     const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
-    const answer = await compared(engine.query)({
+    const answer = await compared(engine.until(signal).query)({
       ...source,
       definition: metric.definition,
       conditions: [...enforced, ...chosen],

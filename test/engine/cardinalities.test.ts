@@ -68,7 +68,10 @@ describe('a relationship without cardinality', () => {
   });
 });
 
-describe.each(await findKinds())('on %s', (kind) => {
+/** What ClickHouse calls a primary key may stand in many rows. */
+const kinds = (await findKinds()).filter((kind) => kind !== 'CLICKHOUSE');
+
+describe.each(kinds)('on %s', (kind) => {
   let builder: Builder;
   const { engine } = createLoggedEngine();
   beforeAll(async () => {

@@ -11,6 +11,7 @@ import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
+import type { Epoch } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
@@ -50,6 +51,7 @@ const guestCaller: GuestCaller = {
     permissions: {},
     createdAt: when,
     expiresAt: null,
+    epoch: '0/0' as Epoch,
   },
 };
 
@@ -217,6 +219,10 @@ const exported = {
   content: { layout: [], filters: [], metrics: [], gridMargin: [] },
 };
 
+async function* inBatches({ columns, rows }: MetricReply['answer']) {
+  yield rows.map((row) => columns.map(({ name }) => row[name] ?? null));
+}
+
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
   listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
@@ -281,7 +287,7 @@ export const sampleHandlers: Handlers = {
   getGuestMetric: async () => guestMetric,
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   listGuestUnderlying: async () => reply,
-  downloadGuestCsv: async () => reply,
+  downloadGuestCsv: async () => ({ columns: reply.answer.columns, batches: inBatches(reply.answer) }),
   createGuestMetric: async () => guestMetric,
   updateGuestMetric: async () => guestMetric,
   deleteGuestMetric: async (_, { metricId }) => ({ metricId }),

@@ -45,7 +45,10 @@ const engine: Engine = {
   query: never,
   underlying: never,
   options: never,
+  stream: never,
+  until: () => engine,
   close: never,
+  forgetClient: never,
   introspect: async (datasource) => {
     seen.push(datasource);
     return look(datasource);
