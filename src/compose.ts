@@ -37,6 +37,7 @@ import { createMemoryLimiters, createRedisLimiters, type Limiters } from './plat
 import { createMetrics } from './platform/metrics.js';
 import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
+import { queryLimits } from './query-limits.js';
 import { createIssuers } from './session-issuers.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
@@ -141,7 +142,7 @@ const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, 
     files: flights === null ? [] : [flights],
     databaseUrl: settings.databaseUrl,
   });
-  const engine = createEngine({ log, assertReachable, ...connections });
+  const engine = createEngine({ log, assertReachable, ...connections, ...queryLimits(settings.queries) });
   return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
 };
 

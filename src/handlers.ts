@@ -18,12 +18,12 @@ import {
   deleteGuestMetric,
   updateGuestMetric,
 } from './usecases/guest-metrics.js';
+import { listGuestFilterOptions } from './usecases/guest-options.js';
 import { previewGuestMetric } from './usecases/guest-preview.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
   getGuestMetric,
-  listGuestFilterOptions,
   listGuestUnderlying,
   queryGuestMetric,
 } from './usecases/guest-reads.js';

@@ -1,4 +1,4 @@
-import type { AnswerColumn, Cell, MetricAnswer } from '../domain/ports.js';
+import type { AnswerColumn, Cell, MetricStream } from '../domain/ports.js';
 
 /** Characters at which a spreadsheet takes a cell for a formula. */
 const formula = /^[=+\-@\t\r]/;
@@ -13,11 +13,12 @@ const write = (cell: Cell | undefined, column: AnswerColumn): string => {
   return quote(typeof cell === 'string' && column.dataType === 'string' ? defuse(cell) : String(cell));
 };
 
-/** The rows as CSV after RFC 4180, with a header line; empty cells are NULL. */
-export const toCsv = ({ columns, rows }: MetricAnswer): string =>
-  [
-    columns.map(({ name }) => quote(defuse(name))),
-    ...rows.map((row) => columns.map((column) => write(row[column.name], column))),
-  ]
-    .map((cells) => `${cells.join(',')}\r\n`)
-    .join('');
+const line = (cells: readonly string[]): string => `${cells.join(',')}\r\n`;
+
+/** The rows as CSV after RFC 4180, with a header line; empty cells are NULL. Each piece is some whole lines. */
+export async function* toCsv({ columns, batches }: MetricStream): AsyncGenerator<string> {
+  yield line(columns.map(({ name }) => quote(defuse(name))));
+  for await (const rows of batches) {
+    yield rows.map((row) => line(columns.map((column, index) => write(row[index], column)))).join('');
+  }
+}

@@ -1,7 +1,7 @@
 /** What a guest token reads: ours, in the interface's style. The input is a browser's, so it knows no SQL. */
 import { z } from 'zod';
 import type { FilterValue } from '../domain/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery, MetricReply } from '../domain/guest-view.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest-view.js';
 import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';
@@ -212,12 +212,12 @@ export const downloadGuestCsv = operation({
   resource: 'Guest reads',
   summary: 'Download a metric as CSV',
   description:
-    'Where the permissions allow it. RFC 4180; text that a spreadsheet would run is prefixed by an apostrophe.',
+    'Where the permissions allow it: every row, unless a limit is asked for. RFC 4180; text that a spreadsheet would run is prefixed by an apostrophe. A download that fails on its way breaks off: what has an end is whole.',
   credentials: ['guestToken'],
   input: guestQuery,
   contentType: 'text/csv',
   output: z.string(),
-  encode: ({ answer }: MetricReply) => toCsv(answer),
+  encode: toCsv,
   errors: queryErrors,
   bindings: [{ method: 'POST', path: '/api/v2/guest/metrics/{metricId}/csv', from: 'body' }],
   example: {

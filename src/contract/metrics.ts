@@ -17,6 +17,10 @@ export const metricAnswer = z
       .optional()
       .describe('Where a comparison applies: the same value, so many periods earlier. Null: there was none.'),
     totalRecords: z.number().describe('Rows there are in all, before limit and offset.'),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe('There are more rows after these: the answer reached its greatest size. Ask for the rest by offset.'),
     metaData: z.object({
       columns: z.array(z.object({ name: z.string(), dataType: z.enum(['date', 'number', 'string', 'boolean']) })),
       groupbyColumnList: z.array(z.string()).describe('The columns that are not aggregated.'),
@@ -42,6 +46,7 @@ export const encodeReply = ({ metricId, answer, timeTakenInMs }: MetricReply): z
     timeTaken: timeTakenInMs,
     ...comparisonOf(answer),
     totalRecords: answer.totalRecords,
+    ...(answer.isTruncated === true ? { truncated: true as const } : {}),
     metaData: {
       columns: isEmpty ? [] : answer.columns.map(({ name, dataType }) => ({ name, dataType })),
       groupbyColumnList: isEmpty ? [] : [...answer.groupbyColumnList],

@@ -80,11 +80,11 @@ export type Operation<
   /** The code of a missing or wrong credential, where it is not AUTHENTICATION_ERROR. */
   readonly authenticationCode?: Code;
   readonly input: Input;
-  /** The answer's JSON; `text/csv` answers are strings. */
+  /** The answer's JSON; `text/csv` answers are text. */
   readonly output: Output;
   readonly contentType: 'application/json' | 'text/csv';
-  /** Writes the use case's result, so that wire and domain may differ. */
-  readonly encode: (result: Result) => z.input<Output>;
+  /** Writes the use case's result, so that wire and domain may differ. Text of any length is written piece by piece. */
+  readonly encode: (result: Result) => z.input<Output> | AsyncIterable<string>;
   /** Every code this operation may answer, with its status here. */
   readonly errors: Readonly<Partial<Record<Code, Status>>>;
   readonly bindings: readonly Binding<z.output<Input>, Result>[];
@@ -95,10 +95,10 @@ export type Operation<
 /** The kind of caller that reaches the use case, from the credentials that the operation takes. */
 export type CallerOf<Credentials extends readonly Credential[]> = CallerByCredential[Credentials[number]];
 
-/** What a use case must look like to serve the operation. */
+/** What a use case must look like to serve the operation. `signal` aborts when the caller is gone: nobody waits for the answer any more. */
 export type Handler<O> =
   O extends Operation<string, infer Credentials, infer Input, z.ZodType, infer Result>
-    ? (caller: CallerOf<Credentials>, input: z.output<Input>) => Promise<Result>
+    ? (caller: CallerOf<Credentials>, input: z.output<Input>, signal: AbortSignal) => Promise<Result>
     : never;
 
 /** Codes that every operation may answer. */

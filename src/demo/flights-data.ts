@@ -2,7 +2,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Engine } from '../domain/ports.js';
+import type { Engine, Reads } from '../domain/ports.js';
 
 /** The folder of the demo's real data. Throws where the development dependency is not installed. */
 export const flightsSource = (): string =>
@@ -63,12 +63,17 @@ export const prepareFlightsData = (
       await prepare();
       return ask(...question);
     };
+  const reads = ({ query, underlying, options, stream }: Reads): Reads => ({
+    query: afterwards(query),
+    underlying: afterwards(underlying),
+    options: afterwards(options),
+    stream: afterwards(stream),
+  });
   return {
     prepare,
     engine: {
-      query: afterwards(engine.query),
-      underlying: afterwards(engine.underlying),
-      options: afterwards(engine.options),
+      ...reads(engine),
+      until: (signal) => reads(engine.until(signal)),
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,

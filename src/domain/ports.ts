@@ -36,14 +36,25 @@ export type Tokens = {
   readonly isSame: (a: HashedToken, b: HashedToken) => boolean;
 };
 
-/** Metric -> rows. Nothing here can be asked without a tenant scope. */
-export type Engine = {
-  /** The metric's answer. Throws METRIC_QUERY_ERROR, also where it takes longer than 30 seconds, or CLIENT_ID_ERROR; never a driver's text. */
+/** What is read. Nothing here can be asked without a tenant scope. */
+export type Reads = {
+  /** The metric's answer. Throws METRIC_QUERY_ERROR, also where it takes too long, or CLIENT_ID_ERROR; never a driver's text. */
   readonly query: (question: MetricQuestion) => Promise<MetricAnswer>;
   /** The joined rows the metric aggregates, by its `underlying` columns, under the same conditions. */
   readonly underlying: (question: MetricQuestion) => Promise<MetricAnswer>;
   /** Distinct values of `column` in the rows the metric aggregates, ascending, NULL left out. */
   readonly options: (question: OptionsQuestion) => Promise<readonly Scalar[]>;
+  /**
+   * The metric's rows, all of them where the question gives no limit, a batch at a time. It resolves when the first batch is there; a failure after it
+   * throws out of `batches`, so that what was read is no whole answer. Whoever stops reading must end the iteration.
+   */
+  readonly stream: (question: MetricQuestion) => Promise<MetricStream>;
+};
+
+/** Metric -> rows. */
+export type Engine = Reads & {
+  /** The same for one caller: when `signal` aborts, what runs is stopped, at the database too, and refused by METRIC_QUERY_ERROR. */
+  readonly until: (signal: AbortSignal) => Reads;
   /**
    * The tables of the datasource as they are now, in order of schema and name; a later question sees them too. `databases`: those
    * of its server whose tables are told too, where the database is the schema. Throws DATASOURCE_CONNECTION_ERROR, never with a driver's text.
@@ -55,6 +66,9 @@ export type Engine = {
   readonly forget: (datasourceId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
+
+/** All that a use case reads by: it has to say until when. */
+export type ReadEngine = Pick<Engine, 'until'>;
 
 /** Reads and changes SQL by the database's own grammar, never as text. */
 export type SqlRewriter = {
@@ -104,7 +118,7 @@ export type MetricQuestion = {
   readonly timezone: string | null;
   /** Replaces the definition's sort where given; names are those of dimensions and measures. */
   readonly sort: readonly Sort[] | null;
-  /** Null: the first 10,000 rows (of underlying rows 1,000), so that no answer outgrows memory; `totalRecords` says how many there are. */
+  /** Null: as many rows as an answer may hold (of underlying rows 1,000); `isTruncated` and `totalRecords` say what is missing. */
   readonly limit: number | null;
   readonly offset: number;
 };
@@ -125,8 +139,14 @@ export type MetricAnswer = {
   readonly groupbyColumnList: readonly string[];
   /** Rows there are in all, before limit and offset. */
   readonly totalRecords: number;
-  /** The rows end where the answer reached its greatest size, and not where the question said. */
+  /** The rows end where the answer reached its greatest size, in rows or bytes, and not where the question said. */
   readonly isTruncated?: boolean | undefined;
   /** Where a comparison applies: the same measure, periods earlier. Null: there was none. */
   readonly comparisonValue?: Cell | undefined;
+};
+
+/** Rows in the order of `columns`. */
+export type MetricStream = {
+  readonly columns: readonly AnswerColumn[];
+  readonly batches: AsyncIterable<readonly (readonly Cell[])[]>;
 };

@@ -71,6 +71,7 @@ export const placeCatalog = (asked: Asked, real: Catalog): Catalog => {
   return {
     database: real.database,
     tables: new Map([...tables].map(([key, table]) => [key, columnsOf(real, table)])),
+    uniqueKeys: new Map([...tables].map(([key, table]) => [key, real.uniqueKeys?.get(tableKey(table)) ?? []])),
     client: { database: client.database, tables },
   };
 };

@@ -1,4 +1,5 @@
-import { refuseLate } from './database.js';
+import { Enough } from './batches.js';
+import { ReaderGone, refuseGone, refuseLate } from './database.js';
 import { createLimiter } from './limiter.js';
 import type { Seat, Seats } from './quota.js';
 
@@ -11,8 +12,10 @@ export type Driver<Connection> = {
   /** Rolls back, and leaves nothing of what the transaction did to the session. */
   readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
-  /** Ends it at once, whatever runs. */
+  /** Ends it at once, whatever runs; the server may learn of it late. */
   readonly destroy: (connection: Connection) => void;
+  /** Has the server stop what runs on the connection, by way of another one. Never throws: it logs. */
+  readonly cancel: (connection: Connection) => Promise<void>;
   /** Whether the server told this error, so that the connection is in a known state. */
   readonly isAnswer: (cause: unknown) => boolean;
   /** Whether the server stopped the statement because it ran too long. */
@@ -25,6 +28,10 @@ export type LoanSettings = {
   readonly timeoutMs: number;
   /** Whose question it is, as the database may be told of it; empty: no client's. */
   readonly client: string;
+  /** How long all of it may take; left out: as long as one statement. */
+  readonly totalMs?: number | undefined;
+  /** When it aborts, what runs is stopped, and refused. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type Connections<Connection> = {
@@ -47,19 +54,28 @@ export const createConnections = <Connection>(
 ): Connections<Connection> => {
   const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
   const limiter = createLimiter(slots);
+  const { kill, settled } = createKilling(driver);
   return {
-    use: (work, settings) =>
-      limiter.use(async (slot) => {
-        if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot);
-        const { connection, seat } = slot.current;
-        try {
-          return await lend(driver, connection, () => drop(slot, seat), work, settings);
-        } finally {
-          rest(driver, slot);
-        }
-      }),
+    use: async (work, settings) => {
+      const { signal } = settings;
+      try {
+        return await limiter.use(async (slot) => {
+          if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot, signal);
+          const { connection, seat } = slot.current;
+          try {
+            return await lend({ driver, connection, drop: () => drop(slot, seat), kill }, work, settings);
+          } finally {
+            rest(driver, slot);
+          }
+        }, signal);
+      } catch (cause) {
+        // It left a line.
+        return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
+      }
+    },
     close: async () => {
       await limiter.drain();
+      await settled();
       await Promise.all(slots.map(({ current }) => current !== null && end(driver, current)));
     },
   };
@@ -74,8 +90,9 @@ const connect = async <Connection>(
   driver: Driver<Connection>,
   seats: Seats,
   slot: Slot<Connection>,
+  signal: AbortSignal | undefined,
 ): Promise<Seated<Connection>> => {
-  const seat = await seats.take();
+  const seat = await seats.take(signal);
   try {
     return { connection: await driver.connect(() => drop(slot, seat)), seat };
   } catch (cause) {
@@ -97,34 +114,90 @@ const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): v
   });
 };
 
+/** Ends connections with what runs on them at the server. */
+const createKilling = <Connection>(driver: Driver<Connection>) => {
+  const cancelled = new Set<Promise<void>>();
+  return {
+    kill: (connection: Connection): void => {
+      const cancelling = driver.cancel(connection).finally(() => cancelled.delete(cancelling));
+      cancelled.add(cancelling);
+      driver.destroy(connection);
+    },
+    settled: async (): Promise<void> => {
+      await Promise.all(cancelled);
+    },
+  };
+};
+
+type Loan<Connection> = {
+  readonly driver: Driver<Connection>;
+  readonly connection: Connection;
+  readonly drop: () => void;
+  readonly kill: (connection: Connection) => void;
+};
+
 const lend = async <Connection, R>(
-  driver: Driver<Connection>,
-  connection: Connection,
-  drop: () => void,
+  { driver, connection, drop, kill }: Loan<Connection>,
   work: (connection: Connection) => Promise<R>,
   settings: LoanSettings,
 ): Promise<R> => {
-  const { timeoutMs } = settings;
-  let isLate = false;
-  const hangUp = (): void => {
+  const { timeoutMs, totalMs = timeoutMs, signal } = settings;
+  signal?.throwIfAborted();
+  let stopped: 'late' | 'gone' | undefined;
+  let giveUp: (cause: unknown) => void = () => undefined;
+  // A driver may never say what became of a statement whose connection we ended.
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  const stop = (why: 'late' | 'gone'): void => {
+    if (stopped !== undefined) return;
+    stopped = why;
     drop();
-    driver.destroy(connection);
+    kill(connection);
+    giveUp(new Error('the connection was ended'));
   };
-  const timer = setTimeout(() => {
-    isLate = true;
-    hangUp();
-  }, timeoutMs + graceMs);
+  const leave = (): void => stop('gone');
+  const timer = setTimeout(() => stop('late'), totalMs + graceMs);
+  signal?.addEventListener('abort', leave, { once: true });
   try {
-    await driver.begin(connection, settings);
-    const result = await work(connection);
-    await driver.restore(connection);
-    return result;
+    return await Promise.race([workWithin(driver, connection, work, settings), givenUp]);
   } catch (cause) {
-    if (driver.isAnswer(cause)) await driver.restore(connection).catch(hangUp);
-    else hangUp();
-    if (isLate || driver.isTimeout(cause)) return refuseLate(timeoutMs, cause);
+    if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
+      drop();
+      // What was left off still runs, and nobody wants the rest.
+      (cause instanceof Enough || cause instanceof ReaderGone ? kill : driver.destroy)(connection);
+    }
+    if (stopped === 'gone') return refuseGone(cause);
+    if (stopped === 'late' || driver.isTimeout(cause))
+      return refuseLate(stopped === 'late' ? totalMs : timeoutMs, cause);
     throw cause;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', leave);
   }
+};
+
+/** Whether the connection can be used again after this failure. */
+const isRestored = async <Connection>(
+  driver: Driver<Connection>,
+  connection: Connection,
+  cause: unknown,
+): Promise<boolean> => {
+  if (!driver.isAnswer(cause)) return false;
+  return driver.restore(connection).then(
+    () => true,
+    () => false,
+  );
+};
+
+const workWithin = async <Connection, R>(
+  driver: Driver<Connection>,
+  connection: Connection,
+  work: (connection: Connection) => Promise<R>,
+  settings: LoanSettings,
+): Promise<R> => {
+  await driver.begin(connection, settings);
+  const result = await work(connection);
+  await driver.restore(connection);
+  return result;
 };

@@ -19,7 +19,20 @@ export type ResultTable = {
   readonly names: readonly string[];
   readonly dataTypes: readonly AnswerColumn['dataType'][];
   readonly rows: readonly (readonly Cell[])[];
+  /** There are more rows, which were not read: they would have been more bytes than allowed. */
+  readonly isCut?: boolean | undefined;
 };
+
+/** How far a statement may go. What is left out is not bounded. */
+export type Running = {
+  /** When it aborts, the statement is stopped at the database too, and refused. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of all rows, or of one batch of a stream; see `rowBytes`. Nothing much beyond it is ever held in memory. */
+  readonly maxBytes?: number | undefined;
+};
+
+/** Takes a batch; the next one is not read before it resolves. */
+export type Sink = (batch: ResultTable) => Promise<void>;
 
 export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
@@ -32,7 +45,12 @@ export type OpenedDatabase = {
    * Runs one statement that only reads, for this tenant: where the database has a wall of its own, it is told of the client in the
    * statement's own transaction. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log.
    */
-  readonly run: (statement: Statement, tenant: TenantScope) => Promise<ResultTable>;
+  readonly run: (statement: Statement, tenant: TenantScope, running?: Running) => Promise<ResultTable>;
+  /**
+   * The same in batches, at least one of them, in constant memory and within `OpenOptions.streamMs`. Throws like `run`, whatever `sink` throws,
+   * and METRIC_QUERY_ERROR where a batch outgrows `maxBytes`; nothing runs on at the database after that.
+   */
+  readonly stream: (statement: Statement, tenant: TenantScope, sink: Sink, running?: Running) => Promise<void>;
   /** Its tables as they are now; where the database is the schema, those of `databases` of the same server too. */
   readonly describe: (databases: readonly string[]) => Promise<readonly SourceTable[]>;
   /** What of its server may be a client's, the system's databases and its own left out. */
@@ -42,7 +60,7 @@ export type OpenedDatabase = {
 };
 
 /** What questions see of it, with the catalog of where their tables are. */
-export type Database = Pick<OpenedDatabase, 'dialect' | 'run'> & { readonly catalog: Catalog };
+export type Database = Pick<OpenedDatabase, 'dialect' | 'run' | 'stream'> & { readonly catalog: Catalog };
 
 /** Throws DATASOURCE_CONNECTION_ERROR that says what to check, without the driver's text; that is the cause. */
 export type OpenDatabase<Source extends Datasource = Datasource> = (
@@ -52,8 +70,10 @@ export type OpenDatabase<Source extends Datasource = Datasource> = (
 
 export type OpenOptions = {
   readonly log: Log;
-  /** How long one statement may run. */
+  /** How long one statement may run; of a stream, one batch. */
   readonly timeoutMs: number;
+  /** How long a stream may take in all, with the time that its reader takes. */
+  readonly streamMs: number;
   /** How long it may take to connect. */
   readonly connectTimeoutMs: number;
   /** How many connections it may have, where it is a server. */
@@ -76,6 +96,13 @@ export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   );
 };
 
+export const refuseGone = (cause: unknown): never => {
+  throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone, so the query was stopped.', {
+    reason: 'caller-gone',
+    cause,
+  });
+};
+
 export const refuseConnection = (message: string, reason: string, cause: unknown): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
 };
@@ -85,6 +112,7 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
   try {
     return await work();
   } catch (cause) {
+    if (cause instanceof ReaderGone) throw cause.cause;
     if (cause instanceof Refusal) {
       log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
       throw cause;
@@ -97,6 +125,11 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
     );
   }
 };
+
+/** What a stream's reader threw; nothing failed at the database. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
 
 /** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */
 export const textOf = (parameter: unknown): string => {

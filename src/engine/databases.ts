@@ -37,6 +37,8 @@ export type DatabasesOptions = {
   readonly assertReachable: (datasource: Datasource) => Promise<void>;
   /** How long one statement may run. */
   readonly timeoutMs?: number;
+  /** How long a download may take, with the time that its reader takes. */
+  readonly streamMs?: number;
   readonly connectTimeoutMs?: number;
   /** How long a database stays open that nobody asks. */
   readonly idleMs?: number;
@@ -94,8 +96,9 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 
 /** How entries open. */
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
-  const { log, timeoutMs = 30_000, connectTimeoutMs = 10_000, waitMs = usualPatience.waitMs } = options;
+  const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
   const { maxConnections = 100, maxConnectionsPerDatasource = 10, maxConnectionsPerClient = 3 } = options;
+  const { waitMs = usualPatience.waitMs } = options;
   const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
   return (datasource, client) => {
     const isClients = client?.level === 'DATABASE';
@@ -104,7 +107,7 @@ const createOpening = (options: DatabasesOptions): Entries['find'] => {
       ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
       : maxConnectionsPerDatasource;
     const seats = quota.seatsOf(datasource.id);
-    const opening = open(placed, { log, timeoutMs, connectTimeoutMs, connections, seats });
+    const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, seats });
     return {
       key: keyOf(placed),
       datasourceId: datasource.id,

@@ -3,38 +3,37 @@
  * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
-import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
-import { fitBuckets } from './buckets.js';
-import { clientPlaceOf, placeCatalog } from './client-place.js';
-import { compile } from './compile.js';
-import { answerSql, type SqlQuestion } from './custom/answer.js';
-import { readCustom, withCustom } from './custom/custom.js';
-import type { Reader } from './custom/reader.js';
-import type { Database } from './database.js';
-import { createDatabases, type DatabasesOptions } from './databases.js';
-import type { Plan } from './plan.js';
-import { type Ask, plan } from './planning.js';
+import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
+import { clientPlaceOf } from './client-place.js';
+import type { Database, Running } from './database.js';
+import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
+import { type AnyAsk, prepare } from './prepare.js';
 import { refuseQuery } from './refuse.js';
-import { resolve } from './resolve.js';
-import { type RunResult, run } from './run.js';
-import { secure } from './secure.js';
-import { shape } from './shape.js';
+import { run } from './run.js';
+import { type StreamBatch, streamed } from './stream.js';
+
+/** How large an answer may be that says nothing of its size. */
+export type AnswerLimits = {
+  readonly answerRows: number;
+  /** Bytes as the database sends them; see `rowBytes`. Of a download, of one batch. */
+  readonly answerBytes: number;
+};
+
+export const defaultLimits: AnswerLimits = { answerRows: 10_000, answerBytes: 33_554_432 };
+
+const underlyingRows = 1000;
+const optionRows = 100;
+
+export type EngineOptions = DatabasesOptions & { readonly limits?: AnswerLimits };
 
 /** Opens each datasource at the first question about it. `log` gets what callers must not see. */
-export const createEngine = (options: DatabasesOptions): Engine => {
+export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
-  const ask = (asked: Ask): Promise<MetricAnswer> =>
-    databases.use(asked.question.datasource, clientPlaceOf(asked.question), (database) => answer(database, asked));
+  const limits = options.limits ?? defaultLimits;
+  const until = (signal: AbortSignal | undefined): Reads => createReads(databases, limits, signal);
   return {
-    query: async (question) =>
-      isSql(question)
-        ? databases.use(question.datasource, clientPlaceOf(question), (database) => answerCustom(database, question))
-        : ask({ kind: 'answer', question: visual(question) }),
-    underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }),
-    options: async (question) => {
-      const { rows } = await ask({ kind: 'options', question: visual(question) });
-      return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
-    },
+    ...until(undefined),
+    until,
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
     forget: databases.forget,
@@ -42,7 +41,49 @@ export const createEngine = (options: DatabasesOptions): Engine => {
   };
 };
 
-const isSql = (question: MetricQuestion): question is SqlQuestion => question.definition.kind === 'sql';
+const createReads = (
+  databases: Databases,
+  { answerRows, answerBytes }: AnswerLimits,
+  signal: AbortSignal | undefined,
+): Reads => {
+  const running: Running = { signal, maxBytes: answerBytes };
+  const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
+    databases.use(question.datasource, clientPlaceOf(question), work);
+  const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
+    const { limit } = asked.question;
+    const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
+    const answered = await use(asked, (database) => answer(database, bounded, running));
+    return markCut(answered, asked);
+  };
+  return {
+    query: async (question) => ask(answerOf(question), answerRows),
+    underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }, underlyingRows),
+    options: async (question) => {
+      const { rows } = await ask({ kind: 'options', question: visual(question) }, optionRows);
+      return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
+    },
+    stream: async (question) => {
+      const asked = answerOf(question);
+      return streamed(signal, (sink) => use(asked, (database) => stream(database, asked, running, sink)));
+    },
+  };
+};
+
+/** Whether there are more rows than these, which nobody asked to be left out. */
+const markCut = (answered: MetricAnswer, { question }: AnyAsk): MetricAnswer => {
+  const { rows, totalRecords } = answered;
+  const offset = 'offset' in question ? question.offset : 0;
+  const isShort = rows.length < (question.limit ?? Number.POSITIVE_INFINITY);
+  const isCut = answered.isTruncated === true || (isShort && offset + rows.length < totalRecords);
+  return isCut ? { ...answered, isTruncated: true } : answered;
+};
+
+const answerOf = (question: MetricQuestion): AnyAsk => {
+  const { definition } = question;
+  return definition.kind === 'sql'
+    ? { kind: 'sql', question: { ...question, definition } }
+    : { kind: 'answer', question: { ...question, definition } };
+};
 
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
   const { definition } = question;
@@ -55,32 +96,17 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion): Reader => {
-  const { datasource, datamart, tenant, variables = new Map(), definition } = question;
-  return {
-    ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
-    catalog: placeCatalog(question, database.catalog),
-    memory: database.catalog,
-    run: (statement) => database.run(statement, tenant),
-  };
+const answer = async (database: Database, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
+  const { compiled, page, shape } = await prepare(database, ask, running);
+  return shape(await run(database, compiled, { page, tenant: ask.question.tenant, running }));
 };
 
-const answerCustom = (database: Database, question: SqlQuestion): Promise<MetricAnswer> =>
-  answerSql(readerOf(database, question), question, (compiled, page) =>
-    run(database, compiled, { page, tenant: question.tenant }),
-  );
-
-const answer = async (database: Database, ask: Ask): Promise<MetricAnswer> => {
-  const { datamart, tenant } = ask.question;
-  const reader = readerOf(database, ask.question);
-  const { catalog, dialect } = reader;
-
-  const custom = await readCustom(reader, ask.question);
-  const runPlan = (planned: Plan): Promise<RunResult> => {
-    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
-    return run(database, compile(secured, dialect), { page: planned.page, tenant });
-  };
-  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
-  const planned = plan(resolved, ask);
-  return shape(planned.output, await runPlan(planned));
+const stream = async (
+  database: Database,
+  ask: AnyAsk,
+  running: Running,
+  sink: (batch: StreamBatch) => Promise<void>,
+): Promise<void> => {
+  const { compiled, shapeBatch } = await prepare(database, ask, running);
+  await database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
 };

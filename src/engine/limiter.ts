@@ -2,8 +2,8 @@ import { Refusal } from '../domain/refusal.js';
 
 /** A fixed set of things that one user at a time may have; whoever comes when all are out waits in line. */
 export type Limiter<T> = {
-  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long. */
-  readonly use: <R>(work: (item: T) => Promise<R>) => Promise<R>;
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first, and nothing was lent. */
+  readonly use: <R>(work: (item: T) => Promise<R>, signal?: AbortSignal) => Promise<R>;
   /** Resolves when nothing is in use and nobody waits. */
   readonly drain: () => Promise<void>;
 };
@@ -15,8 +15,8 @@ export const usualPatience: Patience = { maxWaiting: 1000, waitMs: 30_000 };
 
 /** A line of those who wait for one thing each, served in the order in which they came. */
 export type Line<T> = {
-  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long. */
-  readonly wait: () => Promise<T>;
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first. */
+  readonly wait: (signal?: AbortSignal) => Promise<T>;
   /** Serves the first in line; false where nobody waits. */
   readonly serve: (item: T) => boolean;
   readonly isEmpty: () => boolean;
@@ -30,17 +30,28 @@ const busy = (): Refusal =>
 export const createLine = <T>({ maxWaiting, waitMs }: Patience): Line<T> => {
   const waiting = new Set<(item: T) => void>();
   return {
-    wait: () =>
+    wait: (signal) =>
       new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
         if (waiting.size >= maxWaiting) throw busy();
-        const take = (item: T): void => {
+        const stop = (): void => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
+          waiting.delete(take);
+        };
+        const take = (item: T): void => {
+          stop();
           resolve(item);
         };
+        const leave = (): void => {
+          stop();
+          reject(signal?.reason);
+        };
         const timer = setTimeout(() => {
-          waiting.delete(take);
+          stop();
           reject(busy());
         }, waitMs);
+        signal?.addEventListener('abort', leave, { once: true });
         waiting.add(take);
       }),
     serve: (item) => {
@@ -59,8 +70,9 @@ export const createLimiter = <T>(items: readonly T[], patience: Patience = usual
   const line = createLine<T>(patience);
   const running = new Set<Promise<unknown>>();
 
-  const lend = async <R>(work: (item: T) => Promise<R>): Promise<R> => {
-    const item = free.pop() ?? (await line.wait());
+  const lend = async <R>(work: (item: T) => Promise<R>, signal: AbortSignal | undefined): Promise<R> => {
+    signal?.throwIfAborted();
+    const item = free.pop() ?? (await line.wait(signal));
     try {
       return await work(item);
     } finally {
@@ -69,8 +81,8 @@ export const createLimiter = <T>(items: readonly T[], patience: Patience = usual
   };
 
   return {
-    use: (work) => {
-      const run = lend(work);
+    use: (work, signal) => {
+      const run = lend(work, signal);
       running.add(run);
       const forget = (): void => {
         running.delete(run);

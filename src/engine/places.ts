@@ -16,10 +16,10 @@ const catalogsPerDatabase = 200;
 export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
   const known = createLru<string, Promise<Database>>(catalogsPerDatabase);
   const read = async (client: ClientPlace | null): Promise<Database> => {
-    const { dialect, run, readCatalog } = await opening;
+    const { dialect, run, stream, readCatalog } = await opening;
     const catalog = await readCatalog(placedSchemas(client));
     assertDatabase(catalog.database, datasource, client);
-    return { dialect, run, catalog };
+    return { dialect, run, stream, catalog };
   };
   return {
     find: (client) => {

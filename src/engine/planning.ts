@@ -20,11 +20,6 @@ export type Ask =
 
 type Visual<Question> = Question & { readonly definition: VisualDefinition };
 
-/** Rows of an answer that asks for no number of them. */
-export const answerLimit = 10_000;
-const underlyingLimit = 1000;
-const optionsLimit = 100;
-
 /** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for what has no one meaning. */
 export const plan = (resolved: Resolved, ask: Ask): Plan => {
   switch (ask.kind) {
@@ -56,7 +51,7 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
     output: { kind: 'group', columns, search: null },
     having: resolved.having,
     order: orderBy(sortOf(resolved, question), columns, dimensions.length),
-    page: { ...resolved.page, limit: resolved.page.limit ?? answerLimit },
+    page: resolved.page,
   };
 };
 
@@ -90,7 +85,7 @@ const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): P
     output: { kind: 'rows', columns, search: null },
     having: null,
     order: orderBy(question.sort ?? [], columns, columns.length),
-    page: { ...resolved.page, cap: null, limit: resolved.page.limit ?? underlyingLimit },
+    page: { ...resolved.page, cap: null },
   };
 };
 
@@ -107,7 +102,7 @@ const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Pla
     output,
     having: null,
     order: [{ output: 0, direction: 'ASC' }],
-    page: { cap: null, limit: resolved.page.limit ?? optionsLimit, offset: 0 },
+    page: { cap: null, limit: resolved.page.limit, offset: 0 },
   };
 };
 

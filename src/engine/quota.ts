@@ -7,8 +7,8 @@ import { createLine, type Line, type Patience } from './limiter.js';
 export type Quota = { readonly seatsOf: (datasourceId: string) => Seats };
 
 export type Seats = {
-  /** Leave for one connection. Throws METRIC_QUERY_ERROR where none comes free in time. */
-  readonly take: () => Promise<Seat>;
+  /** Leave for one connection. Throws METRIC_QUERY_ERROR where none comes free in time, the reason of `signal` where that aborts first. */
+  readonly take: (signal?: AbortSignal) => Promise<Seat>;
 };
 
 export type Seat = {
@@ -106,11 +106,11 @@ export const createQuota = (limits: QuotaLimits): Quota => {
   };
   const sit = (id: string): Seat => createSeat(id, tally, resting, queue);
 
-  const waitFor = async (id: string): Promise<Seat> => {
+  const waitFor = async (id: string, signal: AbortSignal | undefined): Promise<Seat> => {
     const own = waiting.get(id) ?? { line: createLine<Seat>(limits), count: 0 };
     waiting.set(id, own);
     own.count += 1;
-    const seat = own.line.wait();
+    const seat = own.line.wait(signal);
     resting.evictFor(id);
     try {
       return await seat;
@@ -122,5 +122,5 @@ export const createQuota = (limits: QuotaLimits): Quota => {
   };
 
   const isFree = (id: string): boolean => tally.hasRoom(id) && (waiting.get(id)?.line.isEmpty() ?? true);
-  return { seatsOf: (id) => ({ take: async () => (isFree(id) ? sit(id) : waitFor(id)) }) };
+  return { seatsOf: (id) => ({ take: async (signal) => (isFree(id) ? sit(id) : waitFor(id, signal)) }) };
 };

@@ -5,6 +5,7 @@ import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
 import type { ConditionTree, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
+import { withCardinalities } from './cardinalities.js';
 import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
 import { type Custom, noCustom } from './custom/custom.js';
 import type { Queries } from './custom/queries.js';
@@ -47,7 +48,8 @@ export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & 
 
 /** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
 export const resolve = (question: Question, catalog: Catalog, custom: Custom = noCustom): Resolved => {
-  const { datamart, definition } = question;
+  const { definition } = question;
+  const datamart = withCardinalities(question.datamart, catalog);
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, custom.catalog ?? catalog, zone);
   assertTable(definition.from, datamart, catalog);

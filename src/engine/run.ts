@@ -1,20 +1,22 @@
 import type { TenantScope } from '../domain/tenant.js';
 import type { CompiledPlan } from './compile.js';
-import type { Database, ResultTable, Statement } from './database.js';
+import type { Database, ResultTable, Running, Statement } from './database.js';
 import type { PageOfRows } from './plan.js';
 
 /** The page of rows, and how many there are before limit and offset. */
 export type RunResult = ResultTable & { readonly total: number };
 
+type Asked = { readonly page: PageOfRows; readonly tenant: TenantScope; readonly running: Running };
+
 /** Runs the page, and the count only where the page does not tell: a full one, or one past the end. */
 export const run = async (
   database: Database,
   compiled: CompiledPlan,
-  { page, tenant }: { readonly page: PageOfRows; readonly tenant: TenantScope },
+  { page, tenant, running }: Asked,
 ): Promise<RunResult> => {
-  const ask = (statement: Statement): Promise<ResultTable> => database.run(statement, tenant);
+  const ask = (statement: Statement): Promise<ResultTable> => database.run(statement, tenant, running);
   const table = await ask(compiled.page);
-  const known = totalFromPage(table.rows.length, page);
+  const known = table.isCut === true ? null : totalFromPage(table.rows.length, page);
   return { ...table, total: known ?? (await countRows(ask, compiled, page.cap)) };
 };
 

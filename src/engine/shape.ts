@@ -1,12 +1,14 @@
 import type { Aggregate } from '../domain/metric.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../domain/ports.js';
+import type { ResultTable } from './database.js';
 import { isAggregate, isCalculated } from './expressions.js';
 import type { Expression, Output } from './plan.js';
 import type { RunResult } from './run.js';
 import type { SqlKind } from './sql-type.js';
+import type { StreamBatch } from './stream.js';
 
 /** Rows by the names of the metric's columns. Without any row there are no columns either, as the interface has it. */
-export const shape = ({ columns }: Output, { rows, dataTypes, total }: RunResult): MetricAnswer => {
+export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: RunResult): MetricAnswer => {
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
   const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
@@ -20,6 +22,16 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total }: RunResult
       .filter(({ expression }) => !isAggregate(expression) && !isCalculated(expression))
       .map(({ name }) => name),
     totalRecords: total,
+    ...(isCut === true ? { isTruncated: true } : {}),
+  };
+};
+
+/** The same for a part of a result, by position, and with its columns whether there are rows or not. */
+export const shapeBatch = ({ columns }: Output, { rows, dataTypes }: ResultTable): StreamBatch => {
+  const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
+  return {
+    columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
+    rows: rows.map((row) => row.map((cell, index) => cellAs(types[index], cell))),
   };
 };
 

@@ -22,12 +22,15 @@ export type DispatchRequest = {
   readonly bodyFault?: Refusal | undefined;
   /** Under which failures are logged; made here if left out. */
   readonly requestId?: string;
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
 };
 
 export type DispatchResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly contentType: string;
+  /** An `AsyncIterable` is text in pieces, which whoever takes it reads to its end or ends; one that throws has been logged, and must not look whole. */
   readonly body: unknown;
   /** For the log and the metrics, never for the caller. */
   readonly operation: string;
@@ -51,7 +54,7 @@ export type DispatchDeps<Operations> = {
   readonly newRequestId?: () => string;
 };
 
-type AnyHandler = (caller: Caller, input: unknown) => Promise<unknown>;
+type AnyHandler = (caller: Caller, input: unknown, signal: AbortSignal) => Promise<unknown>;
 type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType' | 'refused'>;
 
 /** When the camel-case paths were deprecated: RFC 9745 wants a date, as seconds. */
@@ -106,6 +109,25 @@ const encode = ({ operation, binding }: Match, result: unknown): Answer => ({
   body: (binding.encode ?? operation.encode)(result),
 });
 
+/** Whether the body is text in pieces. */
+export const isPieces = (body: unknown): body is AsyncIterable<string> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+/** Its status is out already: what fails from here on is for the log alone. */
+async function* logged(
+  pieces: AsyncIterable<string>,
+  signal: AbortSignal,
+  fields: object,
+  log: ErrorLog,
+): AsyncGenerator<string> {
+  try {
+    yield* pieces;
+  } catch (err) {
+    if (!signal.aborted) log.error({ err, ...fields }, 'an answer broke off');
+    throw err;
+  }
+}
+
 const answerError = (code: Code, message: string, status: number, reason: string): Answer => ({
   status,
   headers: status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {},
@@ -153,7 +175,7 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     const input = decode(match, request);
     const call = calls.get(match.operation);
     if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
-    return encode(match, await call(caller, input));
+    return encode(match, await call(caller, input, request.signal));
   };
 
   return async (request) => {
@@ -161,7 +183,10 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     if (match === undefined) return undefined;
     if ('allowed' in match) return notAllowed(request.method, match.allowed);
     const requestId = request.requestId ?? newRequestId();
-    const answer = await serve(match, request).catch((error) => fail(error, match.operation, requestId, log));
+    const served = await serve(match, request).catch((error) => fail(error, match.operation, requestId, log));
+    const answer = isPieces(served.body)
+      ? { ...served, body: logged(served.body, request.signal, { requestId, operation: match.operation.name }, log) }
+      : served;
     const legacy = match.binding.isLegacy === true ? { Deprecation: deprecation } : {};
     return {
       ...answer,

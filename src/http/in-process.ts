@@ -1,12 +1,21 @@
 import { parse, stringify } from 'node:querystring';
 import type { Transport } from '../contract/client.js';
 import { limits } from '../contract/fields.js';
-import type { Dispatch } from './bind.js';
+import { type Dispatch, isPieces } from './bind.js';
 import { notFound, tooLarge } from './envelope.js';
 
 const throughJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-/** Rejects as soon as the caller gives up; the operation itself runs on, as it would behind a closed connection. */
+/** Of whoever does not say when it gives up. */
+const never = new AbortController().signal;
+
+const wholeOf = async (pieces: AsyncIterable<string>): Promise<string> => {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+};
+
+/** Rejects as soon as the caller gives up; the operation hears of it too, as it would behind a closed connection. */
 const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (signal === undefined) return work;
   let stop = () => {};
@@ -33,8 +42,10 @@ export const inProcessTransport =
       query: parse(stringify(query)),
       authorization: `Bearer ${bearer}`,
       body: text === undefined ? undefined : JSON.parse(text),
+      signal: signal ?? never,
     });
     const answer = await untilAborted(work, signal);
     if (answer === undefined) return { status: 404, body: notFound(method, path) };
-    return { status: answer.status, body: throughJson(answer.body) };
+    const { status, body: given } = answer;
+    return { status, body: isPieces(given) ? await untilAborted(wholeOf(given), signal) : throughJson(given) };
   };

@@ -1,5 +1,7 @@
 /** The middleware of app.ts, each a few lines; the gateway's router may take what it needs. */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
@@ -7,7 +9,7 @@ import { limits } from '../contract/fields.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
-import type { Dispatch } from './bind.js';
+import { type Dispatch, isPieces } from './bind.js';
 import { type EnvelopeCode, envelope, failureMessage, notFound, tooLarge } from './envelope.js';
 
 /** Takes the caller's `X-Request-Id` where it is a plain one, otherwise makes one; answers it either way. */
@@ -110,11 +112,29 @@ export const jsonBody = (limit: number): readonly RequestHandler[] => [
   express.json({ limit, strict: false, type: 'application/json' }),
 ];
 
+/** Aborts when the caller hangs up before it has its answer. */
+const goneSignal = (res: express.Response): AbortSignal => {
+  const gone = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) gone.abort();
+  });
+  return gone.signal;
+};
+
+/** As fast as the caller reads; what breaks off on its way ends the connection, so that it cannot be taken for whole. */
+const sendPieces = async (res: express.Response, pieces: AsyncIterable<string>): Promise<void> => {
+  await pipeline(Readable.from(pieces, { objectMode: false }), res).catch(() => {
+    // The cause was logged where the pieces are made, or it is the caller who left.
+    res.destroy();
+  });
+};
+
 /** Answers what is an operation. */
 export const serve =
   (dispatch: Dispatch): RequestHandler =>
   async (req, res, next) => {
     const answer = await dispatch({
+      signal: goneSignal(res),
       method: req.method,
       path: req.baseUrl + req.path,
       query: req.query,
@@ -130,7 +150,8 @@ export const serve =
     res.locals.operation = answer.operation;
     res.locals.refused = answer.refused;
     res.status(answer.status).set({ ...answer.headers, 'Content-Type': answer.contentType });
-    res.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+    if (isPieces(answer.body)) await sendPieces(res, answer.body);
+    else res.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   };
 
 const sendError = (res: express.Response, status: number, code: EnvelopeCode, message: string): void => {

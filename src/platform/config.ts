@@ -45,6 +45,12 @@ const settings = z.strictObject({
     maxConnectionsPerDatasource: z.number().int().min(1).max(1_000).default(10),
     maxConnectionsPerClient: z.number().int().min(1).max(1_000).default(3),
   }),
+  queries: section({
+    timeoutSeconds: z.number().int().min(1).max(3600).default(30),
+    answerRows: z.number().int().min(1).max(1_000_000).default(10_000),
+    answerMegabytes: z.number().int().min(1).max(1024).default(32),
+    downloadSeconds: z.number().int().min(1).max(86_400).default(600),
+  }),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),
     allowedOrigins: z.array(origin).default([]),

@@ -5,7 +5,7 @@ import type { GuestGrant } from '../domain/guest.js';
 import { type GuestDefinition, isWhole } from '../domain/guest-metric.js';
 import type { GuestQuery, MetricReply } from '../domain/guest-view.js';
 import { hostMade, type Metric } from '../domain/metric.js';
-import type { Clock, Engine, Store } from '../domain/ports.js';
+import type { Clock, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import type { Opened } from './embed-lookup.js';
@@ -13,7 +13,7 @@ import { readChangedDefinition, readNewDefinition } from './guest-definition.js'
 import { loadTarget } from './guest-metric-target.js';
 import { openDashboard, openMetric, questionFor } from './guest-scope.js';
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
 type Question = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'>;
 
@@ -48,13 +48,14 @@ const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Pre
 /** Nothing of it is stored. */
 export const previewGuestMetric =
   (deps: Deps) =>
-  async ({ grant }: GuestCaller, command: PreviewGuestMetric): Promise<MetricReply> => {
+  async ({ grant }: GuestCaller, command: PreviewGuestMetric, signal: AbortSignal): Promise<MetricReply> => {
     const started = deps.clock.now();
     const opened = await openDashboard(deps.store, grant, command.dashboardId);
     const metric = await draft(deps, grant, opened, command);
     const { dashboardFilter, metricFilter, sort, limit, offset } = command;
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
-    const answer = await compared(deps.engine.query)(await questionFor(deps.store, grant, target, query, started));
+    const ask = compared(deps.engine.until(signal).query);
+    const answer = await ask(await questionFor(deps.store, grant, target, query, started));
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
   };

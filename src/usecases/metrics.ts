@@ -10,13 +10,13 @@ import {
 } from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, Engine, Store } from '../domain/ports.js';
+import type { Clock, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock };
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
 
 const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientId }: BackendQuery): Promise<Opened> => {
   const opened = await findEmbed(store, caller.dataAppId, embedId);
@@ -87,7 +87,7 @@ const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['met
 
 export const queryMetric =
   ({ store, engine, clock }: Deps) =>
-  async (caller: ApiKeyCaller, query: BackendQuery): Promise<MetricReply> => {
+  async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
     const started = clock.now();
     const opened = await loadOpened(store, caller, query);
     const metric = await loadMetric(store, opened, query);
@@ -98,7 +98,7 @@ export const queryMetric =
     const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
-    const answer = await compared(engine.query)({
+    const answer = await compared(engine.until(signal).query)({
       ...source,
       definition: metric.definition,
       conditions: [...enforced, ...chosen],

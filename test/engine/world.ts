@@ -15,16 +15,18 @@ import {
 import type { Condition, Predicate } from '../../src/domain/filter.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/domain/ports.js';
 import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import type { Catalog } from '../../src/engine/catalog.js';
-import type { DatabasesOptions } from '../../src/engine/databases.js';
 import { parseDuckDbType } from '../../src/engine/duckdb/schema.js';
-import { createEngine } from '../../src/engine/engine.js';
+import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));
+
+/** Of a caller that stays. */
+export const stays = new AbortController().signal;
 
 export const tableRef = (tableName: string): TableRef => ({ schemaName: 'main', tableName });
 
@@ -189,7 +191,7 @@ export type LogLine = { readonly level: 'warn' | 'error'; readonly details: obje
 
 /** An engine that keeps what it logs. */
 export const createLoggedEngine = (
-  options: Partial<DatabasesOptions> = {},
+  options: Partial<EngineOptions> = {},
 ): { readonly engine: Engine; readonly lines: LogLine[] } => {
   const lines: LogLine[] = [];
   const keep =
@@ -211,6 +213,13 @@ export const insertInto = (name: string, rows: readonly (readonly (string | numb
   rows.length === 0
     ? 'SELECT 1'
     : `INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`;
+
+/** A stream's rows, all of them. */
+export const rowsOf = async ({ batches }: MetricStream): Promise<(readonly Cell[])[]> => {
+  const rows: (readonly Cell[])[] = [];
+  for await (const batch of batches) rows.push(...batch);
+  return rows;
+};
 
 /** The refusal that `work` ends in; anything else fails the test. */
 export const refusalOf = async (

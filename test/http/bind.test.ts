@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { bound } from '../../src/contract/operations.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDispatch } from '../../src/http/bind.js';
+import { stays } from '../engine/world.js';
 import {
   apiKey,
   authenticate,
@@ -103,6 +104,7 @@ describe('authenticate', () => {
       newRequestId: () => 'r1',
     });
     const answer = await dispatch({
+      signal: stays,
       method: 'POST',
       path: '/api/v2/data-app',
       query: {},

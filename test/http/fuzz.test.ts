@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.js';
 import { bound } from '../../src/contract/operations.js';
+import { stays } from '../engine/world.js';
 import { bearerOf, exampleRequest } from './requests.js';
 import { createSample } from './sample.js';
 
@@ -28,6 +29,7 @@ describe.each(Object.entries<Operation>(bound))('%s', (_, operation) => {
     await fc.assert(
       fc.asyncProperty(spoilt(request.body), spoilt(request.query), fc.string(), async (body, query, tail) => {
         const answer = await dispatch({
+          signal: stays,
           method: request.method,
           path: request.path.replace(/LAX/, () => tail || 'x'),
           query: typeof query === 'object' && query !== null ? { ...query } : {},

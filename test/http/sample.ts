@@ -217,6 +217,10 @@ const exported = {
   content: { layout: [], filters: [], metrics: [], gridMargin: [] },
 };
 
+async function* inBatches({ columns, rows }: MetricReply['answer']) {
+  yield rows.map((row) => columns.map(({ name }) => row[name] ?? null));
+}
+
 export const sampleHandlers: Handlers = {
   ...keyHandlers,
   listGuestTokens: async () => [{ id: 'g', clientId: 'LAX', createdAt: when, expiresAt: null, lastUsedAt: null }],
@@ -281,7 +285,7 @@ export const sampleHandlers: Handlers = {
   getGuestMetric: async () => guestMetric,
   queryGuestMetric: async (_, { metricId }) => ({ ...reply, metricId }),
   listGuestUnderlying: async () => reply,
-  downloadGuestCsv: async () => reply,
+  downloadGuestCsv: async () => ({ columns: reply.answer.columns, batches: inBatches(reply.answer) }),
   createGuestMetric: async () => guestMetric,
   updateGuestMetric: async () => guestMetric,
   deleteGuestMetric: async (_, { metricId }) => ({ metricId }),

@@ -7,6 +7,7 @@ import { limits } from '../../src/contract/fields.js';
 import type { Binding, Operation } from '../../src/contract/operation.js';
 import { bound } from '../../src/contract/operations.js';
 import { inlined } from '../contract/json-fields.js';
+import { stays } from '../engine/world.js';
 import { bearerOf } from './requests.js';
 import { createSample } from './sample.js';
 
@@ -157,6 +158,7 @@ const send = async ({ operation, binding }: Pick<Case, 'operation' | 'binding'>,
   const names = inPath(binding);
   const fields = without(input, names);
   const answer = await dispatch({
+    signal: stays,
     method: binding.method,
     path: binding.path.replaceAll(/\{\w+\}/g, 'x'),
     query: binding.from === 'query' && isNode(fields) ? fields : {},

@@ -232,9 +232,9 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
     }),
     { maxLength: 4 },
   ),
-  where: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: tree }),
+  where: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: tree }),
   conditions: fc.oneof(
-    { weight: 2, arbitrary: fc.constant<readonly ATest[]>([]) },
+    { weight: 3, arbitrary: fc.constant<readonly ATest[]>([]) },
     { weight: 2, arbitrary: fc.array(aTest, { minLength: 1, maxLength: 3 }) },
     // On one table: a row that the metric leads to meets them together, or it does not count.
     {
@@ -244,7 +244,7 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
         .map(([table, tests]) => tests.map((test) => ({ ...test, table }))),
     },
   ),
-  having: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: aHaving }),
+  having: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: aHaving }),
   calculations: fc.oneof(
     { weight: 2, arbitrary: fc.constant<readonly ACalculation[]>([]) },
     { weight: 1, arbitrary: fc.array(aCalculation, { minLength: 1, maxLength: 2 }) },

@@ -108,7 +108,7 @@ export const createDataset = (seed: number): Dataset => {
   const pick = createPick(random);
   const owned = (): readonly StoredRow[] =>
     [...tenants, ...strangers].flatMap((owner) =>
-      Array.from({ length: 4 + random(6) }, (_, index) => rowOf(owner, index + 1, pick)),
+      Array.from({ length: 6 + random(5) }, (_, index) => rowOf(owner, index + 1, pick)),
     );
   const everybodys = (): readonly StoredRow[] =>
     Array.from({ length: 7 }, (_, index) => rowOf([...tenants, ...strangers][random(11)] ?? null, index + 1, pick));

@@ -20,7 +20,7 @@ import {
   valueIn,
 } from './evaluator-joins.js';
 import { add, divide, type Exact, exact, floor, multiply, one, parseExact, subtract, zero } from './exact.js';
-import { periodsBefore, truncate } from './times.js';
+import { microsOf, periodsBefore, timeOfMicros, truncate } from './times.js';
 import { type ColumnKind, compareValues, isExact, keyOf, passes, type Value } from './values.js';
 
 /** A row of the answer, by the names of its columns. */
@@ -103,10 +103,23 @@ const aggregateOf = (aggregate: Aggregate, values: readonly Value[], percentile:
     case 'AVG':
       return divide(exactly(values).reduce(add, zero), exact(BigInt(values.length)));
     case 'MEDIAN':
-      return between(exactly(sorted), exact(1n, 2n));
+      return betweenValues(sorted, exact(1n, 2n));
     case 'PERCENTILE':
-      return between(exactly(sorted), parseExact(String(percentile)));
+      return betweenValues(sorted, parseExact(String(percentile)));
   }
+};
+
+/** Of numbers a number, of times a time. */
+const betweenValues = (sorted: readonly Value[], share: Exact): Value => {
+  const times = sorted.filter((value) => typeof value === 'string');
+  return times.length === 0
+    ? between(exactly(sorted), share)
+    : timeOfMicros(
+        between(
+          times.map((time) => exact(microsOf(time))),
+          share,
+        ),
+      );
 };
 
 /** On the line from one value to the next. */

@@ -10,7 +10,7 @@ import { createTally, judge, refusedShare, type Tally } from './oracle.js';
 import { createStage, type Stage } from './stage.js';
 import { aSum, assertAddsUp } from './sums.js';
 
-const cases = Number(process.env.ISOLATION_CASES ?? 250);
+const cases = Number(process.env.ISOLATION_CASES ?? 220);
 const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
 const wanted = process.env.ISOLATION_KINDS?.split(',');
 const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));

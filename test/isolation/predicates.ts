@@ -54,20 +54,25 @@ export const predicateOf = ({ column, predicate, choice }: ATest): Predicate => 
 
 export const isOfNumbers = (column: string): boolean => ['id', 'ref', 'amount', 'price', 'weight'].includes(column);
 
+/** The column that the measure's is like: of the master list, all but one are text. */
+const likeOf = ({ column }: Measure): ColumnName => {
+  const name = column?.columnName ?? 'label';
+  if (column?.tableName === 'clients' && name !== 'amount') return 'label';
+  return name in valuesOf ? (name as ColumnName) : 'label';
+};
+
 const isIndicated = ({ indicator }: Measure): boolean => indicator !== undefined;
 
 /** Whether the measure is a number that no float stands for. */
 export const isExactNumber = (measure: Measure): boolean => {
   const { aggregate, column } = measure;
   if (aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return true;
-  const isOfExact = column !== undefined && isOfNumbers(column.columnName) && column.columnName !== 'weight';
+  const isOfExact = column !== undefined && isOfNumbers(likeOf(measure)) && likeOf(measure) !== 'weight';
   return isOfExact && !isIndicated(measure) && (aggregate === 'SUM' || aggregate === 'MIN' || aggregate === 'MAX');
 };
 
-export const isNumber = (measure: Measure): boolean => {
-  const { aggregate, column } = measure;
-  return (aggregate !== 'MIN' && aggregate !== 'MAX') || isIndicated(measure) || isOfNumbers(column?.columnName ?? '');
-};
+export const isNumber = (measure: Measure): boolean =>
+  (measure.aggregate !== 'MIN' && measure.aggregate !== 'MAX') || isIndicated(measure) || isOfNumbers(likeOf(measure));
 
 /** Between any two values that a float might be confused with. */
 const betweens = [0.29, 3.71, 1234.5] as const;
@@ -77,9 +82,7 @@ const wholes = [0, 1, 2, 3, 7, 20] as const;
 export const havingOf = (test: AHavingTest, measure: Measure): Predicate => {
   const { predicate, choice } = test;
   if (!isNumber(measure)) {
-    const named = measure.column?.columnName ?? '';
-    const column = named in valuesOf ? (named as ColumnName) : 'label';
-    return predicateOf({ table: 0, column, predicate, choice });
+    return predicateOf({ table: 0, column: likeOf(measure), predicate, choice });
   }
   if (predicate === 'isNotNull') return { kind: 'isNotNull' };
   const values = isExactNumber(measure) ? wholes : betweens;

@@ -1,6 +1,6 @@
 /** Local time and time grains, by the calendar and `Intl` alone. */
 import type { Period, TimeGrain } from '../../src/domain/metric.js';
-import { type Exact, exact } from './exact.js';
+import { type Exact, exact, floor } from './exact.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatOf = (zone: string): Intl.DateTimeFormat => {
@@ -78,4 +78,17 @@ export const periodsBefore = (start: string, grain: Period, count: number): stri
   const months = { month: 1, quarter: 3, year: 12 }[grain] * count;
   const [year = 0, month = 1] = day.split('-').map(Number);
   return new Date(Date.UTC(year, month - 1 - months, 1)).toISOString().slice(0, 10);
+};
+
+/** Of a date or a time, since 1970. */
+export const microsOf = (time: string): bigint => {
+  const [seconds = '', fraction = ''] = (time.includes('T') ? time : `${time}T00:00:00`).split('.');
+  return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'));
+};
+
+export const timeOfMicros = (micros: Exact): string => {
+  const whole = floor(micros).n;
+  const fraction = ((whole % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  const seconds = new Date(Number((whole - fraction) / 1000n)).toISOString().slice(0, 19);
+  return `${seconds}.${String(fraction).padStart(6, '0')}`;
 };

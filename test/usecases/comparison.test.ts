@@ -1,11 +1,11 @@
 /** The earlier value is read under everything that binds the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
 import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
 import { queryMetric } from '../../src/usecases/metrics.js';
-import { columnRef, metric } from '../engine/world.js';
+import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
 const day = columnRef('visits.day');
@@ -31,7 +31,7 @@ const december = { Day: '2023-12-01 - 2023-12-31' };
 type Params = Parameters<World['mint']>[0];
 const ask = async (params: Params, metricFilter: Record<string, string> = december) => {
   const query = { metricId, dashboardId: 'one', metricFilter };
-  const { answer } = await queryGuestMetric(world.deps)(await world.mint(params), query);
+  const { answer } = await queryGuestMetric(world.deps)(await world.mint(params), query, stays);
   return [answer.rows[0]?.Visits, answer.comparisonValue];
 };
 
@@ -62,19 +62,21 @@ describe('the earlier value', () => {
 
   test('asks the engine for nothing but what the present value is asked for, earlier', async () => {
     const asked: MetricQuestion[] = [];
-    const engine = {
-      ...world.deps.engine,
-      query: (question: MetricQuestion) => {
-        asked.push(question);
-        return world.deps.engine.query(question);
-      },
+    const query: Engine['query'] = (question) => {
+      asked.push(question);
+      return world.deps.engine.query(question);
     };
+    const engine = { until: () => ({ ...world.deps.engine, query }) };
     const rlsSettings = [{ metricId, values: { shop: ['s1', 's2'] } }];
     const guest = await world.mint({
       rlsSettings,
       dashboardAppFilters: [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }],
     });
-    await queryGuestMetric({ ...world.deps, engine })(guest, { metricId, dashboardId: 'one', metricFilter: december });
+    await queryGuestMetric({ ...world.deps, engine })(
+      guest,
+      { metricId, dashboardId: 'one', metricFilter: december },
+      stays,
+    );
     const [now, earlier] = asked;
     expect(asked).toHaveLength(2);
     const onDay = ({ column }: MetricQuestion['conditions'][number]) => column.columnName === 'day';
@@ -88,15 +90,19 @@ describe('the earlier value', () => {
 
   test('stands beside a preview, and in the answer for the host', async () => {
     const definition = { measures: [{ name: 'Visits', aggregate: 'COUNT_DISTINCT' as const, column: day }] };
-    const previewed = await previewGuestMetric(world.deps)(await world.mint({}), {
-      dashboardId: 'one',
-      metricId,
-      definition,
-      metricFilter: december,
-    });
+    const previewed = await previewGuestMetric(world.deps)(
+      await world.mint({}),
+      {
+        dashboardId: 'one',
+        metricId,
+        definition,
+        metricFilter: december,
+      },
+      stays,
+    );
     expect(previewed.answer).toMatchObject({ rows: [{ Visits: 2 }], comparisonValue: 3 });
     const question = { embedId: 'one', metricId, clientId: 'a', metricFilter: { ...december, shop: 's1' } };
-    const { answer } = await queryMetric(world.deps)(world.api(), question);
+    const { answer } = await queryMetric(world.deps)(world.api(), question, stays);
     expect(answer).toMatchObject({ rows: [{ Visits: 1 }], comparisonValue: 2 });
   });
 });

@@ -4,7 +4,7 @@ import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds.js';
 import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest-reads.js';
 import { queryMetric } from '../../src/usecases/metrics.js';
 import { listDashboards, listMetrics } from '../../src/usecases/workspaces.js';
-import { refusalOf } from '../engine/world.js';
+import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;
@@ -54,5 +54,7 @@ test('its key lists and queries none of them', async () => {
   expect((await listMetrics(world.deps)(other, all)).map(({ owner }) => owner)).toEqual([null]);
   const asked = { embedId: 'shared--a', clientId: client, metricId };
   expect(await refusalOf(() => listEmbedMetrics(world.deps)(other, asked))).toMatchObject({ code: 'INVALID_EMBED_ID' });
-  expect(await refusalOf(() => queryMetric(world.deps)(other, asked))).toMatchObject({ code: 'INVALID_EMBED_ID' });
+  expect(await refusalOf(() => queryMetric(world.deps)(other, asked, stays))).toMatchObject({
+    code: 'INVALID_EMBED_ID',
+  });
 });

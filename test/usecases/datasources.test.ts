@@ -45,6 +45,8 @@ const engine: Engine = {
   query: never,
   underlying: never,
   options: never,
+  stream: never,
+  until: () => engine,
   close: never,
   introspect: async (datasource) => {
     seen.push(datasource);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/domain/embed.js';
 import type { GuestQuery } from '../../src/domain/guest-view.js';
 import { downloadGuestCsv, getGuestDashboard, listGuestUnderlying } from '../../src/usecases/guest-reads.js';
-import { refusalOf } from '../engine/world.js';
+import { refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -62,8 +62,8 @@ describe('where it is allowed', () => {
       { permissions: { isEnableUnderlyingData: true, isEnableDownloadMetrics: true } },
     );
     const query = { metricId: 'board-count', dashboardId: embeds.open, dashboardFilter: { 'main.shops.state': 'CA' } };
-    expect((await listGuestUnderlying(world.deps)(guest, query)).answer.rows).toHaveLength(2);
-    expect((await downloadGuestCsv(world.deps)(guest, query)).answer.rows[0]?.Sales).toBe(2);
+    expect((await listGuestUnderlying(world.deps)(guest, query, stays)).answer.rows).toHaveLength(2);
+    expect(await rowsOf(await downloadGuestCsv(world.deps)(guest, query, stays))).toEqual([[2]]);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
 import { archiveGuestMetric } from '../../src/usecases/guest-metrics.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
+import { stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;
@@ -22,7 +23,11 @@ const mint = () =>
   world.mint({ dashboardAppFilters: [{ dashboardId: 'one', values: { State: 'CA' }, isShowOnUrl: true }] });
 
 const preview = async (dashboardId: string) => {
-  const { answer } = await previewGuestMetric(world.deps)(await mint(), { dashboardId, metricId, definition: {} });
+  const { answer } = await previewGuestMetric(world.deps)(
+    await mint(),
+    { dashboardId, metricId, definition: {} },
+    stays,
+  );
   return Number(answer.rows[0]?.Sales);
 };
 

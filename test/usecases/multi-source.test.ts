@@ -1,11 +1,11 @@
 /** Which datamart an embed reads that names none, and how its metrics join. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/domain/embed.js';
-import type { MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import { createEmbed } from '../../src/usecases/embeds.js';
 import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
 import { queryMetric } from '../../src/usecases/metrics.js';
-import { refusalOf } from '../engine/world.js';
+import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -27,15 +27,17 @@ const asked = async (
 ): Promise<MetricQuestion> => {
   const questions: MetricQuestion[] = [];
   const { engine } = world.deps;
-  const watched = {
-    ...engine,
-    query: (question: MetricQuestion) => {
-      questions.push(question);
-      return engine.query(question);
-    },
+  const query: Engine['query'] = (question) => {
+    questions.push(question);
+    return engine.query(question);
   };
+  const watched = { until: () => ({ ...engine, query }) };
   const metricId = dashboardId === undefined ? embedId : 'board-count';
-  await queryGuestMetric({ ...world.deps, engine: watched })(await world.mint({}, fields), { metricId, dashboardId });
+  await queryGuestMetric({ ...world.deps, engine: watched })(
+    await world.mint({}, fields),
+    { metricId, dashboardId },
+    stays,
+  );
   const [question] = questions;
   if (question === undefined) throw new Error('the engine was not asked');
   return question;
@@ -81,7 +83,7 @@ describe('an embed without datamartName, in a workspace of several sources', () 
 
   test('the host’s backend names it with its question', async () => {
     const ask = (names: object) =>
-      queryMetric(world.deps)(world.api(), { embedId: bare, metricId: 'board-count', clientId: 'a', ...names });
+      queryMetric(world.deps)(world.api(), { embedId: bare, metricId: 'board-count', clientId: 'a', ...names }, stays);
     expect((await ask({ datamartName: 'sales2' })).answer.rows).toEqual([{ Sales: 5 }]);
     expect((await ask({ datasourceName: 'warehouse-sales2' })).answer.rows).toEqual([{ Sales: 5 }]);
     expect((await refusalOf(() => ask({}))).code).toBe('METRIC_QUERY_ERROR');

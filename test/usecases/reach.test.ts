@@ -1,9 +1,12 @@
 /** What a token does not reach, by whatever way it asks. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
 import { createWorld, salesCount, type World } from './world.js';
+
+/** Of a caller who stays. */
+const going = new AbortController().signal;
 
 let world: World;
 beforeAll(async () => {
@@ -44,10 +47,8 @@ test('a metric through a dashboard that does not hold it', async () => {
 test('options of a filter beyond what the token enforces on the same dashboard', async () => {
   const restricted = { dashboardAppFilters: [{ dashboardId: 'open', values: { State: 'CA' }, isShowOnUrl: false }] };
   const optionsOf = async (params: object) => {
-    const options = await listGuestFilterOptions(world.deps)(await world.mint(params), {
-      dashboardId: 'open',
-      filter: 'State',
-    });
+    const asked = { dashboardId: 'open', filter: 'State' };
+    const options = await listGuestFilterOptions(world.deps)(await world.mint(params), asked, going);
     return options.map(({ value }) => value);
   };
   expect(await optionsOf({})).toEqual(['CA', 'NV', 'NY']);
@@ -61,10 +62,14 @@ test('a metric that it would define beside those that its restrictions name', as
   );
   const metricId = placed?.metric.metricId ?? '';
   const preview = async (params: object) =>
-    previewGuestMetric(world.deps)(await world.mint(params, { clientId: 'b' }), {
-      dashboardId: 'open--b',
-      definition: { chart: salesCount.chart, from: world.sales, measures: [{ name: 'Sales', aggregate: 'COUNT' }] },
-    });
+    previewGuestMetric(world.deps)(
+      await world.mint(params, { clientId: 'b' }),
+      {
+        dashboardId: 'open--b',
+        definition: { chart: salesCount.chart, from: world.sales, measures: [{ name: 'Sales', aggregate: 'COUNT' }] },
+      },
+      going,
+    );
   expect((await preview({})).answer.rows).toEqual([{ Sales: 1 }]);
   await expect(preview({ appFilters: [{ metricId, values: { shop: 's1' } }] })).rejects.toMatchObject(
     unauthorized('restricted-token-defines'),

@@ -1,7 +1,8 @@
 /** A restriction that a token names holds on every way to the rows that it was meant for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getGuestDashboard, listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
-import { refusalOf } from '../engine/world.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
+import { getGuestDashboard } from '../../src/usecases/guest-reads.js';
+import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 
 let world: World;
@@ -61,9 +62,9 @@ describe('a setting that names a template', () => {
     const metricId = await world.clone('source', 'source--a');
     const guest = await world.mint(state('source', 'CA'));
     expect(await world.count(guest, metricId, 'source--a')).toBe(2);
-    expect(await listGuestFilterOptions(world.deps)(guest, { dashboardId: 'source--a', filter: 'State' })).toEqual([
-      { label: 'CA', value: 'CA' },
-    ]);
+    expect(
+      await listGuestFilterOptions(world.deps)(guest, { dashboardId: 'source--a', filter: 'State' }, stays),
+    ).toEqual([{ label: 'CA', value: 'CA' }]);
     const other = await world.mint(state('many', 'CA'));
     expect(await world.count(other, metricId, 'source--a')).toBe(5);
   });

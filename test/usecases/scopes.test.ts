@@ -1,7 +1,8 @@
 /** What a token is scoped to, and what an embed adds to a datamart: nothing that was named is ignored. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getGuestDashboard, getGuestMetric, listGuestFilterOptions } from '../../src/usecases/guest-reads.js';
-import { metric, refusalOf } from '../engine/world.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest-reads.js';
+import { metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;
@@ -31,7 +32,7 @@ describe('a token scoped to', () => {
       () => world.count(guest, metricEmbed),
       () => getGuestDashboard(world.deps)(guest, { dashboardId: 'scoped' }),
       () => getGuestMetric(world.deps)(guest, { metricId: metricEmbed }),
-      () => listGuestFilterOptions(world.deps)(guest, { dashboardId: 'scoped', filter: 'State' }),
+      () => listGuestFilterOptions(world.deps)(guest, { dashboardId: 'scoped', filter: 'State' }, stays),
     ];
     for (const read of reads(await world.mint({}, foreign))) expect(await refusalOf(read)).toEqual(unauthorized);
     for (const read of reads(await world.mint({}, own))) expect(await read()).toBeTruthy();

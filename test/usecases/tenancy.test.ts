@@ -22,6 +22,8 @@ import {
 } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 
+/** Of a caller who stays. */
+const going = new AbortController().signal;
 const caller: ServiceCaller = { kind: 'serviceToken', tokenId: 't' };
 const sales = (rows: number): readonly string[] => [
   'CREATE TABLE sales (id BIGINT, client VARCHAR, shop VARCHAR)',
@@ -88,7 +90,7 @@ describe('DATABASE: a file for each client, beside the datasource’s own', () =
       expect((await refusalOf(() => world.count(unscoped, 'board-count', embed))).code, clientId).toBe(
         'CLIENT_ID_ERROR',
       );
-      const byHost = await refusalOf(() => queryMetric(world.deps)(world.api(), { ...asked, clientId }));
+      const byHost = await refusalOf(() => queryMetric(world.deps)(world.api(), { ...asked, clientId }, going));
       expect(byHost.code, clientId).toBe('CLIENT_ID_ERROR');
     }
     // None of them tells what there is: beside what was said wrongly in itself, one message for all.

@@ -23,6 +23,7 @@ import {
   datasourceAt,
   metric,
   relationship,
+  stays,
   table,
   tableRef,
 } from '../engine/world.js';
@@ -128,7 +129,11 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     dataAppId: `id-${name}`,
     dataAppName: name,
   });
-  const template = async (id: string, fields: Partial<Dashboard> = {}, definition = salesCount): Promise<Dashboard> => {
+  const template = async (
+    id: string,
+    fields: Partial<Dashboard> = {},
+    definition: MetricDefinition = salesCount,
+  ): Promise<Dashboard> => {
     const dashboard: Dashboard = {
       id: `board-${id}`,
       externalDashboardId: id,
@@ -196,7 +201,7 @@ export const createWorld = async (databaseUrl: string | null = null) => {
   };
   /** How many sales the guest counts. */
   const count = async (guest: GuestCaller, metricId: string, dashboardId?: string, more: object = {}) =>
-    (await queryGuestMetric(deps)(guest, { metricId, dashboardId, ...more })).answer.rows[0]?.Sales;
+    (await queryGuestMetric(deps)(guest, { metricId, dashboardId, ...more }, stays)).answer.rows[0]?.Sales;
   const close = async (): Promise<void> => {
     await engine.close();
     await database.close();

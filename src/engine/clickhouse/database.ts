@@ -2,41 +2,20 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { readHost } from '../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
+import { untilEnough } from '../batches.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import {
-  catalogTimeoutMs,
-  forCatalog,
-  type OpenDatabase,
-  type ResultTable,
-  runLogged,
-  type Statement,
-  textOf,
-} from '../database.js';
-import { refuseQuery } from '../refuse.js';
+import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
 import { clickHouseDialect } from './dialect.js';
-import { greatestValueBytes } from './names.js';
+import { readTable, runStatement, type Server, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
-import { settings } from './settings.js';
-import { readerOf } from './values.js';
 
 type ClickHouseSource = Datasource & ServerConnection;
 
-/**
- * `readonly`: what is sent to keep the query from writing and from changing a setting. Null: the user's own profile keeps it from writing, and
- * takes no other value; that its SQL holds no SETTINGS is then the engine's to see to.
- */
-type Server = {
-  readonly client: ClickHouseClient;
-  readonly readonly: '1' | null;
-  /** Ends what it asks; the server, which is told to, then stops it too. */
-  readonly hangUp: AbortController;
-};
-
 /** By HTTP, each statement for itself: there is no session, and so nothing that could stay in one. */
 export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource, options) => {
-  const { log, timeoutMs, connectTimeoutMs } = options;
+  const { log, timeoutMs, streamMs, connectTimeoutMs } = options;
   const connections = createConnections(createDriver(datasource, connectTimeoutMs), options.connections, options.seats);
   const ask: Ask = async (sql, parameters = []) => {
     const run = (server: Server) => runStatement(server, { sql, parameters }, catalogTimeoutMs);
@@ -49,9 +28,15 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: (databases) => told(readSourceTables(ask, databases)),
     listClientDatabases: () => told(readClientDatabases(ask)),
-    run: (statement, tenant) => {
-      const run = (server: Server) => runStatement(server, statement, timeoutMs);
-      return runLogged(() => connections.use(run, { timeoutMs, client: clientOf(tenant) }), datasource, log);
+    run: (statement, tenant, running = {}) => {
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const run = (server: Server) => runStatement(server, statement, timeoutMs, running);
+      return runLogged(() => untilEnough(() => connections.use(run, settings)), datasource, log);
+    },
+    stream: (statement, tenant, sink, running = {}) => {
+      const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const stream = (server: Server) => streamStatement(server, statement, { sink, timeoutMs: streamMs }, running);
+      return runLogged(() => connections.use(stream, settings), datasource, log);
     },
     close: connections.close,
   };
@@ -87,6 +72,8 @@ const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Drive
     // What ran hears of it by its own error.
     client.close().catch(() => undefined);
   },
+  // It is told to stop what nobody waits for any more (`cancel_http_readonly_queries_on_client_close`).
+  cancel: async () => undefined,
   isAnswer: (cause) => /^[0-9]+$/.test(codeOf(cause)),
   isTimeout: (cause) => codeOf(cause) === timeoutCode,
 });
@@ -135,64 +122,6 @@ const findReadonly = async (client: ClickHouseClient, connectTimeoutMs: number):
   } finally {
     clearTimeout(timer);
   }
-};
-
-const runStatement = async (
-  { client, readonly, hangUp }: Server,
-  { sql, parameters }: Statement,
-  timeoutMs: number,
-): Promise<ResultTable> => {
-  const values = parameters.map(bindableOf);
-  const asked = {
-    query: sql,
-    query_params: Object.fromEntries(values.map((value, index) => [`p${index + 1}`, value])),
-    clickhouse_settings: {
-      ...settings,
-      max_execution_time: timeoutMs / 1000,
-      ...(readonly === null ? {} : { readonly }),
-    },
-  };
-  return readTable(client, asked, hangUp.signal);
-};
-
-type Asked = Omit<Parameters<ClickHouseClient['query']>[0], 'format' | 'abort_signal'>;
-
-const readTable = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal): Promise<ResultTable> => {
-  const format = 'JSONCompactEachRowWithNamesAndTypes';
-  const result = await client.query({ ...asked, format, abort_signal: signal });
-  // The client itself hears the signal only until the answer begins.
-  const hangUp = (): void => result.close();
-  signal.addEventListener('abort', hangUp);
-  try {
-    return tableOf(await result.text());
-  } finally {
-    signal.removeEventListener('abort', hangUp);
-  }
-};
-
-/** A line of names, one of types, and one for each row. The last one ends too, or it is not the last. */
-const tableOf = (text: string): ResultTable => {
-  const [names, types, ...lines] = text.split('\n');
-  if (names === undefined || types === undefined || lines.pop() !== '') throw new Error('the answer ends too early');
-  const readers = (JSON.parse(types) as string[]).map(readerOf);
-  return {
-    names: JSON.parse(names) as string[],
-    dataTypes: readers.map(({ dataType }) => dataType),
-    rows: lines.map((line) => {
-      const row = JSON.parse(line) as unknown[];
-      return readers.map(({ cellOf }, index) => cellOf(row[index]));
-    }),
-  };
-};
-
-const bindableOf = (parameter: unknown): string | string[] =>
-  Array.isArray(parameter) ? parameter.map(bindable) : bindable(parameter);
-
-const bindable = (parameter: unknown): string => {
-  const text = textOf(parameter);
-  return Buffer.byteLength(text) > greatestValueBytes
-    ? refuseQuery('A value is longer than ClickHouse takes in a question; shorten it.', 'value-too-long')
-    : text;
 };
 
 const codeOf = (cause: unknown): string =>

@@ -2,13 +2,14 @@
 import { type CompiledQuery, sql } from 'kysely';
 import { type ColumnRef, tableKey } from '../../domain/datamart.js';
 import { outputNames, type SqlDefinition } from '../../domain/metric.js';
-import type { Cell, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
+import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
 import { type CompiledPlan, pageSql } from '../compile.js';
 import type { Dialect, Sql } from '../dialect.js';
 import { outputName } from '../expressions.js';
 import { leavesSql } from '../leaves.js';
 import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
-import { answerLimit, orderBy } from '../planning.js';
+import { orderBy } from '../planning.js';
+import type { Prepared } from '../prepare.js';
 import { refuseQuery } from '../refuse.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
 import type { RunResult } from '../run.js';
@@ -40,15 +41,18 @@ type SqlPlan = {
   readonly page: PageOfRows;
 };
 
-export type Run = (query: CompiledPlan, page: PageOfRows) => Promise<RunResult>;
-
 /** Throws METRIC_QUERY_ERROR for SQL that is not allowed, and for conditions that it cannot take. */
-export const answerSql = async (reader: Reader, question: SqlQuestion, run: Run): Promise<MetricAnswer> => {
+export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise<Prepared> => {
   const { datamart, catalog, tenant, dialect } = reader;
   const { plan, shape } = await planSql(reader, question);
   const secured = secure(plan, tenant, { datamart, catalog });
-  const { rows, total } = await run(compileSql(dialect, secured), plan.page);
-  return shapeAnswer(question.definition, shape, rows, total);
+  const columns = answerColumns(question.definition, shape);
+  return {
+    compiled: compileSql(dialect, secured),
+    page: plan.page,
+    shape: (result) => shapeAnswer(question.definition, columns, result),
+    shapeBatch: ({ rows }) => ({ columns, rows }),
+  };
 };
 
 const planSql = async (reader: Reader, question: SqlQuestion) => {
@@ -81,7 +85,7 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
     order: orderBy(question.sort ?? definition.sort, columns, definition.dimensions.length),
     page: {
       cap: assertCount(definition.limit, "The metric's limit"),
-      limit: assertCount(question.limit, 'limit') ?? answerLimit,
+      limit: assertCount(question.limit, 'limit'),
       offset: assertCount(question.offset, 'offset') ?? 0,
     },
   };
@@ -126,18 +130,23 @@ const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
   };
 };
 
-const shapeAnswer = (
+const answerColumns = (
   definition: SqlDefinition,
   shape: readonly (Shape[number] | undefined)[],
-  rows: readonly (readonly Cell[])[],
-  total: number,
+): readonly AnswerColumn[] =>
+  outputNames(definition).map((name, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' }));
+
+const shapeAnswer = (
+  definition: SqlDefinition,
+  columns: readonly AnswerColumn[],
+  { rows, total, isCut }: RunResult,
 ): MetricAnswer => {
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
-  const names = outputNames(definition);
   return {
-    rows: rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? null]))),
-    columns: names.map((name, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' })),
+    rows: rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))),
+    columns,
     groupbyColumnList: definition.dimensions.map(({ name }) => name),
     totalRecords: total,
+    ...(isCut === true ? { isTruncated: true } : {}),
   };
 };

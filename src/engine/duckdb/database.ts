@@ -1,23 +1,22 @@
 import { access, readdir } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance, LIST, listValue, VARCHAR } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { Datasource, DuckDbConnection } from '../../domain/organization.js';
 import {
   catalogTimeoutMs,
   type OpenDatabase,
   type OpenedDatabase,
-  type ResultTable,
   refuseConnection,
+  refuseGone,
   refuseLate,
   runLogged,
-  type Statement,
-  textOf,
+  type Sink,
 } from '../database.js';
-import { createLimiter } from '../limiter.js';
+import { createLimiter, type Limiter } from '../limiter.js';
 import type { Ask } from '../schema.js';
 import { duckDbDialect } from './dialect.js';
+import { runStatement, streamStatement, type Watch, watch } from './read.js';
 import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
-import { cellOf, dataTypeOf } from './values.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
 
@@ -59,16 +58,37 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
   }
 };
 
+/** A connection with what bounds its work. */
+const lender =
+  (pool: Limiter<DuckDBConnection>, timeoutMs: number) =>
+  async <R>(
+    work: (connection: DuckDBConnection, watched: Watch) => Promise<R>,
+    signal: AbortSignal | undefined,
+    ms = timeoutMs,
+  ): Promise<R> => {
+    try {
+      return await pool.use((connection) => work(connection, watch(connection, ms, signal)), signal);
+    } catch (cause) {
+      // It left the line.
+      return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
+    }
+  };
+
 const connect = async (
   instance: DuckDBInstance,
   datasource: DuckDbSource,
-  { log, timeoutMs }: Parameters<typeof openDuckDb>[1],
+  { log, timeoutMs, streamMs }: Parameters<typeof openDuckDb>[1],
 ): Promise<OpenedDatabase> => {
   const connections: DuckDBConnection[] = [];
   for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
   const pool = createLimiter(connections);
+  const lend = lender(pool, timeoutMs);
   const ask: Ask = (sql, parameters = []) =>
-    pool.use(async (connection) => (await runTimed(connection, { sql, parameters }, catalogTimeoutMs)).rows);
+    lend(
+      async (connection, watched) => (await runStatement(connection, { sql, parameters }, watched)).rows,
+      undefined,
+      catalogTimeoutMs,
+    );
   return {
     dialect: duckDbDialect,
     readCatalog: (schemas) => readCatalog(ask, schemas),
@@ -77,8 +97,20 @@ const connect = async (
       MULTI_DATABASE: await readClientSchemas(ask),
     }),
     describe: () => readSourceTables(ask),
-    run: (statement) =>
-      runLogged(() => pool.use((connection) => runTimed(connection, statement, timeoutMs)), datasource, log),
+    run: (statement, _tenant, running = {}) => {
+      const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
+      return runLogged(work, datasource, log);
+    },
+    stream: (statement, _tenant, sink, running = {}) => {
+      const end = performance.now() + streamMs;
+      const inTime: Sink = async (batch) => {
+        if (performance.now() > end) refuseLate(streamMs, undefined);
+        await sink(batch);
+      };
+      const work = () =>
+        lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
+      return runLogged(work, datasource, log);
+    },
     close: async () => {
       await pool.drain();
       for (const connection of connections) connection.closeSync();
@@ -86,47 +118,3 @@ const connect = async (
     },
   };
 };
-
-const interruptAgainMs = 100;
-
-/** Stops a statement that runs too long, so that it does not keep its connection from everybody else. */
-const runTimed = async (
-  connection: DuckDBConnection,
-  statement: Statement,
-  timeoutMs: number,
-): Promise<ResultTable> => {
-  let isLate = false;
-  const stop = (): void => {
-    isLate = true;
-    connection.interrupt();
-    // A statement that has not begun yet, on a busy machine, does not hear the first one.
-    timer = setTimeout(stop, interruptAgainMs);
-  };
-  let timer = setTimeout(stop, timeoutMs);
-  try {
-    return await runStatement(connection, statement);
-  } catch (cause) {
-    if (!isLate) throw cause;
-    return refuseLate(timeoutMs, cause);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-const runStatement = async (connection: DuckDBConnection, { sql, parameters }: Statement): Promise<ResultTable> => {
-  const statement = await connection.prepare(sql);
-  try {
-    statement.bind(parameters.map(bindableOf), parameters.map(typeOf));
-    const reader = await statement.runAndReadAll();
-    const rows = reader.getRows().map((row) => row.map(cellOf));
-    return { names: reader.columnNames(), dataTypes: reader.columnTypes().map(dataTypeOf), rows };
-  } finally {
-    statement.destroySync();
-  }
-};
-
-const bindableOf = (parameter: unknown): string | ReturnType<typeof listValue> =>
-  Array.isArray(parameter) ? listValue(parameter.map(textOf)) : textOf(parameter);
-
-const typeOf = (parameter: unknown): typeof VARCHAR | ReturnType<typeof LIST> =>
-  Array.isArray(parameter) ? LIST(VARCHAR) : VARCHAR;

@@ -1,20 +1,21 @@
-import type { Client, DatabaseError, QueryArrayResult } from 'pg';
+import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
+import { untilEnough } from '../batches.js';
 import { refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import { forCatalog, type OpenDatabase, type ResultTable, runLogged, type Statement, textOf } from '../database.js';
-import { refuseQuery } from '../refuse.js';
+import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
+import { type BackendKey, cancelBackend } from './cancel.js';
 import { postgresDialect } from './dialect.js';
+import { createServer, runStatement, type Server, storable, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
-import { cellOf, dataTypeOf } from './values.js';
 
 type PostgresSource = Datasource & ServerConnection;
 
 export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
-  const { log, timeoutMs, connectTimeoutMs } = options;
-  const connections = createConnections(createDriver(datasource, connectTimeoutMs), options.connections, options.seats);
+  const { log, timeoutMs, streamMs } = options;
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
@@ -30,9 +31,15 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     readCatalog: (schemas) => told(readCatalog(ask, schemas)),
     describe: () => readSourceTables(ask),
     listClientDatabases: () => readClientDatabases(ask, datasource),
-    run: (statement, tenant) => {
-      const settings = { timeoutMs, client: clientOf(tenant) };
-      return runLogged(() => connections.use((client) => runStatement(client, statement), settings), datasource, log);
+    run: (statement, tenant, running = {}) => {
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => runStatement(server, statement, running), settings);
+      return runLogged(() => untilEnough(work), datasource, log);
+    },
+    stream: (statement, tenant, sink, running = {}) => {
+      const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
+      return runLogged(work, datasource, log);
     },
     close: connections.close,
   };
@@ -46,19 +53,28 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['57P03', 'network'],
 ]);
 
-const createDriver = (source: PostgresSource, connectTimeoutMs: number): Driver<Client> => ({
+type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
+
+const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async (client, { timeoutMs, client: clientId }) => {
+  begin: async ({ client }, { timeoutMs, client: clientId }) => {
     await client.query('BEGIN READ ONLY');
     await client.query(settings, [String(timeoutMs), storable(clientId)]);
   },
-  restore: async (client) => {
+  restore: async ({ client }) => {
     await client.query('ROLLBACK');
   },
-  end: (client) => client.end(),
-  destroy: (client) => {
+  end: ({ client }) => client.end(),
+  destroy: ({ client }) => {
     // Its socket is closed at once where a query runs; what that query is told is lend's to hear.
     client.end().catch(() => undefined);
+  },
+  cancel: async ({ client }) => {
+    try {
+      await cancelBackend(source, client as unknown as BackendKey, connectTimeoutMs);
+    } catch (err) {
+      log.warn({ err, datasource: source.name }, 'a query could not be cancelled; the server ends it when it is late');
+    }
   },
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',
   isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
@@ -75,7 +91,7 @@ const settings = `SELECT set_config('statement_timeout', $1, true), set_config('
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 
-const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Client> => {
+const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Server> => {
   // A path would be a socket of this machine, whatever hosts the operator allows.
   if (source.host.startsWith('/')) throw Object.assign(new Error('the host is a path'), { code: 'ENOTFOUND' });
   // Loaded where it is used: its import would slow every start.
@@ -102,33 +118,11 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
   } catch (cause) {
     throw withCode(cause, performance.now() - start >= connectTimeoutMs);
   }
-  return client;
+  return createServer(client);
 };
 
 /** The driver gives no code to two failures of its own: one took too long, the other is a server without encryption. */
 const withCode = (cause: unknown, isLate: boolean): unknown => {
   if (!(cause instanceof Error) || 'code' in cause) return cause;
   return Object.assign(cause, { code: isLate ? 'ETIMEDOUT' : 'ERR_TLS_REFUSED' });
-};
-
-/** One statement, by the extended protocol: a second one in its text is an error. */
-const runStatement = async (client: Client, { sql, parameters }: Statement): Promise<ResultTable> => {
-  const query = { text: sql, values: parameters.map(bindableOf), rowMode: 'array' as const, queryMode: 'extended' };
-  const { rows, fields }: QueryArrayResult<(string | null)[]> = await client.query(query);
-  const types = fields.map(({ dataTypeID }) => dataTypeID);
-  return {
-    names: fields.map(({ name }) => name),
-    dataTypes: types.map(dataTypeOf),
-    rows: rows.map((row) => row.map((text, index) => cellOf(text, types[index] ?? 0))),
-  };
-};
-
-const bindableOf = (parameter: unknown): string | string[] =>
-  Array.isArray(parameter) ? parameter.map(storable) : storable(parameter);
-
-const storable = (parameter: unknown): string => {
-  const text = textOf(parameter);
-  return text.includes('\0')
-    ? refuseQuery('A value holds the character NUL, which PostgreSQL cannot hold; leave it out.', 'value-with-nul')
-    : text;
 };

@@ -1,0 +1,63 @@
+/** From a question to what runs: resolve -> plan -> SECURE -> compile, for visual metrics and for custom SQL alike. */
+import type { MetricAnswer, MetricQuestion, OptionsQuestion } from '../domain/ports.js';
+import { fitBuckets } from './buckets.js';
+import { placeCatalog } from './client-place.js';
+import { type CompiledPlan, compile } from './compile.js';
+import { prepareSql, type SqlQuestion } from './custom/answer.js';
+import { readCustom, withCustom } from './custom/custom.js';
+import type { Reader } from './custom/reader.js';
+import type { Database, ResultTable, Running } from './database.js';
+import type { PageOfRows, Plan } from './plan.js';
+import { type Ask, plan } from './planning.js';
+import { resolve } from './resolve.js';
+import { type RunResult, run } from './run.js';
+import { secure } from './secure.js';
+import { shape, shapeBatch } from './shape.js';
+import type { StreamBatch } from './stream.js';
+
+/** Compiled out of a secured plan, and how what comes back is answered. */
+export type Prepared = {
+  readonly compiled: CompiledPlan;
+  readonly page: PageOfRows;
+  readonly shape: (result: RunResult) => MetricAnswer;
+  readonly shapeBatch: (batch: ResultTable) => StreamBatch;
+};
+
+export type AnyAsk = Ask | { readonly kind: 'sql'; readonly question: SqlQuestion };
+
+/** Throws METRIC_QUERY_ERROR for what cannot be asked, and CLIENT_ID_ERROR where client and datamart do not fit. */
+export const prepare = (database: Database, ask: AnyAsk, running: Running): Promise<Prepared> => {
+  const reader = readerOf(database, ask.question, running);
+  return ask.kind === 'sql' ? prepareSql(reader, ask.question) : prepareVisual(database, reader, ask, running);
+};
+
+const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion, running: Running): Reader => {
+  const { datasource, datamart, tenant, variables = new Map(), definition } = question;
+  return {
+    ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
+    catalog: placeCatalog(question, database.catalog),
+    memory: database.catalog,
+    run: (statement) => database.run(statement, tenant, running),
+  };
+};
+
+const prepareVisual = async (database: Database, reader: Reader, ask: Ask, running: Running): Promise<Prepared> => {
+  const { datamart, tenant } = ask.question;
+  const { catalog, dialect } = reader;
+
+  const custom = await readCustom(reader, ask.question);
+  const compilePlan = (planned: Plan): CompiledPlan => {
+    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
+    return compile(secured, dialect);
+  };
+  const runPlan = (planned: Plan): Promise<RunResult> =>
+    run(database, compilePlan(planned), { page: planned.page, tenant, running });
+  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
+  const planned = plan(resolved, ask);
+  return {
+    compiled: compilePlan(planned),
+    page: planned.page,
+    shape: (result) => shape(planned.output, result),
+    shapeBatch: (batch) => shapeBatch(planned.output, batch),
+  };
+};

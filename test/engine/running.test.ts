@@ -1,0 +1,236 @@
+/** How far a question goes: it ends with its caller, at the database too; an answer has a greatest size; a download is read as it is taken. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { endSessions, isServer, sessionsOf } from './sessions.js';
+import {
+  columnRef,
+  createLoggedEngine,
+  datamart,
+  type LogLine,
+  metric,
+  type Place,
+  question,
+  refusalOf,
+  rowsOf,
+  table,
+} from './world.js';
+
+/** Servers let a statement go in their own time. */
+const patience = { timeout: 20_000, interval: 50 };
+
+const many = 20_000;
+const series: Readonly<Record<Kind, (count: number) => string>> = {
+  DUCKDB: (count) => `range(1, ${count + 1}) AS s(n)`,
+  POSTGRES: (count) => `generate_series(1, ${count}) AS s(n)`,
+  MYSQL: (count) => `(SELECT seq AS n FROM seq_1_to_${count}) AS s`,
+  CLICKHOUSE: (count) => `(SELECT number + 1 AS n FROM numbers(${count})) AS s`,
+};
+const slow: Readonly<Record<Kind, string>> = {
+  DUCKDB: `SELECT CAST(count(*) AS VARCHAR) AS text FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range`,
+  POSTGRES: 'SELECT pg_sleep(60)::text AS text',
+  MYSQL: 'SELECT SLEEP(60) AS text',
+  CLICKHOUSE: 'SELECT toString(count()) AS text FROM numbers(10000000000000) WHERE number % 7 = 8',
+};
+
+const viewsOf = (kind: Kind): readonly string[] => [
+  `CREATE VIEW slow AS ${slow[kind]}`,
+  `CREATE TABLE many AS SELECT CASE WHEN n % 2 = 0 THEN 'a' ELSE 'b' END AS client, n AS id FROM ${series[kind](many)}`,
+  // The first rows are small, then one is ten times what the tests allow.
+  `CREATE VIEW wide AS SELECT n AS id, repeat('x', CASE n WHEN 4 THEN 10000000 ELSE 1000 END) AS text FROM ${series[kind](6)}`,
+];
+
+const mart = datamart({
+  tenancy: null,
+  tables: [
+    table('slow', { text: 'VARCHAR' }),
+    table('many', { id: 'BIGINT', client: 'VARCHAR' }),
+    table('wide', { id: 'BIGINT', text: 'VARCHAR' }),
+  ],
+});
+const slowly = metric('slow', { dimensions: [{ name: 'text', column: columnRef('slow.text') }] });
+const ids = metric('many', { dimensions: [{ name: 'id', column: columnRef('many.id') }] });
+const wide = metric('wide', {
+  dimensions: ['id', 'text'].map((name) => ({ name, column: columnRef(`wide.${name}`) })),
+  underlying: ['id', 'text'].map((name) => columnRef(`wide.${name}`)),
+});
+
+const limits = { answerRows: 100, answerBytes: 1_000_000 };
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+  let lines: LogLine[];
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    place = await builder.build('running', viewsOf(kind));
+    ({ engine, lines } = createLoggedEngine({ limits }));
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  const asked = (definition: MetricQuestion['definition'], parts: Partial<MetricQuestion> = {}) =>
+    question(place, mart, 'None', definition, parts);
+
+  /** What of the engine's runs at the database now; DuckDB has nobody to ask. */
+  const running = async (pattern: RegExp): Promise<readonly string[]> =>
+    isServer(place.datasource)
+      ? (await sessionsOf(place.datasource)).map(({ state }) => state).filter((state) => pattern.test(state))
+      : [];
+  const isSlow = /gl_|in transaction/i;
+  const begun = async (count: number): Promise<void> => {
+    if (isServer(place.datasource))
+      await vi.waitFor(async () => expect(await running(isSlow)).toHaveLength(count), patience);
+  };
+  const ended = () => vi.waitFor(async () => expect(await running(isSlow)).toEqual([]), patience);
+
+  describe('a caller that is gone', () => {
+    it.each(['query', 'underlying', 'options', 'stream'] as const)('ends its %s at the database', async (read) => {
+      const gone = new AbortController();
+      const reads = engine.until(gone.signal);
+      const of = { ...asked({ ...slowly, underlying: [columnRef('slow.text')] }), search: null };
+      const ask = { ...of, column: { ...columnRef('slow.text'), schemaName: place.schemaName } };
+      const refusal = refusalOf(() => reads[read](ask));
+      await begun(1);
+      gone.abort();
+      expect(await refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'caller-gone' });
+      await ended();
+      expect((await engine.query(asked(ids))).rows).toHaveLength(100);
+    });
+
+    it('leaves the line, and what was begun by then runs on', async () => {
+      const [first, last] = [new AbortController(), new AbortController()];
+      const busy = Array.from({ length: 3 }, () => refusalOf(() => engine.until(first.signal).query(asked(slowly))));
+      await begun(3);
+      const waiting = refusalOf(() => engine.until(last.signal).query(asked(slowly)));
+      last.abort();
+      expect(await waiting).toMatchObject({ reason: 'caller-gone' });
+      await begun(3);
+      first.abort();
+      expect((await Promise.all(busy)).map(({ reason }) => reason)).toEqual(Array(3).fill('caller-gone'));
+      await ended();
+    });
+
+    it('is gone before it asked', async () => {
+      const reads = engine.until(AbortSignal.abort());
+      expect(await refusalOf(() => reads.query(asked(ids)))).toMatchObject({ reason: 'caller-gone' });
+      expect(await refusalOf(() => reads.stream(asked(ids)))).toMatchObject({ reason: 'caller-gone' });
+    });
+  });
+
+  describe('the size of an answer', () => {
+    it('is bounded in rows, and says so', async () => {
+      const answer = await engine.query(asked(ids));
+      expect(answer).toMatchObject({ totalRecords: many, isTruncated: true });
+      expect(answer.rows).toHaveLength(100);
+      const last = await engine.query(asked(ids, { offset: many - 100 }));
+      expect([last.rows.length, last.isTruncated]).toEqual([100, undefined]);
+    });
+
+    it('is bounded in rows whatever the question says', async () => {
+      const answer = await engine.query(asked(ids, { limit: 1000 }));
+      expect([answer.rows.length, answer.isTruncated]).toEqual([100, true]);
+    });
+
+    it('that the question or the metric chose is no cut', async () => {
+      expect((await engine.query(asked(ids, { limit: 7 }))).isTruncated).toBeUndefined();
+      const capped = await engine.query(asked({ ...ids, limit: 7 }));
+      expect([capped.totalRecords, capped.isTruncated]).toEqual([7, undefined]);
+    });
+
+    it.each(['query', 'underlying'] as const)(
+      'is bounded in bytes: a %s ends before the row that is too large',
+      async (read) => {
+        const answer = await engine[read](asked(wide));
+        expect(answer.rows.map(({ id }) => id)).toEqual([1, 2, 3]);
+        expect(answer).toMatchObject({ totalRecords: 6, isTruncated: true });
+        expect((await engine[read](asked(wide, { limit: 6, offset: 4 }))).rows.map(({ id }) => id)).toEqual([5, 6]);
+        const first = await engine[read](asked(wide, { limit: 2, offset: 3 }));
+        expect(first).toMatchObject({ rows: [], totalRecords: 6, isTruncated: true });
+      },
+    );
+
+    it('of options too', async () => {
+      const column = { ...columnRef('wide.text'), schemaName: place.schemaName };
+      const values = await engine.options({ ...asked(wide), column, search: null });
+      expect(values).toEqual(['x'.repeat(1000)]);
+    });
+  });
+
+  describe('a stream', () => {
+    it('has every row once, in order, in several batches', async () => {
+      const stream = await engine.stream(asked(ids));
+      expect(stream.columns).toEqual([{ name: 'id', dataType: 'number' }]);
+      const sizes: number[] = [];
+      const seen: unknown[] = [];
+      for await (const batch of stream.batches) {
+        sizes.push(batch.length);
+        seen.push(...batch.map(([id]) => id));
+      }
+      expect(seen).toEqual(Array.from({ length: many }, (_, index) => index + 1));
+      expect(sizes.length).toBeGreaterThan(1);
+    });
+
+    it('keeps to what question and metric say, and has its columns without rows', async () => {
+      const rowsIn = async (of: MetricQuestion) => rowsOf(await engine.stream(of));
+      expect(await rowsIn(asked(ids, { limit: 2, offset: 5 }))).toEqual([[6], [7]]);
+      expect(await rowsIn(asked({ ...ids, limit: 3 }))).toEqual([[1], [2], [3]]);
+      const none = await engine.stream(asked({ ...ids, limit: 0 }));
+      expect([none.columns.map(({ name }) => name), await rowsOf(none)]).toEqual([['id'], []]);
+    });
+
+    it('whose reader stops lets its connection go', async () => {
+      for (let round = 0; round < 4; round += 1) {
+        for await (const batch of (await engine.stream(asked(ids))).batches) {
+          expect(batch.length).toBeGreaterThan(0);
+          break;
+        }
+      }
+      // One that was never read, four times over what there are connections.
+      for (let round = 0; round < 4; round += 1) {
+        const stream = await engine.stream(asked(ids));
+        await stream.batches[Symbol.asyncIterator]().return?.();
+      }
+      await ended();
+      expect((await engine.query(asked(ids))).rows).toHaveLength(100);
+    });
+
+    it('whose caller is gone breaks off, and lets its connection go', async () => {
+      const gone = new AbortController();
+      const streams = await Promise.all(Array.from({ length: 3 }, () => engine.until(gone.signal).stream(asked(ids))));
+      gone.abort();
+      for (const stream of streams)
+        expect(await refusalOf(() => rowsOf(stream))).toMatchObject({
+          code: 'METRIC_QUERY_ERROR',
+          reason: 'caller-gone',
+        });
+      await ended();
+      expect((await engine.query(asked(ids))).rows).toHaveLength(100);
+    });
+
+    it('that cannot go on throws, without the driver’s words', async () => {
+      if (!isServer(place.datasource)) return;
+      const { datasource } = place;
+      const stream = await engine.stream(asked(ids));
+      await endSessions(datasource);
+      const refusal = await refusalOf(() => rowsOf(stream));
+      expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-failed' });
+      expect(refusal.message).not.toMatch(/terminat|connection|kill/i);
+      expect((await engine.query(asked(ids))).rows).toHaveLength(100);
+    });
+
+    it('takes no row that is larger than an answer', async () => {
+      const refusal = await refusalOf(async () => rowsOf(await engine.stream(asked(wide))));
+      expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'row-too-large' });
+      expect((await engine.query(asked(ids))).rows).toHaveLength(100);
+    });
+  });
+
+  it('nothing could not be cancelled', () => {
+    expect(lines.filter(({ message }) => message.includes('could not be cancelled'))).toEqual([]);
+  });
+});
