@@ -100,4 +100,17 @@ export const relationship = z.strictObject({
   join: join.nullish().describe('Left out: LEFT JOIN.'),
 });
 
+/** A day: what was erased or revoked is out of reach at once, and what was kept of it is gone after that. */
+export const maxCacheTtlSeconds = 86_400;
+
+export const cacheTtlSeconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(maxCacheTtlSeconds)
+  .nullish()
+  .describe(
+    'For how long an answer may be given again to the same client; 0: never. Null: as the server is configured.',
+  );
+
 export const sharedTables = list(identifier).describe('Tables meant for all tenants.');

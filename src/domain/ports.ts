@@ -9,6 +9,7 @@ import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
 import type { Datasource, DatasourceType } from './organization.js';
 import type { ClientDatabases, SourceTable } from './source-schema.js';
+import type { Epoch } from './stores.js';
 import type { TenantScope } from './tenant.js';
 
 export * from './guest-stores.js';
@@ -64,6 +65,11 @@ export type Engine = Reads & {
   readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   /** Forgets what is known of a datasource and ends its connections: its settings changed, or it is gone. */
   readonly forget: (datasourceId: string) => Promise<void>;
+  /**
+   * Drops the answers kept for a client of the data app, in every replica; null: for all its clients. What is asked under a later epoch
+   * finds none of them either way: this is for what must be gone, and not only out of reach. Never fails.
+   */
+  readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -105,6 +111,10 @@ export type MetricQuestion = {
   readonly datasource: Datasource;
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
+  /** Whose question it is: answers are kept for the clients of one data app, and never shared with another's. */
+  readonly dataAppId: string;
+  /** Of the data app's client, as it was when the caller was recognised: an answer kept under another one is not found. */
+  readonly epoch: Epoch;
   readonly definition: MetricDefinition;
   /** `single`: the metric reads one worksheet of all the datamart's tables. Left out: it joins what it needs. */
   readonly joinModel?: 'single' | 'multi' | undefined;

@@ -54,6 +54,9 @@ export type DatabasesOptions = {
   readonly waitMs?: number;
 };
 
+/** To one datasource. */
+export const usualConnections = 10;
+
 type Entry = {
   readonly key: string;
   readonly datasourceId: string;
@@ -97,7 +100,7 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 /** How entries open. */
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
   const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
-  const { maxConnections = 100, maxConnectionsPerDatasource = 10, maxConnectionsPerClient = 3 } = options;
+  const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
   const { waitMs = usualPatience.waitMs } = options;
   const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
   return (datasource, client) => {

@@ -1,14 +1,15 @@
 /**
  * Metric -> rows. The engine reads the customer's database for one tenant, through `secure` and nothing else: a plan that
- * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
+ * was not secured does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { clientPlaceOf } from './client-place.js';
 import type { Database, Running } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
-import { type AnyAsk, prepare } from './prepare.js';
+import { type AnyAsk, prepare, type RunSecured } from './prepare.js';
 import { refuseQuery } from './refuse.js';
+import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { run } from './run.js';
 import { type StreamBatch, streamed } from './stream.js';
 
@@ -24,35 +25,42 @@ export const defaultLimits: AnswerLimits = { answerRows: 10_000, answerBytes: 33
 const underlyingRows = 1000;
 const optionRows = 100;
 
-export type EngineOptions = DatabasesOptions & { readonly limits?: AnswerLimits };
+export type EngineOptions = DatabasesOptions & RowsOptions & { readonly limits?: AnswerLimits };
 
 /** Opens each datasource at the first question about it. `log` gets what callers must not see. */
 export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
+  const rows = createRows(options);
   const limits = options.limits ?? defaultLimits;
-  const until = (signal: AbortSignal | undefined): Reads => createReads(databases, limits, signal);
+  const until = (signal: AbortSignal | undefined): Reads => createReads({ databases, rows, limits }, signal);
   return {
     ...until(undefined),
     until,
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
-    forget: databases.forget,
-    close: databases.close,
+    forget: async (datasourceId) => {
+      rows.forgetDatasource(datasourceId);
+      await databases.forget(datasourceId);
+    },
+    forgetClient: rows.forgetClient,
+    close: async () => {
+      await databases.close();
+      rows.close();
+    },
   };
 };
 
-const createReads = (
-  databases: Databases,
-  { answerRows, answerBytes }: AnswerLimits,
-  signal: AbortSignal | undefined,
-): Reads => {
+type Parts = { readonly databases: Databases; readonly rows: Rows; readonly limits: AnswerLimits };
+
+const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | undefined): Reads => {
+  const { answerRows, answerBytes } = limits;
   const running: Running = { signal, maxBytes: answerBytes };
   const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
     databases.use(question.datasource, clientPlaceOf(question), work);
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const answered = await use(asked, (database) => answer(database, bounded, running));
+    const answered = await use(asked, (database) => answer({ database, rows }, bounded, running));
     return markCut(answered, asked);
   };
   return {
@@ -64,7 +72,7 @@ const createReads = (
     },
     stream: async (question) => {
       const asked = answerOf(question);
-      return streamed(signal, (sink) => use(asked, (database) => stream(database, asked, running, sink)));
+      return streamed(signal, (sink) => use(asked, (database) => stream({ database, rows }, asked, running, sink)));
     },
   };
 };
@@ -96,17 +104,33 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-const answer = async (database: Database, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
-  const { compiled, page, shape } = await prepare(database, ask, running);
-  return shape(await run(database, compiled, { page, tenant: ask.question.tenant, running }));
+type Place = { readonly database: Database; readonly rows: Rows };
+
+/** Rows of secured plans for this question: kept, or read in the client's turn. */
+const runOf =
+  ({ database, rows }: Place, { question }: AnyAsk, { maxBytes, signal }: Running): RunSecured =>
+  (plan, statements, page) =>
+    rows.load(
+      { question, plan, statements, page },
+      (ended) => run(database, statements, { page, tenant: question.tenant, running: { maxBytes, signal: ended } }),
+      signal,
+    );
+
+const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
+  const runSecured = runOf(place, ask, running);
+  const { secured, compiled, page, shape } = await prepare(place.database, ask, running, runSecured);
+  return shape(await runSecured(secured, compiled, page));
 };
 
+/** Never kept, and in the client's turn until the last row was taken. */
 const stream = async (
-  database: Database,
+  place: Place,
   ask: AnyAsk,
   running: Running,
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
-  const { compiled, shapeBatch } = await prepare(database, ask, running);
-  await database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
+  const { database, rows } = place;
+  const { secured, compiled, shapeBatch } = await prepare(database, ask, running, runOf(place, ask, running));
+  const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
+  await rows.inTurn(ask.question, secured, read, running.signal);
 };

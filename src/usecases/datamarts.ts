@@ -77,6 +77,10 @@ const unknown = (name: string): Refusal =>
     `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
   );
 
+/** Always after the last update, however the clock goes: what is kept of answers names the datamart by it. */
+const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
+  new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
+
 /**
  * Operation 9. The datasource is looked at before the transaction, which waits for nothing but the database; of two
  * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
@@ -94,7 +98,7 @@ export const updateDatamart =
       const current = await inner.datamarts.lockByName(datamartName);
       // Deleted since, and perhaps made anew over another datasource.
       if (current?.id !== known.id) throw unknown(datamartName);
-      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: clock.now() };
+      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
       return updated;
     });

@@ -10,7 +10,7 @@ import {
 } from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, ReadEngine, Store } from '../domain/ports.js';
+import type { Clock, Epoch, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
@@ -53,7 +53,7 @@ const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQu
   return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
 };
 
-const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Promise<ScopedSource> => {
+const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epoch: Epoch): Promise<ScopedSource> => {
   const { datamartName, datasourceName } = query;
   const source = await findSource(store, opened, await scopeOf(store, query));
   if (source === undefined) {
@@ -74,7 +74,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
       `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
     );
   }
-  return scopeSource(store, source, query.clientId);
+  return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
 };
 
 /** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
@@ -89,9 +89,11 @@ export const queryMetric =
   ({ store, engine, clock }: Deps) =>
   async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
     const started = clock.now();
+    const client = { dataAppId: caller.dataAppId, clientId: query.clientId, userIdentifier: null };
+    const epoch = await store.guestTokens.currentEpoch(client);
     const opened = await loadOpened(store, caller, query);
     const metric = await loadMetric(store, opened, query);
-    const source = await loadSource(store, opened, query);
+    const source = await loadSource(store, opened, query, epoch);
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datamart, DatamartTable } from '../../src/domain/datamart.js';
 import type { VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import { clientPlaceOf, databaseNameFor, placeCatalog } from '../../src/engine/client-place.js';
@@ -82,6 +82,8 @@ const questionOf = (datasource: Datasource, mart: Datamart, tenant: TenantScope)
   datasource,
   datamart: mart,
   tenant,
+  dataAppId: 'app',
+  epoch: '0/0' as Epoch,
   definition: byState(mart),
   conditions: [],
   timezone: null,

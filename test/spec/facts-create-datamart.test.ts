@@ -56,6 +56,7 @@ test('it is listed with the datatypes of the datasource', async () => {
     companyIntegration: { name: 'warehouse' },
     datamartRelationships: [{ ...bySale, cardinality: null, join: null }],
     sharedTables: ['products'],
+    cacheTtlSeconds: null,
   });
   expect(
     datamartTables?.map(({ schemaName, tableName, clientColumn }) => [schemaName, tableName, clientColumn]),

@@ -5,10 +5,14 @@ import type { DashboardContent } from '../../src/domain/dashboard.js';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
 import { importDashboard } from '../../src/usecases/dashboard-transfer.js';
 import { updateDatamart } from '../../src/usecases/datamarts.js';
-import { listGuestFilterOptions, listGuestUnderlying, viewMetric } from '../../src/usecases/guest-reads.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
+import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest-reads.js';
 import { queryMetric } from '../../src/usecases/metrics.js';
 import { columnRef, metric, refusalOf } from '../engine/world.js';
 import { createWorld, salesCount, stateFilter, type World } from './world.js';
+
+/** Of a caller who stays. */
+const going = new AbortController().signal;
 
 let world: World;
 beforeAll(async () => {
@@ -53,12 +57,11 @@ describe('RLS variables of custom SQL', () => {
       code: 'RLS_SETTINGS_PARAM_ERROR',
     });
     const ask = (metricFilter: Record<string, string>) =>
-      queryMetric(world.deps)(world.api(), {
-        embedId: 'backend',
-        metricId: 'backend-count',
-        clientId: 'a',
-        metricFilter,
-      });
+      queryMetric(world.deps)(
+        world.api(),
+        { embedId: 'backend', metricId: 'backend-count', clientId: 'a', metricFilter },
+        going,
+      );
     expect((await ask({ region: 'NY' })).answer.rows).toEqual([{ Sales: 1 }]);
     expect(await refusalOf(() => ask({}))).toMatchObject({ code: 'RLS_SETTINGS_PARAM_ERROR' });
   });
@@ -121,7 +124,7 @@ describe('filters', () => {
     const board = await world.template('options', {}, plain);
     await world.embed('options');
     const guest = await world.mint({ permissions: { isEnableUnderlyingData: true } } as object);
-    const options = () => listGuestFilterOptions(world.deps)(guest, { dashboardId: 'options', filter: 'State' });
+    const options = () => listGuestFilterOptions(world.deps)(guest, { dashboardId: 'options', filter: 'State' }, going);
     expect(await options()).toEqual([]);
     await world.template('options-visual');
     await world.store.dashboards.placeMetrics(
@@ -130,9 +133,10 @@ describe('filters', () => {
       new Date(0),
     );
     const later = await world.mint();
-    const found = await listGuestFilterOptions(world.deps)(later, { dashboardId: 'options', filter: 'State' });
+    const found = await listGuestFilterOptions(world.deps)(later, { dashboardId: 'options', filter: 'State' }, going);
     expect(found.map(({ value }) => value)).toEqual(['CA', 'NV', 'NY']);
-    const rows = () => listGuestUnderlying(world.deps)(guest, { metricId: 'options-count', dashboardId: 'options' });
+    const rows = () =>
+      listGuestUnderlying(world.deps)(guest, { metricId: 'options-count', dashboardId: 'options' }, going);
     expect((await refusalOf(rows)).code).toMatch(/METRIC_QUERY_ERROR|UNAUTHORIZED/);
   });
 });

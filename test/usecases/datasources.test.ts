@@ -48,6 +48,7 @@ const engine: Engine = {
   stream: never,
   until: () => engine,
   close: never,
+  forgetClient: never,
   introspect: async (datasource) => {
     seen.push(datasource);
     return look(datasource);

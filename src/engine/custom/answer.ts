@@ -48,6 +48,7 @@ export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise
   const secured = secure(plan, tenant, { datamart, catalog });
   const columns = answerColumns(question.definition, shape);
   return {
+    secured,
     compiled: compileSql(dialect, secured),
     page: plan.page,
     shape: (result) => shapeAnswer(question.definition, columns, result),
