@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type TableData } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './places.js';
 import {
   at,
   byClients,
@@ -78,11 +78,17 @@ const definition = (sql: string, parts: Partial<SqlDefinition> = {}): SqlDefinit
   ...parts,
 });
 
-const pickVariables = ({ variables }: Partial<MetricQuestion>) => (variables === undefined ? {} : { variables });
+/** The same in the words of each database. */
+const said = (kind: Kind, schemaName: string, sql: string): string => {
+  const integer = { DUCKDB: 'int', POSTGRES: 'int', MYSQL: 'signed', CLICKHOUSE: 'Int64' }[kind];
+  const own = sql.replaceAll('main.', `${schemaName}.`).replaceAll('as int)', `as ${integer})`);
+  return kind === 'MYSQL' ? own.replaceAll('"', '`').replace(/(\S+) \|\| '-' \|\| (\S+)/, "concat($1, '-', $2)") : own;
+};
 
-const kinds = (await findKinds()).filter((kind) => kind !== 'CLICKHOUSE');
+/** What the grammars of ours do not know: they refuse it. */
+const isOwnGrammar = (kind: Kind): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 
-describe.each(kinds)('%s', (kind) => {
+describe.each(await findKinds())('%s', (kind) => {
   const { engine, lines } = createLoggedEngine();
   let builder: Builder;
   let place: Place;
@@ -96,14 +102,9 @@ describe.each(kinds)('%s', (kind) => {
     await builder.remove();
   });
 
-  /** MySQL calls its schemas databases, and these types otherwise. */
-  const spelt = (sql: string): string =>
-    kind === 'MYSQL'
-      ? sql.replaceAll('main.', `${place.schemaName}.`).replaceAll('as int)', 'as signed)').replaceAll('"', '`')
-      : sql;
   const ask = (sql: string, parts: Partial<SqlDefinition> = {}, more: Partial<MetricQuestion> = {}, client = 'a') =>
-    // After it is put into its place, which knows no maps.
-    engine.query({ ...question(place, mart, client, definition(spelt(sql), parts), more), ...pickVariables(more) });
+    engine.query(question(place, mart, client, definition(own(sql), parts), more));
+  const own = (sql: string): string => said(kind, place.schemaName, sql);
   const n = async (sql: string, more: Partial<MetricQuestion> = {}, parts: Partial<SqlDefinition> = {}) => {
     const { rows } = await ask(sql, parts, more);
     return rows.length === 1 ? Number(rows[0]?.n) : rows.map((row) => Number(row.n));
@@ -138,6 +139,11 @@ describe.each(kinds)('%s', (kind) => {
       3,
     ],
   ])('%s', async (sql, expected) => {
+    if (isOwnGrammar(kind) && /lateral|filter \(|true = false/.test(sql)) {
+      const known = kind === 'CLICKHOUSE' && sql.includes('full join');
+      if (!known) expect(await refusalOf(() => ask(sql))).toMatchObject({ reason: 'sql-syntax' });
+      return;
+    }
     expect(await n(sql)).toEqual(expected);
   });
 
@@ -300,7 +306,7 @@ describe.each(kinds)('%s', (kind) => {
   describe('values of a query', () => {
     const counted = metric('flights', { measures: [{ name: 'n', aggregate: 'COUNT' }] });
     const inQuery = (path: string, sql: string, columnName: string) => ({
-      conditions: [condition(path, { kind: 'inQuery', sql: spelt(sql), columnName })],
+      conditions: [condition(path, { kind: 'inQuery', sql: own(sql), columnName })],
     });
     const visual = async (more: Partial<MetricQuestion>) =>
       Number((await engine.query(question(place, mart, 'a', counted, more))).rows[0]?.n);
@@ -333,9 +339,9 @@ describe.each(kinds)('%s', (kind) => {
   describe('custom columns and expressions', () => {
     const custom = (columnName: string, sql: string, isAggregate = false) => ({
       ...{ columnName, datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
-      ...{ isCustomColumn: true, sql, isAggregate },
+      ...{ isCustomColumn: true, sql: own(sql), isAggregate },
     });
-    const wide = {
+    const wide = () => ({
       ...mart,
       tables: mart.tables.map((one) =>
         one.tableName !== 'flights'
@@ -352,9 +358,9 @@ describe.each(kinds)('%s', (kind) => {
               ],
             },
       ),
-    };
+    });
     const visual = async (parts: Parameters<typeof metric>[1], more: Partial<MetricQuestion> = {}) =>
-      (await engine.query(question(place, wide, 'a', metric('flights', parts), more))).rows;
+      (await engine.query(question(place, wide(), 'a', metric('flights', parts), more))).rows;
     const count = { name: 'n', aggregate: 'COUNT' } as const;
 
     test('a custom column is a dimension, an argument and a filter', async () => {
@@ -374,7 +380,7 @@ describe.each(kinds)('%s', (kind) => {
         conditions: [condition('flights.number', { kind: 'range', from: 2, to: null, toIsExclusive: false })],
       };
       expect(await visual({ measures: [count] }, filtered)).toEqual([{ n: 2 }]);
-      expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide) })).toBe(2);
+      expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide()) })).toBe(2);
     });
 
     test('an expression measure, with columns by table or bare, and with one that aggregates', async () => {
@@ -419,14 +425,18 @@ describe.each(kinds)('%s', (kind) => {
     expect(await refusalOf(() => engine.underlying(asked))).toMatchObject({ reason: 'sql-without-rows' });
   });
 
-  // MySQL makes 0 of what is no number.
-  test.runIf(kind !== 'MYSQL')(
-    'an error says nothing of any value, neither of this tenant nor of another',
-    async () => {
-      const failed = await refusalOf(() => ask('select sum(cast(note as int)) as n from flights', {}, {}, 'b'));
-      expect(failed).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-failed' });
-      expect(failed.message).not.toContain('of-b');
-      expect(lines.length).toBeGreaterThan(0);
-    },
-  );
+  test('an error says nothing of any value, neither of this tenant nor of another', async () => {
+    const cast = 'select sum(cast(note as int)) as n from flights';
+    // Where a cast of text makes NULL or 0, something else fails.
+    const failing = {
+      DUCKDB: cast,
+      POSTGRES: cast,
+      MYSQL: 'select exp(1000 * delay) as n from flights',
+      CLICKHOUSE: 'select sum(cast(assumeNotNull(note) as int)) as n from flights',
+    };
+    const failed = await refusalOf(() => ask(failing[kind], {}, {}, 'b'));
+    expect(failed).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-failed' });
+    expect(failed.message).not.toContain('of-b');
+    expect(lines.length).toBeGreaterThan(0);
+  });
 });
