@@ -29,7 +29,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
-    globalSetup: 'test/flights-cache.ts',
+    globalSetup: ['test/flights-cache.ts', 'test/suites/clickhouse-server.ts'],
     projects: isLong
       ? [{ extends: true, test: { name: 'long', include: long } }]
       : [

@@ -5,16 +5,15 @@ import { join, resolve } from 'node:path';
 import type { Router } from 'express';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { openEngine } from './compose-engine.js';
 import { createOpenApi } from './contract/openapi.js';
 import { bound } from './contract/operations.js';
 import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
-import { prepareFlightsData } from './demo/flights-data.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import { capabilityNames } from './domain/capability.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
-import { createEngine } from './engine/engine.js';
 import { createSqlRewriter } from './engine/sql-rewriter.js';
 import type { GatewayOptions } from './gateway/router.js';
 import { fixedCapabilities } from './gateway/upstream/capabilities.js';
@@ -35,9 +34,7 @@ import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
-import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
-import { queryLimits } from './query-limits.js';
 import { createIssuers } from './session-issuers.js';
 import { migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
@@ -129,23 +126,6 @@ const composeDemo = async (
   return createDemoHost({ users: bundle.users, secret, cookieName: config.settings.gateway.session.cookie, clock });
 };
 
-type PreparedEngine = { readonly engine: Engine; readonly prepare: () => Promise<void> };
-
-const composeEngine = ({ settings, folder }: Config, bundle: DemoBundle | null, log: Logger): PreparedEngine => {
-  const dataDir = resolve(settings.dataDir);
-  const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
-  const { allowedHosts, duckdbFolders, ...connections } = settings.datasources;
-  const { assertReachable } = createReach({
-    allowedHosts,
-    duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
-    dataDir,
-    files: flights === null ? [] : [flights],
-    databaseUrl: settings.databaseUrl,
-  });
-  const engine = createEngine({ log, assertReachable, ...connections, ...queryLimits(settings.queries) });
-  return flights === null ? { engine, prepare: async () => {} } : prepareFlightsData(engine, flights);
-};
-
 type GatewayParts = {
   readonly config: Config;
   readonly credentials: Credentials;
@@ -219,12 +199,16 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const { log } = place;
   const credentials = await credentialsOf(config);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
-  const { engine, prepare } = composeEngine(config, bundle, log);
-  const database = await openFor(config, halves, log);
+  const metrics = createMetrics();
+  const { registry } = metrics;
+  const { encryptionKey } = credentials;
+  const [{ engine, prepare, close: closeRows }, database] = await Promise.all([
+    openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service),
+    openFor(config, halves, log),
+  ]);
   const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
-  const metrics = createMetrics();
-  const shared = halves.gateway ? await openShared(config, log, createGatewayMetrics(metrics.registry)) : null;
+  const shared = halves.gateway ? await openShared(config, log, createGatewayMetrics(registry)) : null;
   const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
   const dispatch = served?.dispatch ?? null;
   const gateway =
@@ -250,6 +234,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     close: async () => {
       await gateway?.close();
       await served?.close();
+      await closeRows();
       await shared?.cache.close();
       shared?.limiters.close();
       await database.close();

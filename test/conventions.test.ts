@@ -50,7 +50,16 @@ const mayImport: Readonly<
   store: { folders: ['domain', 'platform'], packages: [/^kysely$/, /^node:/] },
   engine: {
     folders: ['domain', 'platform'],
-    packages: [/^kysely$/, /^@duckdb\//, /^pg$/, /^mysql2\/promise$/, /^libpg-query$/, /^pgsql-deparser$/, /^node:/],
+    packages: [
+      /^kysely$/,
+      /^@duckdb\//,
+      /^pg$/,
+      /^mysql2\/promise$/,
+      /^@clickhouse\/client$/,
+      /^libpg-query$/,
+      /^pgsql-deparser$/,
+      /^node:/,
+    ],
   },
   gateway: {
     folders: ['contract', 'domain', 'platform', 'http'],

@@ -5,7 +5,7 @@ import { identifier, limits, list, text } from './fields.js';
 export const cardinality = z.enum(['ManyToMany', 'ManyToOne', 'OneToMany', 'OneToOne']);
 export const join = z.enum(['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN']);
 
-/** Of a custom column. It is stored and never run; what computes it will parse it first. */
+/** Of a custom column. What computes it parses it first, and never runs the text itself. */
 const expression = z
   .string()
   .max(limits.sqlLength)
@@ -20,7 +20,7 @@ const column = z
     isCustomColumn: z.boolean().optional().describe('True: `sql` is required.'),
     sql: expression
       .optional()
-      .describe('An expression over columns of the same table; of a custom column only. Not computed yet.'),
+      .describe('An expression over columns of the same table, in the datasource’s own SQL; of a custom column only.'),
     isAggregate: z.boolean().optional().describe('Marks the AGGREGATE drop type.'),
     allowAggregate: z.boolean().optional().describe('Use `defaultAggregation` when it is added as a measure.'),
     defaultAggregation: identifier.nullish().describe('Such as `SUM` or `COUNT_DISTINCT`.'),
@@ -63,7 +63,11 @@ const tenancyFields = {
   tableName: identifier.optional().describe('The table of clients.'),
   tableClientNameColumn: identifier.optional().describe('Its column of their names.'),
   tablePrimaryKeyColumn: identifier.optional().describe('Its column of client ids.'),
-  primaryDatabase: identifier.nullish().describe('For DATABASE and MULTI_DATABASE.'),
+  primaryDatabase: identifier
+    .nullish()
+    .describe(
+      'For DATABASE and MULTI_DATABASE: never a client’s. Under MULTI_DATABASE its tables are for all clients, and each is listed in `sharedTables`.',
+    ),
 };
 
 type Settings = { readonly [Field in (typeof tableTenancyFields)[number] | 'tenancyLevel']?: string | undefined };
@@ -95,5 +99,18 @@ export const relationship = z.strictObject({
   cardinality: cardinality.nullish(),
   join: join.nullish().describe('Left out: LEFT JOIN.'),
 });
+
+/** A day: what was erased or revoked is out of reach at once, and what was kept of it is gone after that. */
+export const maxCacheTtlSeconds = 86_400;
+
+export const cacheTtlSeconds = z
+  .number()
+  .int()
+  .min(0)
+  .max(maxCacheTtlSeconds)
+  .nullish()
+  .describe(
+    'For how long an answer may be given again to the same client; 0: never. Null: as the server is configured.',
+  );
 
 export const sharedTables = list(identifier).describe('Tables meant for all tenants.');

@@ -1,7 +1,14 @@
 /** Datamarts created, and operation 9: updated. */
 import { z } from 'zod';
 import type { Datamart } from '../domain/datamart.js';
-import { newTenancySettings, relationship, sharedTables, table, tenancySettings } from './datamart-fields.js';
+import {
+  cacheTtlSeconds,
+  newTenancySettings,
+  relationship,
+  sharedTables,
+  table,
+  tenancySettings,
+} from './datamart-fields.js';
 import { identifier, limits, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -25,6 +32,7 @@ export const createDatamart = operation({
     tenancySettings: newTenancySettings.optional().describe('Left out: no tenancy, and the only clientId is `None`.'),
     relationships: list(relationship).default([]),
     sharedTables: sharedTables.default([]),
+    cacheTtlSeconds,
   }),
   output: z.object({ id: z.string(), error: noError }),
   encode: (datamart: Datamart) => ({ id: datamart.name, error: null }),
@@ -57,6 +65,7 @@ export const updateDatamart = operation({
     tenancySettings: tenancySettings.optional(),
     relationships: list(relationship).optional(),
     sharedTables: sharedTables.optional(),
+    cacheTtlSeconds,
   }),
   output: z.object({ id: z.string() }),
   encode: (datamart: Datamart) => ({ id: datamart.name }),

@@ -62,6 +62,7 @@ const listedDatamart = z.object({
   datamartTables: z.array(listedTable).optional(),
   datamartRelationships: z.array(listedRelationship).optional(),
   sharedTables: z.array(z.string()).optional(),
+  cacheTtlSeconds: z.number().nullable().optional().describe('Null: as the server is configured.'),
 });
 
 const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => ({
@@ -95,10 +96,11 @@ const encodeTenancy = (tenancy: Tenancy): z.input<typeof listedDatamart>['datama
   primaryDatabase: tenancy.tenancyLevel === 'TABLE' ? null : tenancy.primaryDatabase,
 });
 
-const encodeDetails = ({ tables, relationships, sharedTables }: Datamart) => ({
+const encodeDetails = ({ tables, relationships, sharedTables, cacheTtlSeconds }: Datamart) => ({
   datamartTables: tables.map(encodeTable),
   datamartRelationships: [...draftRelationships(relationships, nameTables(tables))],
   sharedTables: [...sharedTables],
+  cacheTtlSeconds: cacheTtlSeconds ?? null,
 });
 
 type Listing = { readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean };

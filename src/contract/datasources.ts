@@ -53,7 +53,29 @@ const mysql = z.strictObject({
     }),
 });
 
-const datasource = z.discriminatedUnion('datasourceType', [duckDb, postgres, mysql]);
+/** ClickHouse speaks HTTP on one port and HTTPS on another. */
+const clickhouse = z.strictObject({
+  datasourceType: z.literal('CLICKHOUSE'),
+  credentials: z
+    .strictObject({
+      ...serverFields,
+      port: z
+        .number()
+        .int()
+        .min(1)
+        .max(65_535)
+        .optional()
+        .describe('Of its HTTP interface: 8123 where left out, and 8443 with isSsl.'),
+      schema: identifier.optional(),
+    })
+    .refine(({ schema, database }) => schema === undefined || schema === database, {
+      path: ['schema'],
+      message: 'nothing, or the name of the database: in ClickHouse the two are one',
+    })
+    .transform(({ port, ...rest }) => ({ ...rest, port: port ?? (rest.isSsl ? 8443 : 8123) })),
+});
+
+const datasource = z.discriminatedUnion('datasourceType', [duckDb, postgres, mysql, clickhouse]);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -129,7 +151,7 @@ export const listDatasources = operation({
     data: z.array(
       z.object({
         name: z.string(),
-        datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL']),
+        datasourceType: z.enum(['DUCKDB', 'POSTGRES', 'MYSQL', 'CLICKHOUSE']),
         syncedAt: z.string().nullable().describe('When its tables were last looked at.'),
       }),
     ),
@@ -171,7 +193,8 @@ export const syncDatasource = operation({
   section: 'facts',
   resource: 'Datasources',
   summary: 'Look at the tables of a datasource again',
-  description: 'Questions asked afterwards see the tables as they are now.',
+  description:
+    'Questions asked afterwards see the tables as they are now, and the databases of the server that may be a client’s (tenancyLevel DATABASE and MULTI_DATABASE): one that a sync did not find is nobody’s.',
   credentials: ['serviceToken'],
   input: synced,
   output: z.object({ data: z.object({ message: z.string() }) }),

@@ -77,6 +77,7 @@ export const prepareFlightsData = (
       introspect: afterwards(engine.introspect),
       listClientDatabases: afterwards(engine.listClientDatabases),
       forget: engine.forget,
+      forgetClient: engine.forgetClient,
       close: async () => {
         // A file that is half made is no reason to leave it so.
         await Promise.allSettled([preparing]);

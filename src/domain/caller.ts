@@ -1,4 +1,5 @@
 import type { GuestGrant } from './guest.js';
+import type { Epoch } from './stores.js';
 
 /** Who asks. A function that takes one kind of caller cannot be called for another: that does not compile. */
 export type ApiKeyCaller = {
@@ -8,5 +9,7 @@ export type ApiKeyCaller = {
   readonly dataAppName: string;
 };
 export type ServiceCaller = { readonly kind: 'serviceToken'; readonly tokenId: string };
-export type GuestCaller = { readonly kind: 'guest'; readonly grant: GuestGrant };
+/** `epoch` is its client's, read together with the grant. */
+export type LiveGrant = GuestGrant & { readonly epoch: Epoch };
+export type GuestCaller = { readonly kind: 'guest'; readonly grant: LiveGrant };
 export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

@@ -2,18 +2,16 @@
  * Who restricts a metric's rows, and how: the metric's author, the token, the guest. All conditions are ANDed, so that
  * what a guest chooses can only narrow what the token left. Nothing here may drop a restriction: it is a condition or an error.
  */
+import { type Choices, chosenValues, valuesFor } from './choices.js';
 import { type Dashboard, type DashboardFilter, isOrCopies, sameName } from './dashboard.js';
 import { type ColumnRef, sameTable, type TableRef } from './datamart.js';
 import type { Moment } from './date-range.js';
-import type { Condition, FilterDataType, FilterValue } from './filter.js';
-import { readFilterValue } from './filter-value.js';
+import type { Condition, FilterDataType, FilterValue, Scalar } from './filter.js';
+import { readHostFilterValue } from './filter-value.js';
 import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './guest.js';
 import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter } from './metric.js';
 import { type Code, Refusal } from './refusal.js';
-import { rlsConditions } from './rls-conditions.js';
-
-/** What a guest chose, by filter name. */
-export type Choices = { readonly dashboardFilter: FilterValues; readonly metricFilter: FilterValues };
+import { rlsConditions, rlsVariablesOf } from './rls-conditions.js';
 
 /** The part of a grant that restricts rows. */
 export type Restrictions = Pick<
@@ -31,23 +29,18 @@ export const noRestrictions: Restrictions = {
 
 type Named = { readonly what: string; readonly dataType: FilterDataType; readonly columns: readonly ColumnRef[] };
 
-const conditionsOf = (named: Named, value: FilterValue, moment: Moment, code: Code): readonly Condition[] => {
-  const reading = readFilterValue(named.dataType, value, moment);
+const conditionsOf = (
+  named: Named,
+  value: FilterValue,
+  moment: Moment,
+  code: Code,
+  read = readHostFilterValue,
+): readonly Condition[] => {
+  const reading = read(named.dataType, value, moment);
   if ('expected' in reading)
     throw new Refusal(code, `${named.what} takes ${reading.expected}.`, { reason: 'filter-value' });
   return named.columns.map((column) => ({ column, predicate: reading.predicate }));
 };
-
-/** Every value given under one of the names: a second spelling of a name is a second condition. */
-const valuesFor = (values: FilterValues, names: readonly string[]): readonly FilterValue[] =>
-  Object.entries(values)
-    .filter(([key]) => names.some((name) => sameName(key, name)))
-    .map(([, value]) => value);
-
-const orDefault = (
-  given: readonly FilterValue[],
-  { defaultValue }: { readonly defaultValue?: FilterValue | undefined },
-): readonly FilterValue[] => (given.length > 0 || defaultValue === undefined ? given : [defaultValue]);
 
 const metricFilterNames = (filter: MetricFilter): readonly string[] => [filter.name, filter.label];
 
@@ -183,6 +176,12 @@ export const enforcedConditions = (
   ]),
 ];
 
+/** Values of the RLS variables that the metric's own SQL compares with. Throws RLS_SETTINGS_PARAM_ERROR. */
+export const enforcedVariables = (
+  { rlsSettings }: Pick<Restrictions, 'rlsSettings'>,
+  metric: Metric,
+): ReadonlyMap<string, readonly Scalar[]> => rlsVariablesOf(metric, settingsFor(rlsSettings, metric));
+
 /** The dashboard filters that a guest sees and may set. */
 export const visibleFilters = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] =>
   withDefaults(restrictions, dashboard).filter(({ name }) => !isHidden(restrictions, name));
@@ -228,13 +227,13 @@ export const chosenConditions = (
   return [
     ...dashboardFilters.map((filter) => ({
       named: namedDashboardFilter(filter, definition),
-      values: orDefault(valuesFor(choices.dashboardFilter, [filter.name]), filter),
+      ...chosenValues(choices, 'dashboardFilter', [filter.name], filter),
     })),
     ...metricFilters.map((filter) => ({
       named: namedMetricFilter(filter),
-      values: orDefault(valuesFor(choices.metricFilter, metricFilterNames(filter)), filter),
+      ...chosenValues(choices, 'metricFilter', metricFilterNames(filter), filter),
     })),
-  ].flatMap(({ named, values }) =>
-    values.flatMap((value) => conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY')),
+  ].flatMap(({ named, values, read }) =>
+    values.flatMap((value) => conditionsOf(named, value, moment, 'INVALID_REQUEST_BODY', read)),
   );
 };

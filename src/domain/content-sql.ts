@@ -1,6 +1,7 @@
-/** The SQL that a dashboard's content holds: values of filters that are `{sql, columnName}`. */
+/** The SQL that a dashboard's content holds: metrics in SQL, and values of filters that are `{sql, columnName}`. */
 import type { DashboardContent } from './dashboard.js';
 import type { FilterValue } from './filter.js';
+import type { MetricDefinition } from './metric.js';
 
 type ValuesOfQuery = Extract<FilterValue, { readonly sql: string }>;
 type WithDefault = { readonly defaultValue?: FilterValue | undefined };
@@ -20,13 +21,15 @@ const mapSql = (content: DashboardContent, replace: (sql: string, place: string)
   return {
     ...content,
     filters: inFilters(content.filters, 'filters'),
-    metrics: content.metrics.map((metric, index) => ({
-      ...metric,
-      definition: {
-        ...metric.definition,
-        filters: inFilters(metric.definition.filters, `metrics[${index}].definition.filters`),
-      },
-    })),
+    metrics: content.metrics.map((metric, index) => {
+      const place = `metrics[${index}].definition`;
+      const filters = inFilters(metric.definition.filters, `${place}.filters`);
+      const definition: MetricDefinition =
+        metric.definition.kind === 'sql'
+          ? { ...metric.definition, filters, sql: replace(metric.definition.sql, `${place}.sql`) }
+          : { ...metric.definition, filters };
+      return { ...metric, definition };
+    }),
   };
 };
 
@@ -43,3 +46,32 @@ export const listSql = (content: DashboardContent): ReadonlyMap<string, string> 
 /** The content with the SQL of these places replaced. */
 export const replaceSql = (content: DashboardContent, rewritten: ReadonlyMap<string, string>): DashboardContent =>
   mapSql(content, (sql, place) => rewritten.get(place) ?? sql);
+
+export type SqlPart = {
+  readonly place: string;
+  readonly text: string;
+  readonly as: 'select' | 'expression';
+  /** Names of the variables that it may compare with. */
+  readonly variables: readonly string[];
+};
+
+/** Everything in the content that the engine will read as SQL. */
+export const listSqlParts = (content: DashboardContent): readonly SqlPart[] => {
+  const all = listSql(content);
+  const ofDashboard = [...all]
+    .filter(([place]) => place.startsWith('filters['))
+    .map(([place, text]): SqlPart => ({ place, text, as: 'select', variables: [] }));
+  const ofMetrics = content.metrics.flatMap(({ definition }, index): readonly SqlPart[] => {
+    const variables = definition.rlsVariables.map(({ name }) => name);
+    const own = [...all].filter(([place]) => place.startsWith(`metrics[${index}].`));
+    const selects = own.map(([place, text]): SqlPart => ({ place, text, as: 'select', variables }));
+    const measures = definition.kind === 'visual' ? definition.measures : [];
+    const expressions = measures.flatMap(({ expression: text }, at): readonly SqlPart[] =>
+      text === undefined
+        ? []
+        : [{ place: `metrics[${index}].definition.measures[${at}].expression`, text, as: 'expression', variables: [] }],
+    );
+    return [...selects, ...expressions];
+  });
+  return [...ofDashboard, ...ofMetrics];
+};

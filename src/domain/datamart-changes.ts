@@ -11,7 +11,7 @@ import { type SourceView, type TableDraft, tableListFaults, tablesOf } from './d
 import { clientColumnFaults, masterFaults, mergeTenancy, type TenancyDraft } from './datamart-tenancy.js';
 import { assertNoFaults } from './fault.js';
 
-export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables'>;
+export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds'>;
 
 /** What is left out stays; lists replace what was there. */
 export type DatamartChanges = {
@@ -19,10 +19,18 @@ export type DatamartChanges = {
   readonly tenancySettings?: TenancyDraft | undefined;
   readonly relationships?: readonly RelationshipDraft[] | undefined;
   readonly sharedTables?: readonly string[] | undefined;
+  /** Null clears it. */
+  readonly cacheTtlSeconds?: number | null | undefined;
 };
 
 /** Of a datamart that is not there yet. */
-export const noParts: DatamartParts = { tenancy: null, tables: [], relationships: [], sharedTables: [] };
+export const noParts: DatamartParts = {
+  tenancy: null,
+  tables: [],
+  relationships: [],
+  sharedTables: [],
+  cacheTtlSeconds: null,
+};
 
 /** Whether the changes name what only the datasource can tell. */
 export const needsSource = ({ tableList, tenancySettings }: DatamartChanges): boolean =>
@@ -78,5 +86,6 @@ export const changeParts = (
     tables,
     relationships: relationships === undefined ? current.relationships : relationshipsOf(relationships, named),
     sharedTables: sharedTables ?? current.sharedTables,
+    cacheTtlSeconds: changes.cacheTtlSeconds === undefined ? current.cacheTtlSeconds : changes.cacheTtlSeconds,
   };
 };

@@ -47,6 +47,7 @@ export const defaultSchemaOf = (datasource: Datasource): string => {
     case 'POSTGRES':
       return datasource.schema ?? 'public';
     case 'MYSQL':
+    case 'CLICKHOUSE':
       return datasource.database;
   }
 };

@@ -9,6 +9,8 @@ export type Datamart = {
   readonly relationships: readonly Relationship[];
   /** Names (`schema.table`) of tables meant for all tenants. */
   readonly sharedTables: readonly string[];
+  /** For how long answers over it may be kept; 0: never. Null, or left out: as the configuration says. */
+  readonly cacheTtlSeconds?: number | null | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };

@@ -48,7 +48,7 @@ const readBoolean = (value: FilterValue): Reading =>
  */
 export const readFilterValue = (dataType: FilterDataType, value: FilterValue, moment: Moment): Reading => {
   if (typeof value === 'object' && 'sql' in value) {
-    return { expected: 'a plain value: {sql, columnName} is not supported yet, and is refused rather than ignored' };
+    return { expected: 'a plain value: {sql, columnName} is for the host application alone' };
   }
   switch (dataType) {
     case 'string':
@@ -61,3 +61,9 @@ export const readFilterValue = (dataType: FilterDataType, value: FilterValue, mo
       return readBoolean(value);
   }
 };
+
+/** The same for a value of the host's, which may be the rows of a SELECT: its settings, its tokens, its own backend. */
+export const readHostFilterValue = (dataType: FilterDataType, value: FilterValue, moment: Moment): Reading =>
+  typeof value === 'object' && 'sql' in value
+    ? { predicate: { kind: 'inQuery', sql: value.sql, columnName: value.columnName } }
+    : readFilterValue(dataType, value, moment);

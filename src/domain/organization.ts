@@ -26,14 +26,14 @@ export type DuckDbConnection = { readonly datasourceType: 'DUCKDB'; readonly pat
 
 /** MariaDB is spoken to as MySQL. */
 export type ServerConnection = {
-  readonly datasourceType: 'POSTGRES' | 'MYSQL';
+  readonly datasourceType: 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE';
   readonly host: string;
   readonly port: number;
   readonly username: string;
   /** At rest encrypted; in no answer, no log line and no error. */
   readonly password: string;
   readonly database: string;
-  /** The schema of tables that name none; null: the server's default (`public`; on MySQL the database is the schema). */
+  /** The schema of tables that name none; null: the server's default (`public`; on MySQL and ClickHouse the database is the schema). */
   readonly schema: string | null;
   readonly isSsl: boolean;
 };

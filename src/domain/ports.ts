@@ -9,6 +9,7 @@ import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
 import type { Datasource, DatasourceType } from './organization.js';
 import type { ClientDatabases, SourceTable } from './source-schema.js';
+import type { Epoch } from './stores.js';
 import type { TenantScope } from './tenant.js';
 
 export * from './guest-stores.js';
@@ -64,13 +65,18 @@ export type Engine = Reads & {
   readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   /** Forgets what is known of a datasource and ends its connections: its settings changed, or it is gone. */
   readonly forget: (datasourceId: string) => Promise<void>;
+  /**
+   * Drops the answers kept for a client of the data app, in every replica; null: for all its clients. What is asked under a later epoch
+   * finds none of them either way: this is for what must be gone, and not only out of reach. Never fails.
+   */
+  readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 /** All that a use case reads by: it has to say until when. */
 export type ReadEngine = Pick<Engine, 'until'>;
 
-/** Changes SQL by the database's own grammar, never as text. */
+/** Reads and changes SQL by the database's own grammar, never as text. */
 export type SqlRewriter = {
   /**
    * The SELECT with its tables' schemas renamed; strings, comments, aliases, CTE names and columns that merely look like a schema stay.
@@ -81,12 +87,34 @@ export type SqlRewriter = {
     text: string,
     pairs: readonly SchemaPair[],
   ) => Promise<{ readonly sql: string } | { readonly expected: string }>;
+  /**
+   * Whether the engine will run the text: a SELECT, or an expression. What is wrong is said without repeating the text but for names. Where no grammar here
+   * reads that database's SQL, nothing is known of it.
+   */
+  readonly check: (
+    dialect: DatasourceType,
+    text: string,
+    as: 'select' | 'expression',
+  ) => Promise<CheckedSql | { readonly fault: string }>;
+};
+
+/** What the text names, each part folded as the database folds it. */
+export type CheckedSql = {
+  /** Names of variables, `client_id` among them. */
+  readonly variables: readonly string[];
+  /** Tables of a SELECT, and columns of an expression. */
+  readonly names: readonly (readonly string[])[];
+  readonly isAggregate: boolean;
 };
 
 export type MetricQuestion = {
   readonly datasource: Datasource;
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
+  /** Whose question it is: answers are kept for the clients of one data app, and never shared with another's. */
+  readonly dataAppId: string;
+  /** Of the data app's client, as it was when the caller was recognised: an answer kept under another one is not found. */
+  readonly epoch: Epoch;
   readonly definition: MetricDefinition;
   /** `single`: the metric reads one worksheet of all the datamart's tables. Left out: it joins what it needs. */
   readonly joinModel?: 'single' | 'multi' | undefined;

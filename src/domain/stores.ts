@@ -223,7 +223,10 @@ export type GuestTokenStore = {
   /** Whether it is there still, neither revoked nor erased. */
   readonly isGood: (id: string) => Promise<boolean>;
   /** Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. */
-  readonly findByHash: (hash: HashedToken) => Promise<(GuestGrant & { readonly hash: HashedToken }) | undefined>;
+  /** `epoch` is `currentEpoch` of its client, whoever the user is. */
+  readonly findByHash: (
+    hash: HashedToken,
+  ) => Promise<(GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch }) | undefined>;
   /** Those that are good at `now`, oldest first. */
   readonly listLive: (
     wanted: {

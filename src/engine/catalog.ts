@@ -9,6 +9,8 @@ export type Catalog = {
   readonly database: string;
   /** By `tableKey`, the type of each column by its exact name. */
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, SqlType>>;
+  /** By `tableKey`, the columns of each key that no two rows share. Left out: none is known. */
+  readonly uniqueKeys?: ReadonlyMap<string, readonly (readonly string[])[]> | undefined;
   /** Of a client's own database: which one, and the real table behind each table of the datamart. Absent: of the datasource's own. */
   readonly client?: { readonly database: ClientDatabase; readonly tables: ReadonlyMap<string, TableRef> } | undefined;
 };
@@ -27,12 +29,23 @@ export const columnName = (column: ColumnRef): string =>
 
 export type CatalogColumn = ColumnRef & { readonly type: SqlType };
 
-export const createCatalog = (database: string, columns: readonly CatalogColumn[]): Catalog => {
+export type CatalogKey = TableRef & { readonly kind: string; readonly columns: readonly string[] };
+
+export const createCatalog = (
+  database: string,
+  columns: readonly CatalogColumn[],
+  keys: readonly CatalogKey[] = [],
+): Catalog => {
   const tables = new Map<string, Map<string, SqlType>>();
   for (const { type, ...column } of columns) {
     const key = tableKey(column);
     const known = tables.get(key) ?? new Map<string, SqlType>();
     tables.set(key, known.set(column.columnName, type));
   }
-  return { database, tables };
+  const uniqueKeys = new Map<string, readonly (readonly string[])[]>();
+  for (const { kind, columns: names, ...table } of keys) {
+    if (kind !== 'PRIMARY KEY' && kind !== 'UNIQUE') continue;
+    uniqueKeys.set(tableKey(table), [...(uniqueKeys.get(tableKey(table)) ?? []), names]);
+  }
+  return { database, tables, uniqueKeys };
 };

@@ -29,7 +29,12 @@ export const clientPlaceOf = ({
     : { level: tenancy.tenancyLevel, database: tenant.database, primaryDatabase: tenancy.primaryDatabase };
 
 /** Whether a database of this kind is what its tables are qualified by, so that one statement reads several. */
-const isDatabaseSchema: Readonly<Record<DatasourceType, boolean>> = { DUCKDB: false, POSTGRES: false, MYSQL: true };
+const isDatabaseSchema: Readonly<Record<DatasourceType, boolean>> = {
+  DUCKDB: false,
+  POSTGRES: false,
+  MYSQL: true,
+  CLICKHOUSE: true,
+};
 
 /** Another database of the same server, or another file of the same folder. */
 export const databaseBeside = (datasource: Datasource, name: string): Datasource =>
@@ -66,6 +71,7 @@ export const placeCatalog = (asked: Asked, real: Catalog): Catalog => {
   return {
     database: real.database,
     tables: new Map([...tables].map(([key, table]) => [key, columnsOf(real, table)])),
+    uniqueKeys: new Map([...tables].map(([key, table]) => [key, real.uniqueKeys?.get(tableKey(table)) ?? []])),
     client: { database: client.database, tables },
   };
 };

@@ -1,13 +1,15 @@
 import { Refusal } from '../domain/refusal.js';
 import { refuseConnection } from './database.js';
 
-type Fault = 'network' | 'credentials' | 'database' | 'encryption';
+type Fault = 'network' | 'credentials' | 'database' | 'encryption' | 'settings';
 
 const mends: Readonly<Record<Fault, string>> = {
   network: 'the server does not answer; check host and port, and that it accepts connections from here.',
   credentials:
     'the server refused the credentials; check username and password, and that this user may connect from here.',
   database: 'the server has no such database for this user; check the database name.',
+  settings:
+    'the server does not take the settings that a question needs; it must be a current version, and the user’s profile must have readonly 0 or 2.',
   encryption:
     'no encrypted connection could be made; check isSsl, and that the server’s certificate is valid for the host.',
 };

@@ -1,6 +1,7 @@
 import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ClientDatabases, SourceTable } from '../domain/source-schema.js';
+import { openClickHouse } from './clickhouse/database.js';
 import { type ClientPlace, placedDatasource } from './client-place.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from './database.js';
 import { openDuckDb } from './duckdb/database.js';
@@ -53,6 +54,9 @@ export type DatabasesOptions = {
   readonly waitMs?: number;
 };
 
+/** To one datasource. */
+export const usualConnections = 10;
+
 type Entry = {
   readonly key: string;
   readonly datasourceId: string;
@@ -70,6 +74,8 @@ const open: OpenDatabase = async (datasource, options) => {
       return openPostgres(datasource, options);
     case 'MYSQL':
       return openMysql(datasource, options);
+    case 'CLICKHOUSE':
+      return openClickHouse(datasource, options);
     default:
       throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
   }
@@ -94,7 +100,7 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 /** How entries open. */
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
   const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
-  const { maxConnections = 100, maxConnectionsPerDatasource = 10, maxConnectionsPerClient = 3 } = options;
+  const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
   const { waitMs = usualPatience.waitMs } = options;
   const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
   return (datasource, client) => {

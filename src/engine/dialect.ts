@@ -30,11 +30,15 @@ export type Dialect = {
   readonly tenant: (column: Sql, type: SqlType, value: Bound) => Sql;
   /** Equality of two columns as they are stored. */
   readonly join: (near: Side, far: Side) => Sql;
+  /** Both columns as IN compares them exactly; left out where a subquery may refer to what is around it. */
+  readonly keys?: (near: Side, far: Side) => readonly [Sql, Sql];
   /** The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. */
   readonly field: (column: Sql, of: Column) => Sql;
   /** A field's values as a condition compares them. */
   readonly comparable: (value: Sql, type: SqlType) => Sql;
-  readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList) => Sql;
+  readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;
+  /** LIKE with the backslash as its escape; left out where SQL's own ESCAPE says so. */
+  readonly like?: (value: Sql, pattern: Bound) => Sql;
   /** Whether the text of the value holds the search, whatever the case; wildcards are plain text. */
   readonly contains: (value: Sql, type: SqlType, search: string) => Sql;
   /** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
@@ -43,6 +47,8 @@ export type Dialect = {
    * How many of these periods lie between 1970 (weeks: the first Monday of it) and the start of one: a whole number; NULL for NULL and for the infinite.
    */
   readonly period: (start: Sql, grain: Period) => Sql;
+  /** What is left of the value after whole widths, never below 0, for types other than float; left out where `%` is exact for any two numbers. */
+  readonly rest?: (value: Sql, type: SqlType, width: Bound) => Sql;
   readonly aggregate: (aggregate: PlainAggregate, value: Sql, type: SqlType) => Sql;
   /**
    * The value that so many of the values lie below, from 0 to 1; between two values, on the line from one to the other. Null: there is no such aggregate,
@@ -72,6 +78,8 @@ export type Capabilities = {
    * joins are barriers.
    */
   readonly isRightJoinSlow: boolean;
+  /** A subquery may refer to what is around it; without that, a semi-join is written by IN. */
+  readonly hasCorrelatedSubqueries: boolean;
 };
 
 export const assertJoinable = ({ hasFullJoin, databaseName }: Capabilities, kind: JoinKind): void => {

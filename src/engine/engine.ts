@@ -1,21 +1,16 @@
 /**
  * Metric -> rows. The engine reads the customer's database for one tenant, through `secure` and nothing else: a plan that
- * was not secured does not compile. It may not know who asks, keep rows between questions, or let a driver's words out.
+ * was not secured does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
-import { fitBuckets } from './buckets.js';
-import { clientPlaceOf, placeCatalog } from './client-place.js';
-import { type CompiledPlan, compile } from './compile.js';
-import type { Database, Running, Sink } from './database.js';
+import { clientPlaceOf } from './client-place.js';
+import type { Database, Running } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
-import type { Plan } from './plan.js';
-import { type Ask, plan } from './planning.js';
+import { type AnyAsk, prepare, type RunSecured } from './prepare.js';
 import { refuseQuery } from './refuse.js';
-import { resolve } from './resolve.js';
-import { type RunResult, run } from './run.js';
-import { secure } from './secure.js';
-import { shape, shapeBatch } from './shape.js';
+import { createRows, type Rows, type RowsOptions } from './rows.js';
+import { run } from './run.js';
 import { type StreamBatch, streamed } from './stream.js';
 
 /** How large an answer may be that says nothing of its size. */
@@ -30,53 +25,60 @@ export const defaultLimits: AnswerLimits = { answerRows: 10_000, answerBytes: 33
 const underlyingRows = 1000;
 const optionRows = 100;
 
-export type EngineOptions = DatabasesOptions & { readonly limits?: AnswerLimits };
+export type EngineOptions = DatabasesOptions & RowsOptions & { readonly limits?: AnswerLimits };
 
 /** Opens each datasource at the first question about it. `log` gets what callers must not see. */
 export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
+  const rows = createRows(options);
   const limits = options.limits ?? defaultLimits;
-  const until = (signal: AbortSignal | undefined): Reads => createReads(databases, limits, signal);
+  const until = (signal: AbortSignal | undefined): Reads => createReads({ databases, rows, limits }, signal);
   return {
     ...until(undefined),
     until,
     introspect: databases.introspect,
     listClientDatabases: databases.listClientDatabases,
-    forget: databases.forget,
-    close: databases.close,
+    forget: async (datasourceId) => {
+      rows.forgetDatasource(datasourceId);
+      await databases.forget(datasourceId);
+    },
+    forgetClient: rows.forgetClient,
+    close: async () => {
+      await databases.close();
+      rows.close();
+    },
   };
 };
 
-const createReads = (
-  databases: Databases,
-  { answerRows, answerBytes }: AnswerLimits,
-  signal: AbortSignal | undefined,
-): Reads => {
+type Parts = { readonly databases: Databases; readonly rows: Rows; readonly limits: AnswerLimits };
+
+const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | undefined): Reads => {
+  const { answerRows, answerBytes } = limits;
   const running: Running = { signal, maxBytes: answerBytes };
-  const use = <R>({ question }: Ask, work: (database: Database) => Promise<R>): Promise<R> =>
+  const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
     databases.use(question.datasource, clientPlaceOf(question), work);
-  const ask = async (asked: Ask, most: number): Promise<MetricAnswer> => {
+  const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
-    const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as Ask;
-    const answered = await use(asked, (database) => answer(database, bounded, running));
+    const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
+    const answered = await use(asked, (database) => answer({ database, rows }, bounded, running));
     return markCut(answered, asked);
   };
   return {
-    query: async (question) => ask({ kind: 'answer', question: visual(question) }, answerRows),
+    query: async (question) => ask(answerOf(question), answerRows),
     underlying: async (question) => ask({ kind: 'underlying', question: visual(question) }, underlyingRows),
     options: async (question) => {
       const { rows } = await ask({ kind: 'options', question: visual(question) }, optionRows);
       return rows.flatMap((row) => Object.values(row).filter((value): value is Scalar => value !== null));
     },
     stream: async (question) => {
-      const asked: Ask = { kind: 'answer', question: visual(question) };
-      return streamed(signal, (sink) => use(asked, (database) => stream(database, asked, running, sink)));
+      const asked = answerOf(question);
+      return streamed(signal, (sink) => use(asked, (database) => stream({ database, rows }, asked, running, sink)));
     },
   };
 };
 
 /** Whether there are more rows than these, which nobody asked to be left out. */
-const markCut = (answered: MetricAnswer, { question }: Ask): MetricAnswer => {
+const markCut = (answered: MetricAnswer, { question }: AnyAsk): MetricAnswer => {
   const { rows, totalRecords } = answered;
   const offset = 'offset' in question ? question.offset : 0;
   const isShort = rows.length < (question.limit ?? Number.POSITIVE_INFINITY);
@@ -84,41 +86,51 @@ const markCut = (answered: MetricAnswer, { question }: Ask): MetricAnswer => {
   return isCut ? { ...answered, isTruncated: true } : answered;
 };
 
+const answerOf = (question: MetricQuestion): AnyAsk => {
+  const { definition } = question;
+  return definition.kind === 'sql'
+    ? { kind: 'sql', question: { ...question, definition } }
+    : { kind: 'answer', question: { ...question, definition } };
+};
+
 const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Question) => {
   const { definition } = question;
-  if (definition.kind !== 'visual')
-    return refuseQuery('This version of the engine does not run SQL yet.', 'sql-unsupported');
+  if (definition.kind !== 'visual') {
+    return refuseQuery(
+      'A metric in SQL has no underlying rows and no values of columns to choose from; only its answer can be asked for.',
+      'sql-without-rows',
+    );
+  }
   return { ...question, definition };
 };
 
-/** The plan, and how it runs: nothing runs but by way of `secure`. */
-const prepare = async (database: Database, ask: Ask, running: Running) => {
-  const { datamart, tenant } = ask.question;
-  const catalog = placeCatalog(ask.question, database.catalog);
+type Place = { readonly database: Database; readonly rows: Rows };
 
-  const compilePlan = (planned: Plan): CompiledPlan => {
-    const secured = secure(planned, tenant, { datamart, catalog });
-    return compile(secured, database.dialect);
-  };
-  const runPlan = (planned: Plan): Promise<RunResult> =>
-    run(database, compilePlan(planned), { page: planned.page, tenant, running });
-  const resolved = await fitBuckets(resolve(ask.question, catalog), ask, runPlan);
-  return { planned: plan(resolved, ask), compilePlan, runPlan };
+/** Rows of secured plans for this question: kept, or read in the client's turn. */
+const runOf =
+  ({ database, rows }: Place, { question }: AnyAsk, { maxBytes, signal }: Running): RunSecured =>
+  (plan, statements, page) =>
+    rows.load(
+      { question, plan, statements, page },
+      (ended) => run(database, statements, { page, tenant: question.tenant, running: { maxBytes, signal: ended } }),
+      signal,
+    );
+
+const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
+  const runSecured = runOf(place, ask, running);
+  const { secured, compiled, page, shape } = await prepare(place.database, ask, running, runSecured);
+  return shape(await runSecured(secured, compiled, page));
 };
 
-const answer = async (database: Database, ask: Ask, running: Running): Promise<MetricAnswer> => {
-  const { planned, runPlan } = await prepare(database, ask, running);
-  return shape(planned.output, await runPlan(planned));
-};
-
+/** Never kept, and in the client's turn until the last row was taken. */
 const stream = async (
-  database: Database,
-  ask: Ask,
+  place: Place,
+  ask: AnyAsk,
   running: Running,
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
-  const { planned, compilePlan } = await prepare(database, ask, running);
-  const { page } = compilePlan(planned);
-  const shaped: Sink = (batch) => sink(shapeBatch(planned.output, batch));
-  await database.stream(page, ask.question.tenant, shaped, running);
+  const { database, rows } = place;
+  const { secured, compiled, shapeBatch } = await prepare(database, ask, running, runOf(place, ask, running));
+  const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
+  await rows.inTurn(ask.question, secured, read, running.signal);
 };

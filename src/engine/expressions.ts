@@ -28,7 +28,7 @@ export const rawSql = ({ leaf, column }: Field): Sql => sql.id(leafName(leaf), c
 export const fieldSql = (dialect: Dialect, field: Field): Sql => dialect.field(rawSql(field), field.column);
 
 export const isAggregate = (expression: Expression): expression is Aggregated =>
-  expression.kind === 'aggregate' || expression.kind === 'rowCount';
+  expression.kind === 'aggregate' || expression.kind === 'rowCount' || expression.kind === 'custom';
 
 const calculated: ReadonlySet<Expression['kind']> = new Set(['share', 'runningTotal', 'previous']);
 
@@ -52,6 +52,7 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
 const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
   const value = fieldSql(dialect, field);
   if (field.column.type.kind !== 'float') {
+    if (dialect.rest !== undefined) return sql`${value} - ${dialect.rest(value, field.column.type, width)}`;
     const size = dialect.cast(width);
     return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
   }
@@ -66,6 +67,7 @@ const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
 /** The aggregate of `value`, which `argumentSql` made. */
 export const aggregateSql = (dialect: Dialect, expression: Aggregated, value: Sql): Sql => {
   if (expression.kind === 'rowCount') return sql`count(${value})`;
+  if (expression.kind === 'custom') return value;
   const { aggregate, fraction } = expression;
   const type = argumentType(expression);
   if (aggregate !== 'MEDIAN' && aggregate !== 'PERCENTILE') return dialect.aggregate(aggregate, value, type);
@@ -84,11 +86,19 @@ export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Le
     const leaf = leaves[expression.leaf];
     return leaf?.isMarked || leaf?.isNumbered ? sql.id(leafName(expression.leaf), markOf(leaf)) : sql`1`;
   }
+  if (expression.kind === 'custom') return customSql(expression);
   const value = fieldSql(dialect, expression.field);
   const { indicator, among, field } = expression;
   if (among !== null) return sql`CASE WHEN ${predicateSql(dialect, value, field.column.type, among)} THEN ${value} END`;
   return indicator === null ? value : indicatorSql(dialect, value, field.column.type, indicator);
 };
+
+/** Columns as they are stored: what is made of them is the host's to say. */
+const customSql = ({ template }: Extract<Aggregated, { kind: 'custom' }>): Sql =>
+  sql`(${sql.join(
+    template.map((part) => (typeof part === 'string' ? sql.raw(part) : rawSql(part))),
+    sql``,
+  )})`;
 
 const indicatorSql = (dialect: Dialect, value: Sql, type: SqlType, indicator: BoundPredicate): Sql => {
   const [yes, no] = ['1', '0'].map((text) => dialect.cast({ text, cast: 'DOUBLE' }));

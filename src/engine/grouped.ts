@@ -12,6 +12,7 @@ import {
 } from './expressions.js';
 import type { Aggregated, Output, OutputColumn, SecuredPlan } from './plan.js';
 import { isRanked, rankedAggregateSql, ranksSql } from './ranked.js';
+import { refuseQuery } from './refuse.js';
 
 /** The rows of a plan, grouped and aggregated where it says so; what is calculated from them is not among them. */
 export const groupedSql = (dialect: Dialect, plan: SecuredPlan, from: Sql): Sql => {
@@ -51,6 +52,7 @@ const onceName = (leaf: number): Sql => sql.id(`gl_once_${leaf}`);
  * leaf, then the ranks of values, where the database has no percentiles. A row that an outer join padded has no number, and counts nothing.
  */
 const layeredSql = (dialect: Dialect, plan: SecuredPlan, columns: readonly OutputColumn[], from: Sql): Sql => {
+  for (const column of columns) assertSingle(column);
   const groups = columns.flatMap(({ expression }, index) => (isAggregate(expression) ? [] : [valueName(index)]));
   const leaves = [...new Set(columns.map(onceOf).filter((leaf) => leaf !== null))];
   const values = columns.map((column, index) => sql`${rowSql(dialect, plan, column)} AS ${valueName(index)}`);
@@ -77,6 +79,15 @@ const layeredSql = (dialect: Dialect, plan: SecuredPlan, columns: readonly Outpu
       : valueName(index),
   );
   return sql`SELECT ${outputs} FROM (${layers}) AS ${sql.id('gl_values')}`;
+};
+
+/** An expression aggregates several values, and a layer holds one for each output. */
+const assertSingle = ({ name, expression }: OutputColumn): void => {
+  if (expression.kind !== 'custom') return;
+  refuseQuery(
+    `Measure ${name} is an expression, and cannot stand beside measures of rows that joins repeat, or of ranks; put it into a metric of its own.`,
+    'expression-layered',
+  );
 };
 
 const rowSql = (dialect: Dialect, plan: SecuredPlan, column: OutputColumn): Sql =>

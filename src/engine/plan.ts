@@ -1,6 +1,8 @@
 import type { Brand } from '../domain/brand.js';
 import type { ColumnRef, JoinKind, TableRef } from '../domain/datamart.js';
 import type { Aggregate, Period, TimeGrain } from '../domain/metric.js';
+import type { Dialect, Sql } from './dialect.js';
+import type { Template } from './sql-parser.js';
 import type { SqlType } from './sql-type.js';
 import type { Bound, BoundPredicate } from './values.js';
 
@@ -30,7 +32,16 @@ export type Leaf = {
   readonly isMarked: boolean;
   /** The mark tells its rows from each other too: a number that each has for itself. */
   readonly isNumbered?: boolean | undefined;
+  /** The host's own SQL or expression reads it: nothing of that is evaluated on rows that the leaf leaves out. */
+  readonly isBarrier?: boolean | undefined;
+  /** Custom columns, beside the table's own. */
+  readonly computed?: readonly Computed[] | undefined;
+  /** Left out: by its position. */
+  readonly name?: string | undefined;
 };
+
+/** A custom column: written over the columns of the relation that is named. */
+export type Computed = { readonly columnName: string; readonly write: (dialect: Dialect, from: string) => Sql };
 
 export type Column = {
   readonly ref: ColumnRef;
@@ -92,7 +103,9 @@ export type Aggregated =
       readonly once: number | null;
     }
   /** The number of the leaf's own rows. */
-  | { readonly kind: 'rowCount'; readonly leaf: number; readonly once: number | null };
+  | { readonly kind: 'rowCount'; readonly leaf: number; readonly once: number | null }
+  /** The host's own expression of aggregates. */
+  | { readonly kind: 'custom'; readonly template: Template<Field>; readonly once: null };
 
 /** Computed from output columns over the groups that `having` left; all of them are positions. Groups that differ in `within` are apart. */
 export type Calculated = { readonly of: number; readonly within: readonly number[]; readonly isFloat: boolean } & (

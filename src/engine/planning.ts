@@ -4,12 +4,13 @@ import type { Aggregate, Sort, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion, OptionsQuestion } from '../domain/ports.js';
 import { isAggregate } from './expressions.js';
 import { isMultiplied, isReachable } from './paths.js';
-import type { Expression, Output, OutputColumn, Plan } from './plan.js';
+import type { Column, Expression, Output, OutputColumn, Plan } from './plan.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
 import type { Resolved } from './resolve.js';
 import type { ResolvedDimension } from './resolve-dimension.js';
 import type { ResolvedMeasure } from './resolve-measure.js';
 import { planRowSet, type RowSet } from './row-set.js';
+import type { Template } from './sql-parser.js';
 
 /** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
 export type Ask =
@@ -108,6 +109,7 @@ const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Pla
 /** What the metric names or, as a worksheet, every table that a relationship leads to. */
 export const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
   ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
+  ...measures.flatMap(({ custom = [] }) => custom.flatMap((part) => (typeof part === 'string' ? [] : [part.ref]))),
   ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
 ];
 
@@ -141,7 +143,8 @@ const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINC
 
 /** Where joins repeat the rows of the measure's table, each counts once in every group in which it appears. */
 const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
-  const { aggregate, column, indicator, fraction } = measure;
+  const { aggregate, column, indicator, fraction, custom } = measure;
+  if (custom !== undefined) return customExpression(measure.name, custom, root, rows);
   const isRepeated = !repeatable.has(aggregate) && isMultiplied(rows.steps, column === null ? root : column.ref);
   if (column === null) return { kind: 'rowCount', leaf: 0, once: isRepeated ? 0 : null };
   const field = rows.fieldOf(column);
@@ -156,8 +159,36 @@ const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSe
   };
 };
 
+/** Rows that joins repeat, or pad, cannot be told apart within the host's own expression. */
+const customExpression = (name: string, template: Template<Column>, root: TableRef, rows: RowSet): Expression => {
+  const columns = template.filter((part): part is Column => typeof part !== 'string');
+  const tables = columns.length === 0 ? [root] : columns.map(({ ref }) => ref);
+  const repeated = tables.find((table) => isMultiplied(rows.steps, table));
+  if (repeated !== undefined) {
+    refuseQuery(
+      `Measure ${name} is an expression, and joins would repeat rows of ${qualifiedName(repeated)} in it; use columns of one table that no other repeats, or leave out what joins the others.`,
+      'expression-fan-out',
+    );
+  }
+  if (rows.steps.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN')) {
+    refuseQuery(
+      `Measure ${name} is an expression, and a RIGHT or FULL JOIN would add rows without values to it; join its tables by LEFT JOIN or INNER JOIN.`,
+      'expression-padded',
+    );
+  }
+  return {
+    kind: 'custom',
+    template: template.map((part) => (typeof part === 'string' ? part : rows.fieldOf(part))),
+    once: null,
+  };
+};
+
 /** Ties are broken by what is not aggregated, which makes the order total. */
-const orderBy = (sort: readonly Sort[], columns: readonly OutputColumn[], tieBreakers: number): Plan['order'] => {
+export const orderBy = (
+  sort: readonly Sort[],
+  columns: readonly Pick<OutputColumn, 'name'>[],
+  tieBreakers: number,
+): Plan['order'] => {
   const chosen = sort.map(({ name, direction }) => {
     const output = columns.findIndex((column) => column.name === name);
     if (output < 0 || (direction !== 'ASC' && direction !== 'DESC')) {

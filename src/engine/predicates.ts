@@ -11,13 +11,16 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
   switch (predicate.kind) {
     case 'oneOf':
     case 'noneOf':
-      return dialect.list(compared, predicate.kind, predicate);
+      return dialect.list(compared, predicate.kind, predicate, type);
     case 'compare':
       return sql`(${compared} ${operatorSql[predicate.operator]} ${dialect.cast(predicate.value)})`;
     case 'range':
       return rangeSql(dialect, compared, predicate);
     case 'like':
+      if (dialect.like !== undefined) return dialect.like(compared, predicate.pattern);
       return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
+    case 'inQuery':
+      return sql`(${compared} IN (${predicate.write(dialect)}))`;
     case 'isNull':
       return sql`(${value} IS NULL)`;
     case 'isNotNull':

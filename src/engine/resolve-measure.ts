@@ -1,8 +1,10 @@
 import type { ColumnRef } from '../domain/datamart.js';
 import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../domain/metric.js';
 import { columnName } from './catalog.js';
+import type { Expressions } from './custom/computed.js';
 import type { Column, Having } from './plan.js';
 import { refuseQuery } from './refuse.js';
+import type { Template } from './sql-parser.js';
 import { isNumeric, isTemporal, type SqlType } from './sql-type.js';
 import { type BoundPredicate, bindPredicate } from './values.js';
 
@@ -14,19 +16,19 @@ export type ResolvedMeasure = {
   readonly indicator: BoundPredicate | null;
   /** Of MEDIAN and PERCENTILE, from 0 to 1. */
   readonly fraction: number | null;
+  /** An expression of aggregates, in place of all that. */
+  readonly custom?: Template<Column> | undefined;
 };
 
 type ColumnOf = (ref: ColumnRef) => Column;
 
 /** Throws METRIC_QUERY_ERROR where the column holds nothing to aggregate so. */
-export const resolveMeasure = (measure: Measure, columnOf: ColumnOf): ResolvedMeasure => {
-  if (measure.aggregate === undefined) {
-    return refuseQuery(
-      `Measure ${measure.name} is an expression, which this version does not compute yet.`,
-      'expression',
-    );
-  }
-  return resolveAggregate(measure, columnOf);
+export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions: Expressions): ResolvedMeasure => {
+  if (measure.aggregate !== undefined) return resolveAggregate(measure, columnOf);
+  const template = expressions.get(measure.expression);
+  if (template === undefined) throw new TypeError('an expression that was not read');
+  const custom = template.map((part) => (typeof part === 'string' ? part : columnOf(part)));
+  return { name: measure.name, aggregate: 'COUNT', column: null, indicator: null, fraction: null, custom };
 };
 
 const percentiles: ReadonlySet<Aggregate> = new Set(['MEDIAN', 'PERCENTILE']);
@@ -79,7 +81,8 @@ const exact: SqlType = { kind: 'decimal', cast: 'DECIMAL(38,0)' };
 const double: SqlType = { kind: 'float', cast: 'DOUBLE' };
 
 /** The type of the values that the measure answers, as every database has them. */
-export const measureType = ({ aggregate, column, indicator }: ResolvedMeasure): SqlType => {
+export const measureType = ({ aggregate, column, indicator, custom }: ResolvedMeasure): SqlType => {
+  if (custom !== undefined) return exact;
   if (column === null || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return whole;
   if (indicator !== null || aggregate === 'AVG') return double;
   const { type } = column;

@@ -5,7 +5,10 @@ import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
 import type { ConditionTree, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
+import { withCardinalities } from './cardinalities.js';
 import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
+import { type Custom, noCustom } from './custom/custom.js';
+import type { Queries } from './custom/queries.js';
 import type { Column, Having, PageOfRows } from './plan.js';
 import { refuseQuery, withoutNames } from './refuse.js';
 import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
@@ -48,13 +51,14 @@ export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & 
 };
 
 /** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
-export const resolve = (question: Question, catalog: Catalog): Resolved => {
-  const { datamart, definition } = question;
+export const resolve = (question: Question, catalog: Catalog, custom: Custom = noCustom): Resolved => {
+  const { definition } = question;
+  const datamart = withCardinalities(question.datamart, catalog);
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
-  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, catalog, zone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, custom.catalog ?? catalog, zone);
   assertTable(definition.from, datamart, catalog);
   const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
-  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf));
+  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom.expressions));
   return {
     datamart,
     columnOf,
@@ -62,8 +66,8 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
     isWorksheet: question.joinModel === 'single',
     dimensions,
     measures,
-    conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf)),
-    where: definition.where === undefined ? null : resolveTree(definition.where, columnOf),
+    conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf, custom.queries)),
+    where: definition.where === undefined ? null : resolveTree(definition.where, columnOf, custom.queries),
     having: definition.having === undefined ? null : resolveHaving(definition.having, measures, dimensions.length),
     calculations: resolveCalculations(definition.calculations ?? [], dimensions, measures),
     page: {
@@ -75,7 +79,7 @@ export const resolve = (question: Question, catalog: Catalog): Resolved => {
 };
 
 /** As Intl spells it, whatever the case it was given in. */
-const resolveZone = (timezone: string): string =>
+export const resolveZone = (timezone: string): string =>
   isTimezone(timezone)
     ? new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone
     : refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
@@ -97,19 +101,13 @@ const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): voi
   }
 };
 
-const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
+export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
   assertTable(ref, datamart, catalog);
   const column = findColumn(datamart, ref);
   if (column === undefined) {
     return refuseQuery(
       `Column ${columnName(ref)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,
       'column-not-in-datamart',
-    );
-  }
-  if (column.isCustomColumn === true) {
-    return refuseQuery(
-      `Column ${columnName(ref)} is a custom column, and this version does not compute those yet; use a column of the datasource.`,
-      'custom-column',
     );
   }
   const type = typeOf(catalog, ref);
@@ -130,24 +128,31 @@ const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone:
   return kind === 'timestamp' && isApplyTimezone ? zone : null;
 };
 
-const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf']): ResolvedTree => {
-  if ('predicate' in tree) return resolveCondition(tree, columnOf);
+const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf'], queries: Queries): ResolvedTree => {
+  if ('predicate' in tree) return resolveCondition(tree, columnOf, queries);
   const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
   if (items.length === 0) {
     refuseQuery("A group of the metric's where holds no condition; fill it, or leave it out.", 'group-empty');
   }
-  return { kind, items: items.map((item) => resolveTree(item, columnOf)) };
+  return { kind, items: items.map((item) => resolveTree(item, columnOf, queries)) };
 };
 
-const resolveCondition = (condition: Condition, columnOf: Resolved['columnOf']): ResolvedCondition => {
+/** `queries` holds what was read of each condition in SQL. */
+export const resolveCondition = (
+  condition: Condition,
+  columnOf: Resolved['columnOf'],
+  queries: Queries,
+): ResolvedCondition => {
   const { isHidden } = condition;
   return withoutNames(isHidden, () => {
     const column = columnOf(condition.column);
-    return { column, predicate: bindPredicate(condition.predicate, column), isHidden };
+    const query = queries.get(condition.predicate);
+    const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
+    return { column, predicate, isHidden };
   });
 };
 
-const assertCount = (count: number | null, what: string): number | null =>
+export const assertCount = (count: number | null, what: string): number | null =>
   count === null || (Number.isSafeInteger(count) && count >= 0)
     ? count
     : refuseQuery(`${what} must be a whole number, 0 or above.`, 'count-invalid');

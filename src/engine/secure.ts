@@ -43,7 +43,9 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  return table.columns.map(({ columnName }) => columnName).filter((name) => present.has(name));
+  // A column of the datasource that bears a custom column's name is not the datamart's.
+  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
+  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
 
 const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>

@@ -62,6 +62,8 @@ const typeOf = (expression: Expression): AnswerColumn['dataType'] | undefined =>
       return expression.grain === 'hourOfDay' || expression.grain === 'dayOfWeek' ? 'number' : 'date';
     case 'aggregate':
       return aggregateType(expression);
+    case 'custom':
+      return undefined;
     default:
       return 'number';
   }

@@ -1,11 +1,16 @@
 import type { DatasourceType } from '../domain/organization.js';
+import { clickhouseParser } from './clickhouse/parser.js';
+import { duckDbParser } from './duckdb/parser.js';
+import { mysqlParser } from './mysql/parser.js';
+import { postgresParser } from './postgres/parser.js';
 import type { SqlParser } from './sql-parser.js';
 
 /** Null: no grammar here reads this database's SQL soundly enough to run it. */
 const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
-  DUCKDB: null,
-  POSTGRES: null,
-  MYSQL: null,
+  DUCKDB: duckDbParser,
+  POSTGRES: postgresParser,
+  MYSQL: mysqlParser,
+  CLICKHOUSE: clickhouseParser,
 };
 
 export const parserOf = (type: DatasourceType): SqlParser | null => parsers[type];

@@ -1,8 +1,11 @@
 import type { SchemaPair } from '../domain/content.js';
 import type { DatasourceType } from '../domain/organization.js';
-import type { SqlRewriter } from '../domain/ports.js';
+import type { CheckedSql, SqlRewriter } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import { withoutPlaceholder, withPlaceholder } from './custom/placeholder.js';
 import { renameDuckDbSchemas } from './duckdb/rename-schemas.js';
 import { renamePostgresSchemas } from './postgres/rename-schemas.js';
+import { parserOf } from './sql-parsers.js';
 
 type Rewrite = ReturnType<SqlRewriter['renameSchemas']>;
 type Dialect = {
@@ -15,6 +18,7 @@ const dialects: Readonly<Record<DatasourceType, Dialect | null>> = {
   DUCKDB: { isSameName: (a, b) => a.toLowerCase() === b.toLowerCase(), rename: renameDuckDbSchemas },
   POSTGRES: { isSameName: (a, b) => a === b, rename: renamePostgresSchemas },
   MYSQL: null,
+  CLICKHOUSE: null,
 };
 
 /** Each dialect by that database's own parser. What is not renamed is parsed all the same, and stays as it was written. */
@@ -31,9 +35,33 @@ export const createSqlRewriter = (): SqlRewriter => ({
     // The parsers would end the text there.
     if (text.includes('\0')) return { expected: 'SQL without NUL' };
     const renamed = await grammar.rename(
-      text,
+      withoutPlaceholder(text),
       (name) => pairs.find(({ replaceSchema }) => grammar.isSameName(replaceSchema, name))?.targetSchema,
     );
-    return 'sql' in renamed && pairs.length === 0 ? { sql: text } : renamed;
+    if (!('sql' in renamed)) return renamed;
+    return { sql: pairs.length === 0 ? text : withPlaceholder(renamed.sql) };
   },
+  check,
 });
+
+const nothingKnown: CheckedSql = { variables: [], names: [], isAggregate: false };
+
+const check: SqlRewriter['check'] = async (dialect, text, as) => {
+  const parser = parserOf(dialect);
+  if (parser === null) return nothingKnown;
+  try {
+    if (as === 'select') {
+      const { variables, tables } = await parser.select(withoutPlaceholder(text));
+      return { ...nothingKnown, variables, names: tables };
+    }
+    const { template, isAggregate } = await parser.expression(text);
+    return {
+      ...nothingKnown,
+      names: template.flatMap((part) => (typeof part === 'string' ? [] : [part.path])),
+      isAggregate,
+    };
+  } catch (error) {
+    if (error instanceof Refusal) return { fault: error.message };
+    throw error;
+  }
+};

@@ -24,13 +24,17 @@ export const textIn = (node: TreeNode, name: string): string => {
 };
 
 /** Where in the text something stood is no part of what it means. */
-const isPosition = (name: string): boolean => /location$|^stmt_len$|^list_(start|end)$/.test(name);
+const isPosition = (name: string): boolean => /location$|^stmt_len$|list_(start|end)$/.test(name);
 
 /** Whether two trees mean the same. */
 export const sameTree = (a: unknown, b: unknown): boolean => written(a) === written(b);
 
 const written = (tree: unknown): string =>
-  JSON.stringify(tree, (name, value: unknown) => (isPosition(name) ? undefined : value));
+  JSON.stringify(tree, (name, value: unknown) => {
+    if (isPosition(name)) return undefined;
+    // Members in one order: what was put into a tree stands last in it.
+    return isNode(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+  });
 
 const marker = '\u0001number:';
 

@@ -5,6 +5,8 @@ export type SqlType = {
   readonly cast: string;
   /** How the column itself compares text, in the dialect's words; left out where it has no way of its own. */
   readonly collation?: string;
+  /** Digits of a second that the column keeps, where the database has columns of several. */
+  readonly digits?: number;
 };
 
 export type SqlKind =
@@ -37,6 +39,8 @@ export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new
   ['UINTEGER', unsigned(32n)],
   ['UBIGINT', unsigned(64n)],
   ['UHUGEINT', unsigned(128n)],
+  ['INT256', signed(256n)],
+  ['UINT256', unsigned(256n)],
 ]);
 
 /** What is not known is `other`, and takes no values. */

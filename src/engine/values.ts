@@ -1,6 +1,7 @@
 import type { ColumnRef } from '../domain/datamart.js';
 import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
+import type { Dialect, Sql } from './dialect.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
 import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
 
@@ -18,6 +19,8 @@ export type BoundPredicate =
       readonly toIsExclusive: boolean;
     }
   | { readonly kind: 'like'; readonly pattern: Bound }
+  /** One of the values of a SELECT's column, which is written as one. */
+  | { readonly kind: 'inQuery'; readonly write: (dialect: Dialect) => Sql }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
@@ -46,7 +49,7 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
     case 'isNotNull':
       return { kind: predicate.kind };
     case 'inQuery':
-      return refuseQuery('This version of the engine does not compare with the rows of SQL yet.', 'query-unsupported');
+      return refuseQuery('Only conditions compare with the rows of SQL.', 'query-unsupported');
     default:
       return refuseUnknown('condition', predicate);
   }
@@ -152,14 +155,21 @@ const plainNumber = (value: Scalar, target: Target): string => {
   return text;
 };
 
+/** With a fraction they outgrow every decimal. */
+const withoutFractions: ReadonlySet<string> = new Set(['INT256', 'UINT256']);
+
 const integerOf = (value: Scalar, target: Target): Bound => {
   const text = plainNumber(value, target);
-  if (text.includes('.')) return decimalOf(value, target);
+  if (text.includes('.') && !withoutFractions.has(target.type.cast)) return decimalOf(value, target);
+  if (text.includes('.')) refuseValue(target, 'holds numbers too long to compare with a fraction; give a whole one');
   const [least, greatest] = integerRanges.get(target.type.cast) ?? [1n, 0n];
   const number = BigInt(text);
   if (number < least || number > greatest) refuseValue(target, `holds numbers from ${least} to ${greatest} only`);
   return { text: String(number), cast: target.type.cast };
 };
+
+/** Digits of the longest decimal of any database: what outgrows it would fail by another tenant's row. */
+const greatestDecimal = 76;
 
 /** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
 const decimalOf = (value: Scalar, target: Target): Bound => {
@@ -167,6 +177,10 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
   if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
+  const own = decimalOfCast(target.type.cast);
+  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > greatestDecimal) {
+    refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
+  }
   return { text, cast: `DECIMAL(${width},${fraction.length})` };
 };
 

@@ -50,6 +50,12 @@ const settings = z.strictObject({
     answerRows: z.number().int().min(1).max(1_000_000).default(10_000),
     answerMegabytes: z.number().int().min(1).max(1024).default(32),
     downloadSeconds: z.number().int().min(1).max(86_400).default(600),
+    cacheTtlSeconds: z.number().int().min(0).max(86_400).default(60),
+    cacheMegabytes: z.number().int().min(1).max(65_536).default(64),
+    runningPerClient: z.number().int().min(1).max(1_000).nullable().default(null),
+    waitingPerClient: z.number().int().min(0).max(100_000).default(200),
+    waiting: z.number().int().min(0).max(1_000_000).default(2_000),
+    waitSeconds: z.number().int().min(1).max(600).default(30),
   }),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),

@@ -6,3 +6,17 @@ import { LRUCache } from 'lru-cache';
  */
 export const createLru = <Key extends {}, Value extends {}>(max: number): LRUCache<Key, Value> =>
   new LRUCache<Key, Value>({ maxSize: max, sizeCalculation: () => 1 });
+
+/** Holds values up to `max` in all, each as large as `sizeOf` says (1 or more); the least recently used goes first, and one that is larger than all is not held. */
+export const createSizedLru = <Key extends {}, Value extends {}>(
+  max: number,
+  sizeOf: (value: Value) => number,
+  evicted: () => void,
+): LRUCache<Key, Value> =>
+  new LRUCache<Key, Value>({
+    maxSize: max,
+    sizeCalculation: sizeOf,
+    dispose: (_value, _key, reason) => {
+      if (reason === 'evict') evicted();
+    },
+  });

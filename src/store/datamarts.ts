@@ -14,6 +14,7 @@ export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart =
   tables: row.tables,
   relationships: row.relationships,
   sharedTables: row.shared_tables,
+  cacheTtlSeconds: row.cache_ttl_seconds,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -26,6 +27,7 @@ const encode = (datamart: Datamart): Insertable<Tables['datamarts']> => ({
   tables: jsonb(datamart.tables),
   relationships: jsonb(datamart.relationships),
   shared_tables: jsonb(datamart.sharedTables),
+  cache_ttl_seconds: datamart.cacheTtlSeconds ?? null,
   created_at: datamart.createdAt,
   updated_at: datamart.updatedAt,
 });

@@ -5,10 +5,12 @@ import type { Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { inTransaction, page } from './query.js';
-import { revokeGuestTokens, sumOfEpochs } from './revocations.js';
+import { clientEpoch, revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
-const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant & { readonly hash: HashedToken } => ({
+type Found = GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch };
+
+const decode = (row: Selectable<Tables['guest_tokens']> & { readonly client_epoch: Epoch }): Found => ({
   ...row.grants,
   hash: row.hash,
   id: row.id,
@@ -20,6 +22,7 @@ const decode = (row: Selectable<Tables['guest_tokens']>): GuestGrant & { readonl
   datasourceId: row.grants.datasourceId ?? null,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
+  epoch: row.client_epoch,
 });
 
 const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<Tables['guest_tokens']> => {
@@ -60,7 +63,11 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
       }),
     isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
     findByHash: async (hash) => {
-      const row = await good.selectAll().where('hash', '=', hash).executeTakeFirst();
+      const row = await good
+        .selectAll()
+        .select(clientEpoch().as('client_epoch'))
+        .where('hash', '=', hash)
+        .executeTakeFirst();
       return row && decode(row);
     },
     listLive: async ({ dataAppId, clientId, userIdentifier, now }, wanted) => {

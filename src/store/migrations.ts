@@ -9,6 +9,7 @@ import { dashboards } from './migrations/0006-dashboards.js';
 import { guestWrites } from './migrations/0007-guest-writes.js';
 import { clientErasures } from './migrations/0008-client-erasures.js';
 import { clientDatabases } from './migrations/0009-client-databases.js';
+import { cacheTtl } from './migrations/0010-cache-ttl.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -21,6 +22,7 @@ export const migrations: Migrations = {
   '0007-guest-writes': guestWrites,
   '0008-client-erasures': clientErasures,
   '0009-client-databases': clientDatabases,
+  '0010-cache-ttl': cacheTtl,
 };
 
 /** Brings the metadata's tables up to date, as migrateSchema does. */

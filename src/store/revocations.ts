@@ -16,6 +16,13 @@ export const sumOfEpochs = (): RawBuilder<Epoch> => sql<Epoch>`(
       and subject.user_identifier in ('', coalesce(guest_tokens.user_identifier, '')))
   ))`;
 
+/** `currentEpoch` of the row's client, whoever its user is: with every revocation and erasure of the client it is another one. */
+export const clientEpoch = (): RawBuilder<Epoch> => sql<Epoch>`(
+  select coalesce(sum(subject.epoch), 0)::bigint::text from guestlist.revocation_epochs as subject
+  where subject.data_app_id = guest_tokens.data_app_id and subject.user_identifier = ''
+    and subject.client_id in ('', guest_tokens.client_id)
+  ) || '/' || (select erasures::text from guestlist.data_apps where id = guest_tokens.data_app_id)`;
+
 /** In one transaction; answers how many were good at `now`. */
 export const revokeGuestTokens = (
   db: Kysely<Tables>,

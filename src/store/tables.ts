@@ -54,6 +54,7 @@ export type Tables = {
     tables: Jsonb<readonly DatamartTable[]>;
     relationships: Jsonb<readonly Relationship[]>;
     shared_tables: Jsonb<readonly string[]>;
+    cache_ttl_seconds: number | null;
     created_at: Date;
     updated_at: Date;
   };

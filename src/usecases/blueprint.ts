@@ -1,13 +1,14 @@
 /** What a new dashboard is made from: a template's content, or an import's, moved to its schemas and checked against its datamarts. */
 import { isOpenTo } from '../domain/access.js';
 import { contentFaults, replaceSchemas, type SchemaPair } from '../domain/content.js';
-import { listSql, replaceSql } from '../domain/content-sql.js';
+import { listSql, listSqlParts, replaceSql } from '../domain/content-sql.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
 import type { Datamart } from '../domain/datamart.js';
 import { hostMade, lineageOfCopy, type Metric, type Owner } from '../domain/metric.js';
 import type { DatasourceType, Workspace } from '../domain/organization.js';
 import type { Ids, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { contentSqlFaults } from './sql-faults.js';
 
 type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';
 
@@ -59,7 +60,7 @@ const moveSql = async (
   code: FaultCode,
 ): Promise<DashboardContent> => {
   const all = [...listSql(content)];
-  if (all.length === 0) return content;
+  if (listSqlParts(content).length === 0) return content;
   const dialect = await dialectOf(store, datamarts);
   const rewritten = new Map<string, string>();
   const faults: string[] = [];
@@ -71,8 +72,12 @@ const moveSql = async (
     if ('sql' in result) rewritten.set(place, result.sql);
     else faults.push(`${place}: expected ${result.expected}`);
   }
+  const replaced = replaceSql(content, rewritten);
+  if (faults.length === 0 && dialect !== undefined) {
+    faults.push(...(await contentSqlFaults(sqlRewriter, dialect, datamarts, replaced)));
+  }
   if (faults.length > 0) refuse(code, 'SQL of the dashboard cannot be used', faults);
-  return replaceSql(content, rewritten);
+  return replaced;
 };
 
 /** The content with `pairs` applied to it, where it then fits the datamarts. Throws `code` with every fault's place. */

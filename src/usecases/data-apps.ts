@@ -2,7 +2,7 @@
 import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
 import type { Embed } from '../domain/embed.js';
 import type { DataApp } from '../domain/organization.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+import type { Clock, Engine, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { pageOf } from './workspaces.js';
 
@@ -60,10 +60,11 @@ export const updateDataApp =
 
 /** Operation 7. Everything that belongs to it goes with it, in one statement. Throws DATA_APP_NOT_FOUND. */
 export const deleteDataApp =
-  ({ store }: Pick<Deps, 'store'>) =>
+  ({ store, engine }: Pick<Deps, 'store'> & { readonly engine: Pick<Engine, 'forgetClient'> }) =>
   async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DataApp> => {
     const dataApp = await loadDataApp(store, name);
     if (!(await store.dataApps.delete(dataApp.id))) throw notFound(name);
+    await engine.forgetClient(dataApp.id, null);
     return dataApp;
   };
 

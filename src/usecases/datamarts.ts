@@ -2,12 +2,21 @@
 import type { ServiceCaller } from '../domain/caller.js';
 import type { Datamart } from '../domain/datamart.js';
 import { changeParts, type DatamartChanges, namedDatabases, needsSource, noParts } from '../domain/datamart-changes.js';
-import type { Clock, Engine, Ids, ListedDatamart, Store } from '../domain/ports.js';
+import { assertNoFaults } from '../domain/fault.js';
+import type { Datasource } from '../domain/organization.js';
+import type { Clock, Engine, Ids, ListedDatamart, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { readSource, readSourceOf } from './datamart-source.js';
+import { customColumnFaults } from './sql-faults.js';
 import { pageOf } from './workspaces.js';
 
-type Deps = { readonly store: Store; readonly engine: Engine; readonly clock: Clock; readonly ids: Ids };
+type Deps = {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+};
 
 type ListCommand = { readonly isPagination: boolean; readonly pageNumber: number; readonly expandDetails: boolean };
 
@@ -28,11 +37,21 @@ const taken = (name: string): Refusal =>
     `A datamart named ${JSON.stringify(name)} exists already; choose another name, or update that one.`,
   );
 
+/** Throws INVALID_REQUEST_BODY where the engine could not compute a custom column. */
+const assertComputable = async (
+  sqlRewriter: SqlRewriter,
+  datasource: Datasource | undefined,
+  { tableList = [] }: DatamartChanges,
+): Promise<void> => {
+  if (datasource === undefined) return;
+  assertNoFaults(await customColumnFaults(sqlRewriter, datasource.datasourceType, tableList), 'custom-columns');
+};
+
 export type CreateDatamart = DatamartChanges & { readonly name: string; readonly datasourceName: string };
 
 /** Throws DATAMART_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
 export const createDatamart =
-  ({ store, engine, clock, ids }: Deps) =>
+  ({ store, engine, clock, ids, sqlRewriter }: Deps) =>
   async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<Datamart> => {
     const datasource = await store.datasources.findByName(datasourceName);
     if (datasource === undefined) {
@@ -43,6 +62,7 @@ export const createDatamart =
     }
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
     const parts = changeParts(noParts, changes, await readSource(engine, datasource, namedDatabases(null, changes)));
+    await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
     if (!(await store.datamarts.insert(datamart))) throw taken(name);
@@ -57,23 +77,28 @@ const unknown = (name: string): Refusal =>
     `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
   );
 
+/** Always after the last update, however the clock goes: what is kept of answers names the datamart by it. */
+const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
+  new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
+
 /**
  * Operation 9. The datasource is looked at before the transaction, which waits for nothing but the database; of two
  * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
  */
 export const updateDatamart =
-  ({ store, engine, clock }: Deps) =>
+  ({ store, engine, clock, sqlRewriter }: Deps) =>
   async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<Datamart> => {
     const known = await store.datamarts.findByName(datamartName);
     if (known === undefined) throw unknown(datamartName);
     const source = needsSource(changes)
       ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
       : undefined;
+    await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
     return store.transaction(async (inner) => {
       const current = await inner.datamarts.lockByName(datamartName);
       // Deleted since, and perhaps made anew over another datasource.
       if (current?.id !== known.id) throw unknown(datamartName);
-      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: clock.now() };
+      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
       return updated;
     });

@@ -7,7 +7,7 @@ import { type Embed, joinModelOf } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
-import type { Store } from '../domain/ports.js';
+import type { Epoch, Store } from '../domain/ports.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { loadTenantScope } from './client-scope.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
@@ -94,8 +94,20 @@ export const findSource = async (
 };
 
 /** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */
-export type ScopedSource = Source & { readonly tenant: TenantScope };
-export const scopeSource = async (store: Store, source: Source, clientId: string): Promise<ScopedSource> => ({
+export type ScopedSource = Source & {
+  readonly tenant: TenantScope;
+  readonly dataAppId: string;
+  readonly epoch: Epoch;
+};
+/** Whose rows, and as of which of its epochs. */
+export type Reader = { readonly dataAppId: string; readonly clientId: string; readonly epoch: Epoch };
+export const scopeSource = async (
+  store: Store,
+  source: Source,
+  { dataAppId, clientId, epoch }: Reader,
+): Promise<ScopedSource> => ({
   ...source,
   tenant: await loadTenantScope(store, source.datamart, clientId),
+  dataAppId,
+  epoch,
 });

@@ -1,11 +1,10 @@
 /** The values that a guest may choose of a dashboard's filter: those that occur in rows that this guest may see. */
 import { notOpen } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
+import type { GuestCaller, LiveGrant } from '../domain/caller.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { columnsFor, visibleFilters } from '../domain/conditions.js';
 import { sameName } from '../domain/dashboard.js';
 import type { Scalar } from '../domain/filter.js';
-import type { GuestGrant } from '../domain/guest.js';
 import type { GuestOption } from '../domain/guest-view.js';
 import type { Metric, MetricDefinition } from '../domain/metric.js';
 import type { Clock, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
@@ -34,7 +33,7 @@ const rowsOf = (definition: MetricDefinition): unknown => {
 /** Each question once, however many metrics ask it, under every restriction of each. */
 const questionsOf = async (
   { store, clock }: Deps,
-  grant: GuestGrant,
+  grant: LiveGrant,
   opened: Opened,
   { filter: name, search }: OptionsQuery,
 ): Promise<readonly Asked[]> => {
@@ -55,10 +54,15 @@ const questionsOf = async (
   return [...asked.values()];
 };
 
-/** What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. */
+/**
+ * What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. Nor must SQL, whose
+ * rows are not its tables' rows.
+ */
 const skipUnanswerable = (error: unknown, metrics: readonly Metric[]): readonly Scalar[] => {
-  const isGuests = metrics.every(({ guest, isChangedByGuest }) => guest !== null || isChangedByGuest);
-  if (isGuests && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
+  const isSkipped = metrics.every(
+    ({ guest, isChangedByGuest, definition }) => guest !== null || isChangedByGuest || definition.kind === 'sql',
+  );
+  if (isSkipped && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
   throw error;
 };
 

@@ -1,10 +1,12 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
 import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
+import type { LiveGrant } from '../domain/caller.js';
 import { noColumns, takeColumns } from '../domain/column-filters.js';
 import {
   authoredAmong,
   chosenConditions,
   enforcedConditions,
+  enforcedVariables,
   openMetricFilters,
   visibleFilters,
 } from '../domain/conditions.js';
@@ -116,7 +118,7 @@ export const openMetric = async (
 };
 
 /** This client's rows of the embed's datamart. */
-export const openSource = async (store: Store, grant: GuestGrant, opened: Opened): Promise<ScopedSource> => {
+export const openSource = async (store: Store, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
   const source = await findSource(store, opened, grant);
   if (source === undefined) {
     throw new Refusal(
@@ -124,7 +126,7 @@ export const openSource = async (store: Store, grant: GuestGrant, opened: Opened
       'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
     );
   }
-  return scopeSource(store, source, grant.clientId);
+  return scopeSource(store, source, grant);
 };
 
 /** Throws UNAUTHORIZED unless token and embed both allow it. */
@@ -137,9 +139,9 @@ export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission
 };
 
 /** Names and values of what the token enforces are the host's business; it was told them when it minted. */
-const unnamed = (work: () => readonly Condition[]): readonly Condition[] => {
+const unnamed = <T>(work: () => T): T => {
   try {
-    return work().map((condition) => ({ ...condition, isHidden: true }));
+    return work();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     throw new Refusal(
@@ -150,16 +152,21 @@ const unnamed = (work: () => readonly Condition[]): readonly Condition[] => {
   }
 };
 
+const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: true });
+
 /** What a guest may not influence: whose rows, and every restriction of token and author. */
 export const enforcedQuestion = async (
   store: Store,
-  grant: GuestGrant,
+  grant: LiveGrant,
   { opened, metric, dashboards }: OpenMetric,
   now: Date,
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
-  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })),
+  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(
+    hidden,
+  ),
+  variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,
   sort: null,
   limit: null,
@@ -205,7 +212,7 @@ const chosenFor = (
 /** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
 export const questionFor = async (
   store: Store,
-  grant: GuestGrant,
+  grant: LiveGrant,
   target: OpenMetric,
   query: GuestQuery,
   now: Date,

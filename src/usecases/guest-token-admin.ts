@@ -1,6 +1,6 @@
 /** Listing and revoking the guest tokens of a data app, and removing those that expired long ago. */
 import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Clock, ListedGuestToken, Revocation, Store, Tokens } from '../domain/ports.js';
+import type { Clock, Engine, ListedGuestToken, Revocation, Store, Tokens } from '../domain/ports.js';
 import { pageOf } from './workspaces.js';
 
 export type ListGuestTokens = {
@@ -40,10 +40,21 @@ const revocationOf = (command: RevokeGuestTokens, tokens: Tokens): Revocation =>
 
 /** Ends guest tokens of the key's own data app, from the next read on, in every process; answers how many were live. */
 export const revokeGuestTokens =
-  ({ store, clock, tokens }: Deps & { readonly tokens: Tokens }) =>
-  async (caller: ApiKeyCaller, command: RevokeGuestTokens): Promise<{ readonly revoked: number }> => ({
-    revoked: await store.guestTokens.revoke(caller.dataAppId, revocationOf(command, tokens), clock.now()),
-  });
+  ({
+    store,
+    engine,
+    clock,
+    tokens,
+  }: Deps & { readonly engine: Pick<Engine, 'forgetClient'>; readonly tokens: Tokens }) =>
+  async ({ dataAppId }: ApiKeyCaller, command: RevokeGuestTokens): Promise<{ readonly revoked: number }> => {
+    const revocation = revocationOf(command, tokens);
+    const revoked = await store.guestTokens.revoke(dataAppId, revocation, clock.now());
+    // What is kept of answers is all users' of the client: one of them, or one token, is no reason to drop it.
+    if (revocation.kind === 'all') await engine.forgetClient(dataAppId, null);
+    if (revocation.kind === 'client' && revocation.userIdentifier === null)
+      await engine.forgetClient(dataAppId, revocation.clientId);
+    return { revoked };
+  };
 
 /** Until then, whoever still has an expired token is told that it has expired, and not that it was never there. */
 const keptAfterExpiryInMs = 7 * 24 * 60 * 60 * 1000;

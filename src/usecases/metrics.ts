@@ -1,10 +1,16 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
 import { isOpenTo } from '../domain/access.js';
 import type { ApiKeyCaller } from '../domain/caller.js';
-import { authoredAmong, chosenConditions, enforcedConditions, noRestrictions } from '../domain/conditions.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  noRestrictions,
+} from '../domain/conditions.js';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { Clock, ReadEngine, Store } from '../domain/ports.js';
+import type { Clock, Epoch, ReadEngine, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
@@ -47,7 +53,7 @@ const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQu
   return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
 };
 
-const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Promise<ScopedSource> => {
+const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epoch: Epoch): Promise<ScopedSource> => {
   const { datamartName, datasourceName } = query;
   const source = await findSource(store, opened, await scopeOf(store, query));
   if (source === undefined) {
@@ -68,7 +74,7 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery): Pr
       `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
     );
   }
-  return scopeSource(store, source, query.clientId);
+  return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
 };
 
 /** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
@@ -83,13 +89,15 @@ export const queryMetric =
   ({ store, engine, clock }: Deps) =>
   async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
     const started = clock.now();
+    const client = { dataAppId: caller.dataAppId, clientId: query.clientId, userIdentifier: null };
+    const epoch = await store.guestTokens.currentEpoch(client);
     const opened = await loadOpened(store, caller, query);
     const metric = await loadMetric(store, opened, query);
-    const source = await loadSource(store, opened, query);
+    const source = await loadSource(store, opened, query, epoch);
     const moment = { now: started, timezone: null };
     const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
     const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
-    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters };
+    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
     const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
     const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
     const answer = await compared(engine.until(signal).query)({
@@ -97,6 +105,7 @@ export const queryMetric =
       definition: metric.definition,
       conditions: [...enforced, ...chosen],
       movable: [...authoredAmong(enforced, metric.definition), ...chosen],
+      variables: enforcedVariables(restrictions, metric),
       timezone: null,
       sort: null,
       limit: null,

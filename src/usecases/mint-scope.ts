@@ -4,7 +4,8 @@ import type { Dashboard } from '../domain/dashboard.js';
 import type { Metric } from '../domain/metric.js';
 import type { Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { findEmbed, findSource, type Opened, scopeSource } from './embed-lookup.js';
+import { loadTenantScope } from './client-scope.js';
+import { findEmbed, findSource, type Opened } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';
 
 export type MintScope = {
@@ -26,7 +27,7 @@ const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject
     );
   }
   const source = await findSource(store, opened, sources);
-  if (source !== undefined) await scopeSource(store, source, clientId);
+  if (source !== undefined) await loadTenantScope(store, source.datamart, clientId);
   return opened;
 };
 

@@ -2,7 +2,7 @@
 import { sameName } from '../domain/dashboard.js';
 import type { Moment } from '../domain/date-range.js';
 import type { FilterValue } from '../domain/filter.js';
-import { readFilterValue } from '../domain/filter-value.js';
+import { readHostFilterValue } from '../domain/filter-value.js';
 import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.js';
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/metric.js';
 import { Refusal } from '../domain/refusal.js';
@@ -15,7 +15,7 @@ const isNamed = (filter: MetricFilter, key: string): boolean =>
   sameName(filter.name, key) || sameName(filter.label, key);
 
 const assertFits = (what: string, dataType: MetricFilter['dataType'], value: FilterValue, moment: Moment): void => {
-  const reading = readFilterValue(dataType, value, moment);
+  const reading = readHostFilterValue(dataType, value, moment);
   if ('expected' in reading) throw new Refusal('APP_FILTER_PARAM_ERROR', `${what} takes ${reading.expected}.`);
 };
 

@@ -152,7 +152,8 @@ export const specification: Readonly<Record<string, Expected>> = {
     section: '9',
     bindings: ['PUT /api/v2/data-app/datamarts', 'PUT /api/v2/dataApp/datamarts legacy'],
     credentials: ['serviceToken'],
-    fields: `datamartName! tableList tenancySettings relationships sharedTables
+    // The last of these is ours.
+    fields: `datamartName! tableList tenancySettings relationships sharedTables cacheTtlSeconds
       ${under('tableList', 'name! schemaName clientColumn isHide label wildcard columns!')}
       ${under('tableList.columns', 'name! alias label isHide isCustomColumn sql isAggregate allowAggregate defaultAggregation isApplyTimezone defaultSort')}
       ${under('tenancySettings', 'tenancyLevel clientColumnType schemaName tableName tableClientNameColumn tablePrimaryKeyColumn primaryDatabase')}

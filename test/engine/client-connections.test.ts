@@ -48,22 +48,44 @@ describe.runIf(await isPostgresThere())('clients with a database each', () => {
     await Promise.all(databases.map(({ drop }) => drop()));
   });
 
-  it('share few connections, and each is answered by its own', async () => {
+  type Bounds = Parameters<typeof createLoggedEngine>[0];
+  /** Asks of the clients at these positions, all at once; before the engine is closed, `then` looks around. */
+  const askAll = async (order: readonly number[], bounds: Bounds, then = async (): Promise<void> => {}) => {
     const [own, ...clients] = databases;
-    const { engine } = createLoggedEngine({ maxConnections: 2, maxConnectionsPerClient: 3 });
+    const { engine } = createLoggedEngine(bounds);
     const url = new URL(own?.url ?? '');
     url.username = role;
     url.password = password;
     const place = { datasource: postgresAt(url.href), schemaName: 'main' };
     const asked = question(place, { ...mart, tenancy: null }, 'None', sum);
-    const ask = async (client: OwnDatabase): Promise<unknown> => {
+    const ask = async (client: OwnDatabase): Promise<number> => {
       const name = nameOf(client);
       const tenant = tenantScope(mart, name, name as ClientDatabase);
-      return (await engine.query({ ...asked, datamart: mart, tenant })).rows[0]?.n;
+      return Number((await engine.query({ ...asked, datamart: mart, tenant })).rows[0]?.n);
     };
-    const order = Array.from({ length: clientCount * 4 }, (_, index) => (index * 5) % clientCount);
     const answers = await Promise.all(order.map((index) => ask(clients[index] as OwnDatabase)));
-    expect(answers.map(Number)).toEqual(order.map((index) => index + 1));
+    await then();
     await engine.close();
+    return answers;
+  };
+
+  it('share few connections, and each is answered by its own', async () => {
+    const order = Array.from({ length: clientCount * 4 }, (_, index) => (index * 5) % clientCount);
+    const answers = await askAll(order, { maxConnections: 2, maxConnectionsPerClient: 3 });
+    expect(answers).toEqual(order.map((index) => index + 1));
+  });
+
+  it.each([1, 2])('one client has %i of them at most, however much it asks', async (maxConnectionsPerClient) => {
+    const client = databases[1];
+    if (client === undefined) throw new Error('there is no client');
+    const sessions = async (): Promise<void> => {
+      const own = new pg.Client({ connectionString: databases[0]?.url });
+      await own.connect();
+      const sql = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = $1 AND usename = $2';
+      const { rows } = await own.query(sql, [nameOf(client), role]);
+      await own.end();
+      expect(rows).toEqual([{ n: maxConnectionsPerClient }]);
+    };
+    expect(await askAll(Array(12).fill(0), { maxConnectionsPerClient }, sessions)).toEqual(Array(12).fill(1));
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datamart, DatamartTable } from '../../src/domain/datamart.js';
 import type { VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import { clientPlaceOf, databaseNameFor, placeCatalog } from '../../src/engine/client-place.js';
@@ -82,6 +82,8 @@ const questionOf = (datasource: Datasource, mart: Datamart, tenant: TenantScope)
   datasource,
   datamart: mart,
   tenant,
+  dataAppId: 'app',
+  epoch: '0/0' as Epoch,
   definition: byState(mart),
   conditions: [],
   timezone: null,
@@ -91,6 +93,8 @@ const questionOf = (datasource: Datasource, mart: Datamart, tenant: TenantScope)
 });
 
 const kinds = await findKinds();
+/** A statement reads several databases of one server. */
+const hasDatabaseSchemas = (kind: string): boolean => kind === 'MYSQL' || kind === 'CLICKHOUSE';
 describe.each(kinds)('%s', (kind) => {
   let builder: Builder;
   let engine: Engine;
@@ -176,7 +180,7 @@ describe.each(kinds)('%s', (kind) => {
 
     it('{{DATABASE_NAME}} is the schema by which the datamart calls it, or the database itself', () => {
       const asked = { datasource, datamart: mart(), tenant: scopeOf('acme') };
-      const expected = kind === 'MYSQL' ? places.model.schemaName : idOf(places.acme);
+      const expected = hasDatabaseSchemas(kind) ? places.model.schemaName : idOf(places.acme);
       expect(databaseNameFor(asked)).toBe(expected);
     });
   });
@@ -197,7 +201,7 @@ describe.each(kinds)('%s', (kind) => {
     };
 
     beforeAll(async () => {
-      if (kind === 'MYSQL') {
+      if (hasDatabaseSchemas(kind)) {
         const primary = await builder.build('primary', [cities]);
         source = { ...primary.datasource, id: 'multi' };
         const { model, acme, globex } = places;
@@ -235,7 +239,7 @@ describe.each(kinds)('%s', (kind) => {
 
     it('without a primary database every table is the client’s, so a shared one is missing', async () => {
       const alone = mart({ tenancy: { tenancyLevel: 'MULTI_DATABASE', primaryDatabase: null } });
-      const expected = kind === 'MYSQL' ? undefined : 'table-not-in-datasource';
+      const expected = hasDatabaseSchemas(kind) ? undefined : 'table-not-in-datasource';
       if (expected === undefined) expect(await sumsOf(alone, listed(alone, names.acme))).toEqual({ CA: 5, NY: 2 });
       else expect(await refusalOf(() => sumsOf(alone, listed(alone, names.acme)))).toMatchObject({ reason: expected });
     });
@@ -243,7 +247,7 @@ describe.each(kinds)('%s', (kind) => {
     it('lists what may be a client’s, and not the primary one; {{DATABASE_NAME}} is the datamart’s name of it', async () => {
       const { MULTI_DATABASE } = await engine.listClientDatabases(source);
       expect(MULTI_DATABASE).toEqual(expect.arrayContaining([names.acme, names.globex]));
-      const never = ['public', 'information_schema', 'pg_catalog', 'mysql', 'sys'];
+      const never = ['public', 'information_schema', 'pg_catalog', 'mysql', 'sys', 'system', 'default'];
       expect(MULTI_DATABASE.filter((name) => never.includes(name))).toEqual([]);
       await expect(refusalOf(async () => listed(mart(), names.primary))).resolves.toMatchObject({
         code: 'CLIENT_ID_ERROR',
@@ -257,7 +261,8 @@ describe.each(kinds)('%s', (kind) => {
       expect(tables.map(({ schemaName, tableName }) => `${schemaName}.${tableName}`)).toEqual(
         expect.arrayContaining([`${names.primary}.cities`, `${names.model}.orders`]),
       );
-      if (kind === 'MYSQL') expect(await engine.introspect(source, ['mysql', 'information_schema'])).toHaveLength(1);
+      const systems = ['mysql', 'information_schema', 'system', 'INFORMATION_SCHEMA'];
+      if (hasDatabaseSchemas(kind)) expect(await engine.introspect(source, systems)).toHaveLength(1);
     });
   });
 });

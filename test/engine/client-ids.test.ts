@@ -23,6 +23,11 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
     ['another Unicode', 'TEXT CHARACTER SET utf8mb3 COLLATE utf8mb3_unicode_ci'],
     ['two bytes each', 'VARCHAR(40) CHARACTER SET ucs2'],
   ],
+  CLICKHOUSE: [
+    ['plain', 'VARCHAR'],
+    ['a dictionary', 'LowCardinality(Nullable(String))'],
+    ['filled up with NUL', 'CHAR(40)'],
+  ],
 };
 
 const texts = ['acme', 'ACME', 'acmé', 'acme\u0301', 'acme ', ' acme', "' OR 1=1 --", '%', '_', '1', '01', null];

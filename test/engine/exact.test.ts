@@ -44,6 +44,7 @@ const widest: Readonly<Record<Kind, string | null>> = {
   DUCKDB: null,
   POSTGRES: '340282366920938463463374607431768211454',
   MYSQL: '340282366920938463463374607431768211454',
+  CLICKHOUSE: '340282366920938463463374607431768211454',
 };
 
 describe.each(await findKinds())('on %s', (kind) => {

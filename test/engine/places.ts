@@ -1,6 +1,12 @@
 /** The same tables on every database that the engine reads: what all must answer alike is stated once. */
 import pg from 'pg';
 import type { Datasource } from '../../src/domain/organization.js';
+import {
+  clickHouseServer,
+  createOwnClickHouseDatabase,
+  isClickHouseThere,
+  onClickHouse,
+} from '../suites/clickhouse.js';
 import { createOwnMysqlDatabase, isMysqlThere, mysqlServer, onMysql } from '../suites/mysql.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { createFolder, datasourceAt, type Place } from './world.js';
@@ -40,20 +46,54 @@ const typesOf: Readonly<Record<Kind, Types>> = {
     'TIMESTAMP WITH TIME ZONE': 'TIMESTAMP(6) NULL',
     HUGEINT: 'DECIMAL(39,0)',
   },
+  CLICKHOUSE: {
+    VARCHAR: 'String',
+    CHAR: 'FixedString',
+    BIGINT: 'Int64',
+    INTEGER: 'Int32',
+    SMALLINT: 'Int16',
+    TINYINT: 'Int8',
+    HUGEINT: 'Int128',
+    DOUBLE: 'Float64',
+    FLOAT: 'Float32',
+    BOOLEAN: 'Bool',
+    DATE: 'Date32',
+    TIMESTAMP: "DateTime64(6, 'UTC')",
+    'TIMESTAMP WITH TIME ZONE': "DateTime64(6, 'Asia/Tokyo')",
+    BLOB: 'Array(UInt8)',
+    "ENUM('x','y')": "Enum8('x' = 1, 'y' = 2)",
+  },
+};
+
+/** What holds NULL only where it says so. */
+const clickHouseType = (type: string): string => {
+  const length = /^CHAR\((\d+)\)$/.exec(type)?.[1];
+  if (type.startsWith('Array') || /Nullable/.test(type)) return type;
+  return `Nullable(${length === undefined ? type : `FixedString(${length})`})`;
+};
+
+const clickHouseLiteral = (value: string, type: string | undefined): string => {
+  const text = `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  return type === 'TIMESTAMP WITH TIME ZONE' ? `toDateTime64('${value.replace('+00', '')}', 6, 'UTC')` : text;
 };
 
 const literal = (value: Value, kind: Kind, type: string | undefined): string => {
   if (typeof value !== 'string') return String(value).toUpperCase();
   // MySQL has no NaN and no infinity, and takes no offset in an instant.
   if (kind === 'MYSQL' && type === 'DOUBLE') return 'NULL';
+  if (kind === 'CLICKHOUSE') return clickHouseLiteral(value, type);
   const text = kind === 'MYSQL' && type === 'TIMESTAMP WITH TIME ZONE' ? value.replace('+00', '') : value;
   return `'${text.replaceAll("'", "''")}'`;
 };
 
 const statementsOf = (kind: Kind, { name, columns, rows }: TableData, own: Types): readonly string[] => {
   const types = { ...typesOf[kind], ...own };
-  const definitions = Object.entries(columns).map(([column, type]) => `"${column}" ${types[type] ?? type}`);
-  const create = `CREATE TABLE "${name}" (${definitions.join(', ')})`;
+  const definitions = Object.entries(columns).map(([column, type]) => {
+    const named = types[type] ?? type;
+    return `"${column}" ${kind === 'CLICKHOUSE' ? clickHouseType(named) : named}`;
+  });
+  const engine = kind === 'CLICKHOUSE' ? ' ENGINE = MergeTree ORDER BY tuple()' : '';
+  const create = `CREATE TABLE "${name}" (${definitions.join(', ')})${engine}`;
   if (rows.length === 0) return [create];
   const kinds = Object.values(columns);
   const tuples = rows.map((row) => `(${row.map((value, index) => literal(value, kind, kinds[index])).join(', ')})`);
@@ -73,7 +113,7 @@ const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
 };
 
 const createServerBuilder = (
-  kind: 'POSTGRES' | 'MYSQL',
+  kind: Exclude<Kind, 'DUCKDB'>,
   types: Types,
   create: (texts: readonly string[]) => Promise<{ readonly place: Place; readonly drop: () => Promise<void> }>,
 ): Builder => {
@@ -163,15 +203,42 @@ const createMysqlBuilder = (types: Types): Builder =>
     return { place: { datasource: mysqlAt(name), schemaName: name }, drop };
   });
 
+export const clickHouseAt = (database: string): Datasource => ({
+  id: 'd1',
+  name: 'warehouse',
+  syncedAt: null,
+  datasourceType: 'CLICKHOUSE',
+  ...clickHouseServer,
+  database,
+  schema: null,
+  isSsl: false,
+});
+
+const createClickHouseBuilder = (types: Types): Builder =>
+  createServerBuilder('CLICKHOUSE', types, async (texts) => {
+    const { name, drop } = await createOwnClickHouseDatabase();
+    for (const text of texts) await onClickHouse(text, name);
+    return { place: { datasource: clickHouseAt(name), schemaName: name }, drop };
+  });
+
 /** The databases that there are here. */
 export const findKinds = async (): Promise<readonly Kind[]> => [
   'DUCKDB',
   ...((await isPostgresThere()) ? (['POSTGRES'] as const) : []),
   ...((await isMysqlThere()) ? (['MYSQL'] as const) : []),
+  ...((await isClickHouseThere()) ? (['CLICKHOUSE'] as const) : []),
 ];
 
 export const createBuilder = async (kind: Kind, types: Partial<Record<Kind, Types>> = {}): Promise<Builder> => {
   const own = types[kind] ?? {};
-  if (kind === 'DUCKDB') return createDuckDbBuilder(own);
-  return kind === 'POSTGRES' ? createPostgresBuilder(own) : createMysqlBuilder(own);
+  switch (kind) {
+    case 'DUCKDB':
+      return createDuckDbBuilder(own);
+    case 'POSTGRES':
+      return createPostgresBuilder(own);
+    case 'MYSQL':
+      return createMysqlBuilder(own);
+    case 'CLICKHOUSE':
+      return createClickHouseBuilder(own);
+  }
 };

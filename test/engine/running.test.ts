@@ -24,11 +24,13 @@ const series: Readonly<Record<Kind, (count: number) => string>> = {
   DUCKDB: (count) => `range(1, ${count + 1}) AS s(n)`,
   POSTGRES: (count) => `generate_series(1, ${count}) AS s(n)`,
   MYSQL: (count) => `(SELECT seq AS n FROM seq_1_to_${count}) AS s`,
+  CLICKHOUSE: (count) => `(SELECT number + 1 AS n FROM numbers(${count})) AS s`,
 };
 const slow: Readonly<Record<Kind, string>> = {
   DUCKDB: `SELECT CAST(count(*) AS VARCHAR) AS text FROM range(10000000) a, range(10000000) b WHERE a.range % 7 = b.range`,
   POSTGRES: 'SELECT pg_sleep(60)::text AS text',
   MYSQL: 'SELECT SLEEP(60) AS text',
+  CLICKHOUSE: 'SELECT toString(count()) AS text FROM numbers(10000000000000) WHERE number % 7 = 8',
 };
 
 const viewsOf = (kind: Kind): readonly string[] => [

@@ -1,10 +1,11 @@
 import pg from 'pg';
-import type { Datasource } from '../../src/domain/organization.js';
+import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import { onMysql } from '../suites/mysql.js';
 
 export type ServerKind = 'POSTGRES' | 'MYSQL';
-export type ServerSource = Extract<Datasource, { datasourceType: ServerKind }>;
-export const isServer = (datasource: Datasource): datasource is ServerSource => datasource.datasourceType !== 'DUCKDB';
+export type ServerSource = Extract<Datasource, ServerConnection> & { readonly datasourceType: ServerKind };
+export const isServer = (datasource: Datasource): datasource is ServerSource =>
+  datasource.datasourceType === 'POSTGRES' || datasource.datasourceType === 'MYSQL';
 
 type Session = { readonly id: number; readonly state: string };
 

@@ -15,7 +15,7 @@ import {
 import type { Condition, Predicate } from '../../src/domain/filter.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/domain/ports.js';
+import type { Cell, Engine, Epoch, MetricQuestion, MetricStream } from '../../src/domain/ports.js';
 import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
@@ -147,6 +147,8 @@ export const question = (
 ): MetricQuestion => ({
   datasource: typeof place === 'string' ? datasourceAt(place) : place.datasource,
   tenant: scopeOf(mart, clientId),
+  dataAppId: 'app',
+  epoch: '0/0' as Epoch,
   timezone: null,
   sort: null,
   limit: null,

@@ -11,6 +11,7 @@ import { effectiveAccess } from '../../src/domain/end-user-filters.js';
 import type { GuestDashboard, GuestMetric, MetricReply } from '../../src/domain/guest-view.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
 import type { Datasource, Workspace } from '../../src/domain/organization.js';
+import type { Epoch } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
@@ -50,6 +51,7 @@ const guestCaller: GuestCaller = {
     permissions: {},
     createdAt: when,
     expiresAt: null,
+    epoch: '0/0' as Epoch,
   },
 };
 

@@ -36,14 +36,18 @@ const withFile = async (text: string): Promise<Env> => {
 
 describe('datasources', () => {
   it('none is reachable by default', () => {
-    expect(load({}).settings.datasources).toEqual({ allowedHosts: [], duckdbFolders: [] });
+    expect(load({}).settings.datasources).toMatchObject({ allowedHosts: [], duckdbFolders: [] });
   });
 
-  it('hosts and folders are read from the file', async () => {
-    const text = 'datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"] }';
+  it('hosts, folders and numbers of connections are read from the file', async () => {
+    const connections = 'maxConnections: 7, maxConnectionsPerDatasource: 5, maxConnectionsPerClient: 1';
+    const text = `datasources: { allowedHosts: ["db:5432", "::1", "10.0.0.7"], duckdbFolders: ["../lake"], ${connections} }`;
     expect(load(await withFile(text)).settings.datasources).toEqual({
       allowedHosts: ['db:5432', '::1', '10.0.0.7'],
       duckdbFolders: ['../lake'],
+      maxConnections: 7,
+      maxConnectionsPerDatasource: 5,
+      maxConnectionsPerClient: 1,
     });
   });
 

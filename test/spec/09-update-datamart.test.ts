@@ -23,6 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
+/** Once updated: `updatedAt` moves also where the clock has not. */
+const later = new Date(noon.getTime() + 1).toISOString();
+
 /** A new datamart, and what changes it. */
 const create = async (parts: Input = {}) => {
   made += 1;
@@ -84,7 +87,7 @@ test('an empty update changes nothing', async () => {
   const { update, read } = await create();
   const before = await read();
   await update({});
-  expect(await read()).toEqual(before);
+  expect(await read()).toEqual({ ...before, updatedAt: later });
 });
 
 describe('tableList', () => {
@@ -100,7 +103,7 @@ describe('tableList', () => {
     const { update, read } = await create();
     const before = await read();
     await update({ relationships: [] });
-    expect(await read()).toEqual({ ...before, datamartRelationships: [] });
+    expect(await read()).toEqual({ ...before, datamartRelationships: [], updatedAt: later });
   });
 
   test("a column's and a table's absent fields are their defaults again", async () => {
@@ -231,7 +234,7 @@ describe('tableList', () => {
     }));
     const before = await read();
     await update({ tableList, relationships: datamartRelationships, sharedTables });
-    expect(await read()).toEqual(before);
+    expect(await read()).toEqual({ ...before, updatedAt: later });
   });
 
   test('a relationship that stays needs its columns: nothing is dropped in silence', async () => {

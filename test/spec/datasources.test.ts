@@ -126,6 +126,8 @@ describe('create', () => {
     ['credentials.isSsl', server('never', { isSsl: 'true' })],
     ['credentials.password', server('never', { password: null })],
     ['credentials.schema', server('never', { schema: 'other' }, 'MYSQL')],
+    ['credentials.schema', server('never', { schema: 'other' }, 'ClickHouse')],
+    ['credentials.port', server('never', { port: '8123' }, 'CLICKHOUSE')],
     ['credentials.name', server('x'.repeat(256))],
     ['credentials.sslmode', server('never', { sslmode: 'disable' })],
     ['syncedAt', { ...server('never'), syncedAt: null }],

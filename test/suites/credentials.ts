@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LastUse, Store, TokenSubject } from '../../src/domain/ports.js';
+import type { LastUse, Revocation, Store, TokenSubject } from '../../src/domain/ports.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
@@ -228,6 +228,31 @@ const epochTests = (store: (index?: 0 | 1) => Store): void => {
       };
     };
     const client = (userIdentifier: string | null) => ({ kind: 'client', clientId: 'acme', userIdentifier }) as const;
+
+    it('comes with its client’s epoch: another one after each revocation and erasure of the client, never one that was before', async () => {
+      const { ana, bob, nobody, globex, other } = await subjects();
+      const epochOf = async (subject: TokenSubject) => {
+        const { hash } = await mint(subject);
+        const epoch = (await store(1).guestTokens.findByHash(hash))?.epoch;
+        expect(epoch).toBe(await store().guestTokens.currentEpoch({ ...subject, userIdentifier: null }));
+        return epoch;
+      };
+      const [first, elsewhere] = [await epochOf(ana), [await epochOf(globex), await epochOf(other)]];
+      const revoke = (which: Revocation) => () => store().guestTokens.revoke(ana.dataAppId, which, at(0));
+      await revoke(client('ana'))();
+      expect([await epochOf(ana), await epochOf(bob), await epochOf(nobody)]).toEqual([first, first, first]);
+      await revoke(client(null))();
+      expect([await epochOf(globex), await epochOf(other)]).toEqual(elsewhere);
+      const erase = () => store().clients.erase(ana.dataAppId, 'acme');
+      const seen = new Set([first, await epochOf(ana)]);
+      for (const change of [revoke(client(null)), erase, revoke(client(null)), revoke({ kind: 'all' }), erase, erase]) {
+        await change();
+        const [epoch, ...same] = [await epochOf(ana), await epochOf(bob), await epochOf(nobody)];
+        expect(seen).not.toContain(epoch);
+        expect(same).toEqual([epoch, epoch]);
+        seen.add(epoch);
+      }
+    });
 
     it.each([
       ['a user', client('ana'), { ana: false, bob: true, nobody: true, globex: true, other: true }],

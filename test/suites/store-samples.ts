@@ -72,6 +72,7 @@ export const datamartSample = (datasourceId: string, fields: Partial<Datamart> =
       join: null,
     },
   ],
+  cacheTtlSeconds: 300,
   sharedTables: ['main.airports'],
   createdAt: moment,
   updatedAt: moment,

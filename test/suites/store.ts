@@ -175,7 +175,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       for (const grant of [wide, narrow]) {
         const hash = hashToken(createToken());
         await store().guestTokens.insert(hash, grant, firstEpoch);
-        expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
+        expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash, epoch: firstEpoch });
       }
       expect(await store().guestTokens.findByHash(hashToken(createToken()))).toBeUndefined();
     });
@@ -187,7 +187,7 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       await store().guestTokens.insert(hash, grant, firstEpoch);
       const second = grantSample(dataApp.id, { clientId: 'ATL' });
       await expect(store().guestTokens.insert(hash, second, firstEpoch)).rejects.toThrow();
-      expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash });
+      expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash, epoch: firstEpoch });
     });
 
     it('keeps no token in clear, in any table', async () => {
@@ -676,7 +676,7 @@ const textTests = (store: () => Store, database: () => Database): void => {
       const hash = hashToken(createToken());
       await store().guestTokens.insert(hash, grant, firstEpoch);
       const found = await store().guestTokens.findByHash(hash);
-      expect(found).toEqual({ ...grant, hash });
+      expect(found).toEqual({ ...grant, hash, epoch: firstEpoch });
       expect(Object.entries(found?.rlsSettings[0]?.values ?? {}).sort()).toEqual(Object.entries(values).sort());
       const board = dashboardSample(workspace.id, {
         name: text,

@@ -48,6 +48,7 @@ const engine: Engine = {
   stream: never,
   until: () => engine,
   close: never,
+  forgetClient: never,
   introspect: async (datasource) => {
     seen.push(datasource);
     return look(datasource);
@@ -105,6 +106,16 @@ it('what was looked at is what is stored, its host in its one spelling', async (
 it('MySQL has no schema beside its database', async () => {
   const command = { ...server('maria', { schema: 'shop', port: 3306 }), datasourceType: 'MYSQL' } as SaveDatasource;
   expect(await createDatasource(deps())(caller, command)).toMatchObject({ datasourceType: 'MYSQL', schema: null });
+});
+
+it('ClickHouse has no schema beside its database', async () => {
+  const command = {
+    ...server('columns', { schema: 'shop', port: 8123 }),
+    datasourceType: 'CLICKHOUSE',
+  } as SaveDatasource;
+  const made = await createDatasource(deps())(caller, command);
+  expect(made).toMatchObject({ datasourceType: 'CLICKHOUSE', schema: null });
+  expect(await load('columns')).toEqual(made);
 });
 
 it('one that cannot be reached is not stored, and the engine forgets it', async () => {

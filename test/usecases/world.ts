@@ -129,7 +129,11 @@ export const createWorld = async (databaseUrl: string | null = null) => {
     dataAppId: `id-${name}`,
     dataAppName: name,
   });
-  const template = async (id: string, fields: Partial<Dashboard> = {}, definition = salesCount): Promise<Dashboard> => {
+  const template = async (
+    id: string,
+    fields: Partial<Dashboard> = {},
+    definition: MetricDefinition = salesCount,
+  ): Promise<Dashboard> => {
     const dashboard: Dashboard = {
       id: `board-${id}`,
       externalDashboardId: id,

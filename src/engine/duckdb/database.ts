@@ -39,7 +39,7 @@ const listNeighbours = async (path: string): Promise<readonly string[]> => {
 };
 
 /** So that one datasource's questions leave room for another's. */
-const connectionsPerFile = 3;
+export const connectionsPerFile = 3;
 
 /** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
 export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options) => {

@@ -58,11 +58,12 @@ const period = (start: Sql, of: Period): Sql =>
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 
 export const duckDbDialect: Dialect = {
-  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false },
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false, hasCorrelatedSubqueries: true },
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
-  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,
+  // A filter above is pushed into a materialized leaf all the same, and stops at a LIMIT alone.
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows} LIMIT 9223372036854775807)`,
   cast,
   tenant: (column, type, value) =>
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,

@@ -1,30 +1,8 @@
-import { DuckDBInstance } from '@duckdb/node-api';
-import { nodesOf, readExact, sameTree, type TreeNode, textIn, writeExact } from '../sql-tree.js';
+import { nodesOf, sameTree, type TreeNode, textIn } from '../sql-tree.js';
+import { openTrees } from './tree.js';
 
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };
-
-/** Asks a database in memory that can reach nothing: it parses and prints, and never runs what it is given. */
-const openParser = async () => {
-  const instance = await DuckDBInstance.create(':memory:', {
-    enable_external_access: 'false',
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-    lock_configuration: 'true',
-    threads: '1',
-  });
-  const connection = await instance.connect();
-  const ask = async (expression: string, text: string): Promise<string> =>
-    String((await connection.runAndReadAll(`SELECT ${expression}`, [text])).getRows()[0]?.[0]);
-  return {
-    parse: async (text: string) => readExact(await ask('json_serialize_sql($1::VARCHAR)', text)) as TreeNode,
-    print: (tree: TreeNode) => ask('json_deserialize_sql($1::JSON)', writeExact(tree)),
-    close: () => {
-      connection.closeSync();
-      instance.closeSync();
-    },
-  };
-};
 
 const isBaseTable = ({ type }: TreeNode): boolean => type === 'BASE_TABLE';
 
@@ -83,7 +61,7 @@ const oneSelect = { expected: 'one SELECT in the SQL of DuckDB' } as const;
 
 /** One SELECT with its tables' schemas renamed, by DuckDB's own parser and printer. */
 export const renameDuckDbSchemas = async (text: string, rename: Rename): Promise<Rewritten> => {
-  const parser = await openParser();
+  const parser = await openTrees();
   try {
     const tree = await parser.parse(text);
     if (tree.error !== false || statementsIn(tree).length !== 1 || holdsOtherThanSelect(tree)) return oneSelect;

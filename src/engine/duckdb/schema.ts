@@ -1,6 +1,6 @@
 import type { SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { integerRanges, otherType, type SqlType } from '../sql-type.js';
 
 const columnsQuery = (
@@ -10,42 +10,43 @@ FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() 
 ORDER BY schema_name, table_name, column_index`;
 
 /** Lists are answered as JSON text: an array is no cell. */
-const keysQuery = `SELECT schema_name, table_name, constraint_type, to_json(constraint_column_names)::VARCHAR,
+const keysQuery = (
+  extra = '',
+): string => `SELECT schema_name, table_name, constraint_type, to_json(constraint_column_names)::VARCHAR,
   referenced_table, to_json(referenced_column_names)::VARCHAR
 FROM duckdb_constraints() WHERE database_name = current_database()
-  AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+  AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
 ORDER BY schema_name, table_name, constraint_index`;
 
 /** The types of the open database, by table and column: of these schemas; null: of all. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
-  const rows = await (schemas === null
-    ? ask(columnsQuery())
-    : ask(columnsQuery('AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))'), [schemas]));
+  const within = schemas === null ? '' : 'AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))';
+  const values = schemas === null ? [] : [schemas];
+  const rows = await ask(columnsQuery(within), values);
   const columns = rows.map(([schema, table, column, datatype]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
     type: parseDuckDbType(String(datatype)),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
 };
 
 /** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  const keys = await ask(keysQuery);
-  return buildSourceTables(
-    columns,
-    keys.map(([schema, table, kind, names, referenced, referencedNames]) => ({
-      schemaName: String(schema),
-      tableName: String(table),
-      kind: String(kind),
-      columns: namesIn(names),
-      references: { schemaName: String(schema), tableName: String(referenced) },
-      referencedColumns: namesIn(referencedNames),
-    })),
-  );
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
 };
+
+const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
+  rows.map(([schema, table, kind, names, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(schema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
 
 /** Schemas of the file that may be a client's. */
 export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> => {

@@ -173,7 +173,12 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
   const exact = sql.raw(isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
   const bytes: Bytes = (value) => sql`(CONVERT(${value} USING utf8mb4) COLLATE ${exact})`;
   return {
-    capabilities: { databaseName: isMariaDb ? 'MariaDB' : 'MySQL', hasFullJoin: false, isRightJoinSlow: true },
+    capabilities: {
+      databaseName: isMariaDb ? 'MariaDB' : 'MySQL',
+      hasFullJoin: false,
+      isRightJoinSlow: true,
+      hasCorrelatedSubqueries: true,
+    },
     compile: (query) => query.compile(compiler),
     table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
     asLeaf: sql`AS`,

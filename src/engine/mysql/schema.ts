@@ -31,23 +31,22 @@ ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
 
 /** The types of the tables of these databases; null: of the one that is connected to. Those of the system are never there. */
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
-  const rows = await ask(columnsQuery(among(databases ?? [], databases === null)), databases ?? []);
+  const where = among(databases ?? [], databases === null);
+  const rows = await ask(columnsQuery(where), databases ?? []);
   const columns = rows.map(([schema, table, column, columnType, , datatype, collation]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
     type: parseMysqlType(String(datatype), String(columnType), collation ?? null),
   }));
-  return createCatalog(String(rows[0]?.[0] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
 };
 
 /** Of the database that is connected to, and of these. */
 export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
   const where = among(databases, true);
   const columns = await ask(columnsQuery(where), databases);
-  const unique = groupKeys(await ask(uniqueQuery(where), databases))
-    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
-    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
+  const unique = await readUniqueKeys(ask, where, databases);
   const foreign = groupKeys(await ask(foreignQuery(where), databases)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
   return buildSourceTables(
     columns.map(([schema, table, column, datatype, isNullable]) => [
@@ -60,6 +59,11 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
     [...unique, ...foreign],
   );
 };
+
+const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> =>
+  groupKeys(await ask(uniqueQuery(where), databases))
+    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
+    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
 
 /** At either level a client has another database of the server. */
 export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {

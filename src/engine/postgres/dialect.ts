@@ -147,7 +147,12 @@ const extreme = (of: 'MIN' | 'MAX', value: Sql, kind: SqlType['kind']): Sql => {
 };
 
 export const postgresDialect: Dialect = {
-  capabilities: { databaseName: 'PostgreSQL', hasFullJoin: true, isRightJoinSlow: false },
+  capabilities: {
+    databaseName: 'PostgreSQL',
+    hasFullJoin: true,
+    isRightJoinSlow: false,
+    hasCorrelatedSubqueries: true,
+  },
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,

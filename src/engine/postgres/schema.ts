@@ -1,7 +1,7 @@
 import type { Cell } from '../../domain/ports.js';
 import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
-import { type Ask, buildSourceTables, namesIn } from '../schema.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { otherType, type SqlType } from '../sql-type.js';
 import { inexact } from './dialect.js';
 
@@ -34,12 +34,14 @@ const namesOf = (relation: string, numbers: string, most: string): string =>
     WHERE listed.position <= ${most})`;
 
 /** Unique indexes count, made by a constraint or not; one of some rows or of expressions does not. */
-const keysQuery = `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
+const keysQuery = (
+  extra = '',
+): string => `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
   ${namesOf('i.indrelid', 'i.indkey', 'i.indnkeyatts')} AS names, NULL, NULL, NULL
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable}
+WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable} ${extra}
 UNION ALL
 SELECT n.nspname::text, c.relname::text, 'FOREIGN KEY', ${namesOf('k.conrelid', 'k.conkey', 'cardinality(k.conkey)')},
   fn.nspname::text, f.relname::text, ${namesOf('k.confrelid', 'k.confkey', 'cardinality(k.confkey)')}
@@ -48,38 +50,37 @@ JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
 JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
-WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable}
+WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
 ORDER BY 1, 2, 3, names`;
 
 /** The types of every readable table of these schemas; null: of all but the system's own. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
-  const rows = await (schemas === null
-    ? ask(columnsQuery())
-    : ask(columnsQuery('AND n.nspname = ANY (CAST($1 AS text[]))'), [schemas]));
+  const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
+  const values = schemas === null ? [] : [schemas];
+  const rows = await ask(columnsQuery(within), values);
   const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
     type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns);
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
 };
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
-  const keys = await ask(keysQuery);
-  return buildSourceTables(
-    columns,
-    keys.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
-      schemaName: String(schema),
-      tableName: String(table),
-      kind: String(kind),
-      columns: namesIn(names),
-      references: { schemaName: String(referencedSchema), tableName: String(referenced) },
-      referencedColumns: namesIn(referencedNames),
-    })),
-  );
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
 };
+
+const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
+  rows.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(referencedSchema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
 
 /** Databases that hosts of PostgreSQL keep for themselves beside `postgres`. */
 const hostsOwn = ['postgres', 'rdsadmin', 'cloudsqladmin', 'alloydbadmin', 'azure_maintenance', 'azure_sys'];

@@ -1,0 +1,83 @@
+import { createHmac } from 'node:crypto';
+import { canonicalJson } from '../../domain/canonical-json.js';
+import type { MetricQuestion } from '../../domain/ports.js';
+import { type TenantScope, untenantedClientId } from '../../domain/tenant.js';
+import type { Statement } from '../database.js';
+import type { Leaf, PageOfRows, Secured } from '../plan.js';
+
+/** What decides which rows there are. The plan is one that `secure` made: there is no key without a tenant scope. */
+export type Keyed = {
+  readonly question: Pick<
+    MetricQuestion,
+    'dataAppId' | 'epoch' | 'tenant' | 'datasource' | 'datamart' | 'timezone' | 'joinModel'
+  >;
+  readonly plan: Secured<{ readonly leaves: readonly Leaf[] }>;
+  /** All that may run, by name. */
+  readonly statements: Readonly<Record<string, Statement>>;
+  readonly page: PageOfRows;
+};
+
+/** `prefix` is common to the client's keys, and to no other's. Neither tells a name or a value to whoever lacks the secret. */
+export type Key = { readonly text: string; readonly prefix: string };
+
+export type Keys = {
+  readonly keyOf: (keyed: Keyed) => Key;
+  /** Of the client's keys, or of all the data app's. */
+  readonly prefixOf: (dataAppId: string, clientId: string | null) => string;
+};
+
+/** To be raised whenever rows of the same statement may be read, counted or kept in another way. */
+const formatVersion = 1;
+
+/** How keys of all data apps begin. */
+export const keyStart = 'guestlist:rows:';
+
+const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? tenant.clientId : untenantedClientId);
+
+/** `secret`: of all replicas. */
+export const createKeys = (secret: Buffer): Keys => {
+  const markOf = (...parts: readonly unknown[]): string =>
+    createHmac('sha256', secret)
+      .update(canonicalJson(plain(parts)))
+      .digest('base64url');
+  const prefixOf = (dataAppId: string, clientId: string | null): string => {
+    const dataApp = `${keyStart}${markOf('dataApp', dataAppId)}:`;
+    return clientId === null ? dataApp : `${dataApp}${markOf('client', dataAppId, clientId)}:`;
+  };
+  return {
+    prefixOf,
+    keyOf: ({ question, plan, statements, page }) => {
+      const { dataAppId, epoch, tenant, datasource, datamart, timezone, joinModel = null } = question;
+      const prefix = prefixOf(dataAppId, clientOf(tenant));
+      const mark = markOf('rows', formatVersion, {
+        ...{ dataAppId, epoch, tenant, datasource, timezone, joinModel },
+        database: plan.database,
+        datamart: [datamart.id, datamart.updatedAt],
+        statements: Object.entries(statements).map(([name, { sql, parameters }]) => [name, sql, parameters]),
+        page,
+      });
+      return { text: prefix + mark, prefix };
+    },
+  };
+};
+
+/**
+ * A value as JSON tells it from every other one. Throws for what JSON would take for something else (NaN for null, a Map for `{}`): two
+ * questions must never come to be one.
+ */
+const plain = (value: unknown): unknown => {
+  if (value === null || ['string', 'boolean', 'undefined'].includes(typeof value) || Number.isFinite(value))
+    return value;
+  if (Array.isArray(value)) return value.map((item) => (item === undefined ? unkeyable('undefined') : plain(item)));
+  if (value instanceof Date) return { $date: value.toISOString() };
+  if (typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value)))
+    return unkeyable(typeof value);
+  const members = Object.entries(value);
+  return Object.hasOwn(value, '$date')
+    ? unkeyable('$date')
+    : Object.fromEntries(members.map(([k, v]) => [k, plain(v)]));
+};
+
+const unkeyable = (what: string): never => {
+  throw new TypeError(`a ${what} cannot be part of a cache's key`);
+};

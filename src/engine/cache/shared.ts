@@ -1,0 +1,154 @@
+/**
+ * Rows that the replicas share, over Redis. They are a customer's: sealed, and bound to their key, so that who reads Redis has none, and
+ * who writes to it can put none in, nor give one client's to another. Without Redis, or while it is slow, every replica asks for itself.
+ */
+import type { Clock, Sealer } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Cache } from '../../platform/cache.js';
+import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
+import type { Timing } from '../../platform/timing.js';
+import type { Log } from '../database.js';
+import { refuseQuery } from '../refuse.js';
+import type { RunResult } from '../run.js';
+
+export type SharedOptions = {
+  readonly sharing: Pick<Sharing, 'once' | 'publish' | 'subscribe'>;
+  readonly cache: Pick<Cache, 'deleteByPrefix'>;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly timing: Timing;
+  readonly log: Log;
+};
+
+export type Found = {
+  readonly rows: RunResult;
+  /** By this process's clock. */
+  readonly madeAtMs: number;
+  /** Another replica made it, or this one earlier. */
+  readonly isFound: boolean;
+};
+
+export type Wanted = {
+  readonly key: string;
+  readonly ttlMs: number;
+  readonly make: () => Promise<RunResult>;
+  /** Asked once it is made: what was forgotten meanwhile is not kept. */
+  readonly mayKeep: () => boolean;
+};
+
+export type SharedRows = {
+  /** One replica makes it at a time. Rejects as `make` does. */
+  readonly load: (wanted: Wanted) => Promise<Found>;
+  readonly deleteByPrefix: (prefix: string) => Promise<void>;
+  /** Tells the other replicas to drop their copies, and hears it. Some may never hear. */
+  readonly tellDrop: () => Promise<void>;
+  readonly onDrop: (heard: () => void) => () => void;
+};
+
+/** A text longer than that is not shared: it would keep everybody else's waiting. */
+const maxTextLength = 4 * 1024 * 1024;
+/** How long Redis is left alone after it failed: until then a question would only wait for it in vain. */
+const restMs = 2_000;
+const topic = 'guestlist:rows:drop';
+
+/** Of this replica's own making: another one may have a place free, or time. */
+const ownReasons = new Set(['query-line-full', 'query-line-late']);
+
+const createCodec = (sealer: Sealer, clock: Clock) => {
+  const open = (text: string, context: string): unknown => {
+    try {
+      return JSON.parse(sealer.open(text, context));
+    } catch {
+      // Not ours, or of another key: as if it were not there.
+      return null;
+    }
+  };
+  const failureContext = (key: string): string => `${key}:failure`;
+  return {
+    encode: (key: string, rows: RunResult, madeAtMs: number): string =>
+      sealer.seal(JSON.stringify([madeAtMs, rows]), key),
+    /** Undefined for what is older than `ttlMs`, too. Clocks of two replicas may differ: it is never younger than now. */
+    decode: (key: string, text: string, ttlMs: number): Found | undefined => {
+      const opened = open(text, key);
+      if (!Array.isArray(opened) || !Number.isFinite(opened[0])) return undefined;
+      const nowMs = clock.now().getTime();
+      const madeAtMs = Math.min(opened[0], nowMs);
+      return nowMs - madeAtMs < ttlMs ? { rows: opened[1] as RunResult, madeAtMs, isFound: true } : undefined;
+    },
+    encodeFailure: (key: string, error: unknown): string | null =>
+      error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR' && !ownReasons.has(error.reason)
+        ? sealer.seal(JSON.stringify([error.message, error.reason]), failureContext(key))
+        : null,
+    decodeFailure: (key: string, text: string): Refusal => {
+      const [message, reason] = [open(text, failureContext(key))].flat();
+      return typeof message === 'string' && typeof reason === 'string'
+        ? new Refusal('METRIC_QUERY_ERROR', message, { reason })
+        : new Refusal('METRIC_QUERY_ERROR', 'The query failed; ask again.', { reason: 'failed-elsewhere' });
+    },
+  };
+};
+
+type Codec = ReturnType<typeof createCodec>;
+type Seen = { readonly text: string; readonly found: Found };
+
+/** The work as the replicas share it; what it made, or found, is in `seen`. */
+const workOf = (codec: Codec, clock: Clock, { key, ttlMs, make, mayKeep }: Wanted) => {
+  const seen: { own?: Seen; other?: Seen } = {};
+  const work: SharedWork = {
+    isGood: (text) => {
+      const found = codec.decode(key, text, ttlMs);
+      if (found !== undefined) seen.other = { text, found };
+      return found !== undefined;
+    },
+    make: async () => {
+      const madeAtMs = clock.now().getTime();
+      const rows = await make();
+      const text = mayKeep() ? codec.encode(key, rows, madeAtMs) : '';
+      seen.own = { text, found: { rows, madeAtMs, isFound: false } };
+      const isKept = text !== '' && text.length <= maxTextLength;
+      return { text, lifeMs: isKept ? madeAtMs + ttlMs - clock.now().getTime() : 0 };
+    },
+    discard: async () => {},
+    encodeFailure: (error) => codec.encodeFailure(key, error),
+    decodeFailure: (failure) => codec.decodeFailure(key, failure),
+  };
+  return { seen, work };
+};
+
+export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }: SharedOptions): SharedRows => {
+  const codec = createCodec(sealer, clock);
+  let restUntilMs = Number.NEGATIVE_INFINITY;
+  const loadShared = async (wanted: Wanted): Promise<Found> => {
+    const { seen, work } = workOf(codec, clock, wanted);
+    const { text, isShared } = await sharing.once(wanted.key, work);
+    if (!isShared) restUntilMs = timing.nowMs() + restMs;
+    const made = seen.own?.text === text ? seen.own : seen.other;
+    if (made === undefined) throw new Error('rows that were just found do not open');
+    return made.found;
+  };
+  const loadAlone = async ({ make }: Wanted): Promise<Found> => {
+    const madeAtMs = clock.now().getTime();
+    return { rows: await make(), madeAtMs, isFound: false };
+  };
+  return {
+    load: async (wanted) => {
+      try {
+        return await (timing.nowMs() < restUntilMs ? loadAlone(wanted) : loadShared(wanted));
+      } catch (error) {
+        if (!(error instanceof WaitedTooLong)) throw error;
+        const message = 'The same query has been running elsewhere for too long; narrow it by a filter.';
+        return refuseQuery(message, 'waited-too-long');
+      }
+    },
+    deleteByPrefix: async (prefix) => {
+      try {
+        await cache.deleteByPrefix(prefix);
+      } catch (err) {
+        // Out of reach all the same, and gone after its time to live.
+        log.warn({ err }, 'rows kept in Redis could not be deleted; nothing finds them, and they expire');
+      }
+    },
+    tellDrop: () => sharing.publish(topic),
+    onDrop: (heard) => sharing.subscribe(topic, heard),
+  };
+};

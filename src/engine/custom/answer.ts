@@ -1,0 +1,153 @@
+/** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
+import { type CompiledQuery, sql } from 'kysely';
+import { type ColumnRef, tableKey } from '../../domain/datamart.js';
+import { outputNames, type SqlDefinition } from '../../domain/metric.js';
+import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
+import { type CompiledPlan, pageSql } from '../compile.js';
+import type { Dialect, Sql } from '../dialect.js';
+import { outputName } from '../expressions.js';
+import { leavesSql } from '../leaves.js';
+import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
+import { orderBy } from '../planning.js';
+import type { Prepared } from '../prepare.js';
+import { refuseQuery } from '../refuse.js';
+import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
+import type { RunResult } from '../run.js';
+import { secure } from '../secure.js';
+import { readComputed } from './computed.js';
+import { type Restrictions, restrict } from './conditions.js';
+import { readQueries } from './queries.js';
+import type { Reader } from './reader.js';
+import {
+  leavesFor,
+  type Naming,
+  readStatement,
+  type Shape,
+  type Statement,
+  shapeOf,
+  statementSql,
+} from './statement.js';
+
+export type SqlQuestion = MetricQuestion & { readonly definition: SqlDefinition };
+
+/** A metric in SQL before anything is SQL of the database's. */
+type SqlPlan = {
+  readonly leaves: readonly Leaf[];
+  readonly statement: Statement;
+  readonly restrictions: Restrictions;
+  readonly nameOf: Naming;
+  readonly columns: readonly { readonly name: string; readonly source: string }[];
+  readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
+  readonly page: PageOfRows;
+};
+
+/** Throws METRIC_QUERY_ERROR for SQL that is not allowed, and for conditions that it cannot take. */
+export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise<Prepared> => {
+  const { datamart, catalog, tenant, dialect } = reader;
+  const { plan, shape } = await planSql(reader, question);
+  const secured = secure(plan, tenant, { datamart, catalog });
+  const columns = answerColumns(question.definition, shape);
+  return {
+    secured,
+    compiled: compileSql(dialect, secured),
+    page: plan.page,
+    shape: (result) => shapeAnswer(question.definition, columns, result),
+    shapeBatch: ({ rows }) => ({ columns, rows }),
+  };
+};
+
+const planSql = async (reader: Reader, question: SqlQuestion) => {
+  const { definition, conditions } = question;
+  const statement = await readStatement(reader, definition.sql);
+  const keys = statement.tables.map(tableKey);
+  const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
+  const leaves = leavesFor(statement.tables, nameOf);
+  const shape = await shapeOf(reader, definition.sql, leaves, () => statementSql(reader.dialect, statement, nameOf));
+  const columns = matchOutputs(definition, statement, shape);
+  const queries = await readQueries(reader, conditions);
+  const { catalog, columns: computed } = await readComputed(
+    reader,
+    conditions.map(({ column }) => column),
+  );
+  const zone = question.timezone === null ? null : resolveZone(question.timezone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
+  const resolved = conditions.map((condition) => resolveCondition(condition, columnOf, queries));
+  const restrictions = restrict({ reader, statement, columnOf }, resolved);
+  const withComputed = (leaf: Leaf): Leaf => ({ ...leaf, computed: computed.get(tableKey(leaf.table)) });
+  const plan: SqlPlan = {
+    leaves: [
+      ...[...leaves, ...restrictions.leaves].map(withComputed),
+      ...[...queries.values()].flatMap((query) => query.leaves),
+    ],
+    statement,
+    restrictions,
+    nameOf,
+    columns,
+    order: orderBy(question.sort ?? definition.sort, columns, definition.dimensions.length),
+    page: {
+      cap: assertCount(definition.limit, "The metric's limit"),
+      limit: assertCount(question.limit, 'limit'),
+      offset: assertCount(question.offset, 'offset') ?? 0,
+    },
+  };
+  return { plan, shape: columns.map(({ source }) => shape.find(({ name }) => name === source)) };
+};
+
+/** Dimensions and measures are all of the result's columns, and nothing else. */
+const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: Shape): SqlPlan['columns'] => {
+  const declared = outputNames(definition);
+  const columns = declared.flatMap((name) => {
+    const found = shape.filter((column) => parser.isSameName(column.name, name));
+    return found.length === 1 && found[0] !== undefined ? [{ name, source: found[0].name }] : [];
+  });
+  const isWhole = columns.length === declared.length && shape.length === declared.length;
+  return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
+    ? columns
+    : refuseQuery(
+        `The metric's SQL answers the columns ${shape.map(({ name }) => name).join(', ')}, but its dimensions and measures are ${declared.join(', ')}; make them the same (names in quotes keep their case).`,
+        'sql-columns-differ',
+      );
+};
+
+const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
+  const leaves = leavesSql(dialect, plan);
+  const compile = (write: (rows: Sql) => Sql): CompiledQuery => {
+    const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
+    return dialect.compile(sql`${leaves} ${write(rows)}`);
+  };
+  const columns = plan.columns.map(
+    ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,
+  );
+  const keys = plan.order.map(({ output, direction }) =>
+    dialect.order({ position: output + 1, name: outputName(output) }, direction),
+  );
+  const order = keys.length === 0 ? sql`` : sql` ORDER BY ${sql.join(keys)}`;
+  return {
+    page: compile((rows) => {
+      const selected = sql`SELECT ${sql.join(columns)} FROM (${rows}) AS ${sql.id('gl_q')}`;
+      return sql`${keys.length === 0 ? selected : dialect.sortable(selected)}${order}${pageSql(dialect, plan.page)}`;
+    }),
+    count: compile((rows) => sql`SELECT count(*) FROM (${rows}) AS ${sql.id('gl_q')}`),
+  };
+};
+
+const answerColumns = (
+  definition: SqlDefinition,
+  shape: readonly (Shape[number] | undefined)[],
+): readonly AnswerColumn[] =>
+  outputNames(definition).map((name, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' }));
+
+const shapeAnswer = (
+  definition: SqlDefinition,
+  columns: readonly AnswerColumn[],
+  { rows, total, isCut }: RunResult,
+): MetricAnswer => {
+  if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+  return {
+    rows: rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))),
+    columns,
+    groupbyColumnList: definition.dimensions.map(({ name }) => name),
+    totalRecords: total,
+    ...(isCut === true ? { isTruncated: true } : {}),
+  };
+};

@@ -1,0 +1,186 @@
+/** Custom columns of the datamart, and measures that are expressions: the host's own, over the datamart's columns. */
+import { sql } from 'kysely';
+import {
+  type ColumnRef,
+  type DatamartTable,
+  findColumn,
+  findTable,
+  sameTable,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart.js';
+import type { ExpressionMeasure } from '../../domain/metric.js';
+import type { AnswerColumn } from '../../domain/ports.js';
+import { type Catalog, columnName } from '../catalog.js';
+import type { Dialect, Sql } from '../dialect.js';
+import type { Computed } from '../plan.js';
+import { refuseQuery } from '../refuse.js';
+import type { ParsedExpression, Path, SqlParser, Template } from '../sql-parser.js';
+import type { SqlType } from '../sql-type.js';
+import { castOf } from './queries.js';
+import { createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
+import { shapeOf } from './statement.js';
+
+const parses = createMemory<ParsedExpression>();
+
+const parse = (parser: SqlParser, text: string): Promise<ParsedExpression> =>
+  parses(parser, text, () => parser.expression(text));
+
+/** Custom columns by the key of their table, and their types. */
+export type Computations = { readonly catalog: Catalog; readonly columns: ReadonlyMap<string, readonly Computed[]> };
+
+/** Those of `refs` that are custom columns, each once. */
+export const readComputed = async (reader: Reader, refs: readonly ColumnRef[]): Promise<Computations> => {
+  const tables = new Map(reader.catalog.tables);
+  const columns = new Map<string, readonly Computed[]>();
+  for (const ref of refs) {
+    const key = tableKey(ref);
+    const known = columns.get(key) ?? [];
+    const isCustom = findColumn(reader.datamart, ref)?.isCustomColumn === true;
+    if (!isCustom || known.some((one) => one.columnName === ref.columnName)) continue;
+    const { computed, type } = await computeColumn(reader, ref);
+    columns.set(key, [...known, computed]);
+    tables.set(key, new Map([...(tables.get(key) ?? []), [ref.columnName, type]]));
+  }
+  return { catalog: { ...reader.catalog, tables }, columns };
+};
+
+const computeColumn = async (reader: Reader, ref: ColumnRef) => {
+  const parser = loadParser(reader);
+  const column = findColumn(reader.datamart, ref);
+  const { template, isAggregate } = await parse(parser, column?.sql ?? '');
+  if (isAggregate || column?.isAggregate === true) {
+    refuseQuery(
+      `Custom column ${columnName(ref)} aggregates already: name it in a measure's expression, and nowhere else.`,
+      'custom-column-aggregates',
+    );
+  }
+  const resolved = template.map((part) =>
+    typeof part === 'string' ? part : ownColumn(reader, parser, ref, part.path),
+  );
+  const write = (from: string): Sql => templateSql(resolved, (name) => sql.id(from, name.columnName));
+  const name = 'gl_leaf_0';
+  const { schemaName, tableName } = ref;
+  const plain = { table: { schemaName, tableName }, isMarked: false, isBarrier: true, name };
+  const shape = await shapeOf(reader, [tableKey(ref), ref.columnName, column?.sql], [plain], () => {
+    return sql`SELECT (${write(name)}) AS ${sql.id('gl_c0')} FROM ${sql.id(name)}`;
+  });
+  const { type, cast } = typeFor(shape[0]?.dataType);
+  const computed: Computed = {
+    columnName: ref.columnName,
+    write: (dialect, from) => castTo(dialect, sql`(${write(from)})`, cast),
+  };
+  return { computed, type };
+};
+
+const castTo = (dialect: Dialect, value: Sql, cast: string | null): Sql =>
+  cast === null ? value : castOf(dialect, value, cast);
+
+/** As far as the database tells an expression's type. Numbers are compared by their own digits, and dates are instants of the day they begin. */
+const typeFor = (dataType: AnswerColumn['dataType'] | undefined): { type: SqlType; cast: string | null } => {
+  switch (dataType) {
+    case 'number':
+      return { type: { kind: 'decimal', cast: 'DECIMAL(38,0)' }, cast: null };
+    case 'boolean':
+      return { type: { kind: 'boolean', cast: 'BOOLEAN' }, cast: null };
+    case 'date':
+      return { type: { kind: 'timestamp', cast: 'TIMESTAMP' }, cast: 'TIMESTAMP' };
+    default:
+      return { type: { kind: 'text', cast: 'VARCHAR' }, cast: 'VARCHAR' };
+  }
+};
+
+const templateSql = <Hole extends object>(template: Template<Hole>, write: (hole: Hole) => Sql): Sql =>
+  sql.join(
+    template.map((part) => (typeof part === 'string' ? sql.raw(part) : write(part))),
+    sql``,
+  );
+
+const isNamed = (parser: SqlParser, table: DatamartTable, qualifier: Path): boolean => {
+  const [name, schema, ...more] = qualifier.toReversed();
+  const isTable = name === undefined || parser.isSameName(name, table.tableName);
+  return isTable && (schema === undefined || parser.isSameName(schema, table.schemaName)) && more.length === 0;
+};
+
+const refuseColumn: (path: Path, where: string) => never = (path, where) =>
+  refuseQuery(
+    `An expression names ${path.join('.')}, which is not one column of ${where}; correct it.`,
+    'expression-column-unknown',
+  );
+
+/** A column of the datasource, in the custom column's own table. */
+const ownColumn = (reader: Reader, parser: SqlParser, ref: ColumnRef, path: Path): ColumnRef => {
+  const table = findTable(reader.datamart, ref);
+  const isOwn = table !== undefined && isNamed(parser, table, path.slice(0, -1));
+  const name = isOwn ? findOwnColumn(reader, parser, table, path.at(-1) ?? '') : undefined;
+  return name === undefined
+    ? refuseColumn(path, `the datasource in ${ref.tableName}`)
+    : { schemaName: ref.schemaName, tableName: ref.tableName, columnName: name };
+};
+
+/** Expressions of measures by their text, over columns of the metric's tables; custom columns that aggregate are written out in them. */
+export type Expressions = ReadonlyMap<string, Template<ColumnRef>>;
+
+export const readExpressions = async (
+  reader: Reader,
+  measures: readonly ExpressionMeasure[],
+  near: readonly TableRef[],
+): Promise<Expressions> => {
+  const expressions = new Map<string, Template<ColumnRef>>();
+  for (const { name, expression } of measures) {
+    const parser = loadParser(reader);
+    const parsed = await parse(parser, expression);
+    const parts: Template<ColumnRef>[] = [];
+    for (const part of parsed.template) {
+      parts.push(typeof part === 'string' ? [part] : await expand(reader, parser, part.path, near));
+    }
+    // A column by itself must be one that aggregates already.
+    const isBare = parts.some((inner, at) => typeof parsed.template[at] !== 'string' && inner.length === 1);
+    const hasColumns = parsed.template.some((part) => typeof part !== 'string');
+    if (!parsed.isAggregate && (isBare || !hasColumns)) {
+      refuseQuery(
+        `Measure ${name} is an expression that aggregates nothing; write it with SUM, COUNT and the like.`,
+        'expression-not-aggregate',
+      );
+    }
+    expressions.set(expression, parts.flat());
+  }
+  return expressions;
+};
+
+/** The column, or what the custom column that aggregates is made of. */
+const expand = async (
+  reader: Reader,
+  parser: SqlParser,
+  path: Path,
+  near: readonly TableRef[],
+): Promise<Template<ColumnRef>> => {
+  const name = path.at(-1) ?? '';
+  const isNear = (table: TableRef): boolean => near.some((other) => sameTable(other, table));
+  const found = reader.datamart.tables
+    .filter((table) => path.length > 1 || isNear(table))
+    .filter((table) => isNamed(parser, table, path.slice(0, -1)))
+    .flatMap((table) => {
+      const exact = table.columns.filter(({ columnName }) => columnName === name);
+      const columns = exact.length > 0 ? exact : table.columns.filter((one) => parser.isSameName(one.columnName, name));
+      return columns.map((column) => ({ table, column }));
+    });
+  const [one, ...others] = found;
+  if (one === undefined || others.length > 0) return refuseColumn(path, "the metric's tables");
+  const { schemaName, tableName } = one.table;
+  const ref = { schemaName, tableName, columnName: one.column.columnName };
+  if (one.column.isCustomColumn !== true || one.column.isAggregate !== true) return [ref];
+  const { template, isAggregate } = await parse(parser, one.column.sql ?? '');
+  if (!isAggregate) {
+    refuseQuery(
+      `Custom column ${columnName(ref)} has isAggregate, but its SQL aggregates nothing.`,
+      'custom-column-not-aggregate',
+    );
+  }
+  const parts = template.map((part) => (typeof part === 'string' ? part : ownColumn(reader, parser, ref, part.path)));
+  return ['(', ...parts, ')'];
+};
+
+/** The columns that an expression names. */
+export const columnsIn = (template: Template<ColumnRef>): readonly ColumnRef[] =>
+  template.filter((part): part is ColumnRef => typeof part !== 'string');

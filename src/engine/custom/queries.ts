@@ -1,0 +1,91 @@
+/** Conditions whose values are the rows of a SELECT of the host's: `{sql, columnName}`. */
+import { sql } from 'kysely';
+import { type ColumnRef, tableKey } from '../../domain/datamart.js';
+import type { Condition, Predicate } from '../../domain/filter.js';
+import { columnName } from '../catalog.js';
+import type { Dialect, Sql } from '../dialect.js';
+import type { Leaf } from '../plan.js';
+import { refuseQuery, withoutNames } from '../refuse.js';
+import type { SqlKind, SqlType } from '../sql-type.js';
+import type { BoundPredicate } from '../values.js';
+import type { Reader } from './reader.js';
+import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './statement.js';
+
+type InQuery = Extract<Predicate, { kind: 'inQuery' }>;
+export type Query = {
+  readonly leaves: readonly Leaf[];
+  readonly bind: (ref: ColumnRef, type: SqlType) => BoundPredicate;
+};
+export type Queries = ReadonlyMap<Predicate, Query>;
+
+/** Every one among the conditions, each with leaves of its own. */
+export const readQueries = async (reader: Reader, conditions: readonly Condition[]): Promise<Queries> => {
+  const queries = new Map<Predicate, Query>();
+  for (const { predicate, isHidden } of conditions) {
+    if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
+    const reading = readQuery(reader, predicate, queries.size);
+    queries.set(predicate, await reading.catch((cause: unknown) => withoutNames(isHidden, () => rethrow(cause))));
+  }
+  return queries;
+};
+
+const rethrow = (cause: unknown): never => {
+  throw cause;
+};
+
+const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Query> => {
+  const statement = await readStatement(reader, predicate.sql);
+  const keys = statement.tables.map(tableKey);
+  const nameOf: Naming = (table) => `gl_query_${index}_${keys.indexOf(tableKey(table))}`;
+  const leaves = leavesFor(statement.tables, nameOf);
+  const rows = (dialect: Dialect): Sql => statementSql(dialect, statement, nameOf);
+  const shape = await shapeOf(reader, predicate.sql, leaves, () => rows(reader.dialect));
+  const [column, ...others] = shape.filter(({ name }) => statement.parser.isSameName(name, predicate.columnName));
+  if (column === undefined || others.length > 0) {
+    refuseQuery(
+      "A filter's SQL does not answer one column of the name that its columnName says; correct one of them.",
+      'query-column-unknown',
+    );
+  }
+  return {
+    leaves,
+    bind: (ref, type) => {
+      assertComparable(ref, type, column?.dataType);
+      return { kind: 'inQuery', write: (dialect) => valuesSql(dialect, rows(dialect), column?.name ?? '', type) };
+    },
+  };
+};
+
+const comparable: Readonly<Record<SqlKind, string | null>> = {
+  text: 'string',
+  enum: 'string',
+  uuid: 'string',
+  integer: 'number',
+  decimal: 'number',
+  float: 'number',
+  boolean: 'boolean',
+  date: 'date',
+  timestamp: 'date',
+  instant: 'date',
+  other: null,
+};
+
+/** Text would be compared with numbers by rounding them, or fail on the values. */
+const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | undefined): void => {
+  if (comparable[kind] === dataType) return;
+  refuseQuery(
+    `Column ${columnName(ref)} is compared with values of another type, which a filter's SQL answers; cast them there.`,
+    'query-column-type',
+  );
+};
+
+/** NULL among the values lets nothing more pass, and a NULL value never passes. */
+const valuesSql = (dialect: Dialect, rows: Sql, name: string, { kind }: SqlType): Sql => {
+  const value = sql.id('gl_q', name);
+  const cast = kind === 'uuid' ? 'UUID' : comparable[kind] === 'string' ? 'VARCHAR' : null;
+  return sql`SELECT ${cast === null ? value : castOf(dialect, value, cast)} FROM (${rows}) AS ${sql.id('gl_q')}`;
+};
+
+/** A dialect writes a cast around whatever it is given: a bound text, or here a value. */
+export const castOf = (dialect: Dialect, value: Sql, cast: string): Sql =>
+  dialect.cast({ text: value as unknown as string, cast });

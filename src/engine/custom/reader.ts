@@ -1,0 +1,94 @@
+/** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `secure` alone. */
+import type { CompiledQuery } from 'kysely';
+import { type Datamart, findTable, type TableRef } from '../../domain/datamart.js';
+import { defaultSchemaOf } from '../../domain/datamart-tables.js';
+import type { Scalar } from '../../domain/filter.js';
+import type { RlsVariable } from '../../domain/metric.js';
+import type { Datasource } from '../../domain/organization.js';
+import type { TenantScope } from '../../domain/tenant.js';
+import type { Catalog } from '../catalog.js';
+import { databaseNameFor } from '../client-place.js';
+import type { ResultTable } from '../database.js';
+import type { Dialect } from '../dialect.js';
+import { refuseQuery } from '../refuse.js';
+import type { Path, SqlParser } from '../sql-parser.js';
+import { parserOf } from '../sql-parsers.js';
+import { databaseMark } from './placeholder.js';
+
+export type Reader = {
+  readonly datasource: Datasource;
+  readonly datamart: Datamart;
+  readonly tenant: TenantScope;
+  readonly catalog: Catalog;
+  readonly dialect: Dialect;
+  readonly variables: ReadonlyMap<string, readonly Scalar[]>;
+  readonly declared: readonly RlsVariable[];
+  readonly run: (query: CompiledQuery) => Promise<ResultTable>;
+  /** Lives as long as what is known of the database. */
+  readonly memory: object;
+};
+
+/** Throws METRIC_QUERY_ERROR where no grammar here reads this database's SQL. */
+export const loadParser = ({ datasource, dialect }: Reader): SqlParser =>
+  parserOf(datasource.datasourceType) ??
+  refuseQuery(
+    `Custom SQL and expressions are not read for ${dialect.capabilities.databaseName} yet; use plain columns and measures.`,
+    'sql-unsupported',
+  );
+
+/** The datamart's table that a FROM names. A bare name is of the default schema, or else of the one schema that has such a table. */
+export const resolveTable = (reader: Reader, parser: SqlParser, path: Path): TableRef => {
+  const { datamart, datasource, catalog } = reader;
+  const same = parser.isSameName;
+  const [name = '', schema, database, ...more] = namedPath(reader, path).toReversed();
+  const isHere = more.length === 0 && (database === undefined || same(database, catalog.database));
+  const named = isHere ? datamart.tables.filter(({ tableName }) => same(tableName, name)) : [];
+  const home = defaultSchemaOf(datasource);
+  const meant =
+    schema === undefined
+      ? named.filter(({ schemaName }) => named.length === 1 || same(schemaName, home))
+      : named.filter(({ schemaName }) => same(schemaName, schema));
+  const [table] = meant;
+  if (table !== undefined && meant.length === 1) return { schemaName: table.schemaName, tableName: table.tableName };
+  return refuseQuery(
+    `The SQL reads ${path.join('.')}, which is ${named.length > 1 ? 'more than one table' : 'no table'} of datamart ${datamart.name}; name one of its tables with its schema.`,
+    'sql-table-unknown',
+  );
+};
+
+/** With the client's database for its placeholder; where that is what is connected to, a table is named by itself. */
+const namedPath = (reader: Reader, path: Path): Path => {
+  if (!path.includes(databaseMark)) return path;
+  const name = databaseNameFor(reader);
+  const isConnected = path.length === 2 && path[0] === databaseMark && name === reader.catalog.database;
+  return isConnected ? path.slice(1) : path.map((part) => (part === databaseMark ? name : part));
+};
+
+/** The datasource's column of the table by a name out of SQL; undefined where the datamart has none. */
+export const findOwnColumn = (
+  { datamart }: Pick<Reader, 'datamart'>,
+  parser: SqlParser,
+  table: TableRef,
+  name: string,
+): string | undefined => {
+  const own = findTable(datamart, table)?.columns.filter(({ isCustomColumn }) => isCustomColumn !== true) ?? [];
+  const exact = own.find(({ columnName }) => columnName === name);
+  return (exact ?? own.find(({ columnName }) => parser.isSameName(columnName, name)))?.columnName;
+};
+
+const greatestMemory = 1000;
+
+/** Answers that do not change while a database is open: by what they are of, for all who ask. */
+export const createMemory = <Answer>() => {
+  const databases = new WeakMap<object, Map<string, Promise<Answer>>>();
+  return (database: object, key: unknown, ask: () => Promise<Answer>): Promise<Answer> => {
+    const known = databases.get(database) ?? new Map<string, Promise<Answer>>();
+    databases.set(database, known);
+    const text = JSON.stringify(key);
+    const found = known.get(text) ?? ask();
+    if (known.size >= greatestMemory) known.clear();
+    known.set(text, found);
+    found.catch(() => known.delete(text));
+    return found;
+  };
+};

@@ -1,0 +1,161 @@
+/** A SELECT of the host's, parsed and resolved: over which of the datamart's tables, with which values. */
+import { sql } from 'kysely';
+import { sameTable, type TableRef } from '../../domain/datamart.js';
+import type { Scalar } from '../../domain/filter.js';
+import type { AnswerColumn } from '../../domain/ports.js';
+import { columnsOf } from '../catalog.js';
+import type { Dialect, Sql } from '../dialect.js';
+import { leavesSql } from '../leaves.js';
+import type { Leaf } from '../plan.js';
+import { refuseQuery } from '../refuse.js';
+import { secure } from '../secure.js';
+import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
+import { withoutPlaceholder } from './placeholder.js';
+import { createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
+
+export type Statement = {
+  readonly parser: SqlParser;
+  readonly template: Template<SelectHole>;
+  /** By the template's numbers. */
+  readonly tables: readonly TableRef[];
+  /** The outermost block's tables by their aliases, each read there once and nowhere else; null: no condition can be added. */
+  readonly block: readonly { readonly table: TableRef; readonly alias: string }[] | null;
+  readonly values: ReadonlyMap<string, readonly Scalar[] | null>;
+};
+
+const parses = createMemory<ParsedSelect>();
+
+/** Throws METRIC_QUERY_ERROR for whatever is not one SELECT over the datamart's tables with declared variables. */
+export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
+  const parser = loadParser(reader);
+  const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
+  const tables = parsed.tables.map((path) => resolveTable(reader, parser, path));
+  for (const table of tables) assertThere(reader, table);
+  for (const { table, name } of parsed.columns ?? []) assertColumn(reader, parser, tables[table], name);
+  const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);
+  const block = parsed.block?.flatMap(({ table, alias }) => {
+    const found = tables[table];
+    return found === undefined ? [] : [{ table: found, alias }];
+  });
+  return {
+    parser,
+    template: parsed.template,
+    tables,
+    block: isOnce ? (block ?? null) : null,
+    values: new Map(parsed.variables.map((name) => [name, valuesOf(reader, name)])),
+  };
+};
+
+const assertThere = ({ catalog, datamart }: Reader, table: TableRef): void => {
+  if (columnsOf(catalog, table).size > 0) return;
+  refuseQuery(
+    `Table ${table.schemaName}.${table.tableName} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
+    'table-not-in-datasource',
+  );
+};
+
+const assertColumn = (reader: Reader, parser: SqlParser, table: TableRef | undefined, name: string): void => {
+  if (table !== undefined && findOwnColumn(reader, parser, table, name) !== undefined) return;
+  refuseQuery(
+    `The SQL reads column ${name} of ${table?.tableName ?? 'a table'}, which the datamart does not have.`,
+    'sql-column-unknown',
+  );
+};
+
+/** Null: an optional variable without a value, which is NULL. */
+const valuesOf = ({ tenant, datamart, declared, variables }: Reader, name: string): readonly Scalar[] | null => {
+  const isNamed = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
+  if (isNamed('client_id')) {
+    if (tenant.kind === 'tenant') return [tenant.clientId];
+    return refuseQuery(
+      `The SQL compares with client_id_variable, but datamart ${datamart.name} has no tenancy configured.`,
+      'sql-untenanted-client',
+    );
+  }
+  const [variable, ...others] = declared.filter((one) => isNamed(one.name));
+  if (variable === undefined || others.length > 0) {
+    return refuseQuery(
+      `The SQL compares with ${name}_variable, which is not declared once among the metric's rlsVariables; declare it.`,
+      'sql-variable-unknown',
+    );
+  }
+  const values = variables.get(variable.name);
+  if (values !== undefined && values.length > 0) return values;
+  if (variable.isOptional) return null;
+  return refuseQuery(`The SQL compares with ${name}_variable, which has no value here.`, 'sql-variable-without-value');
+};
+
+/** How a statement's tables are called where it is written. */
+export type Naming = (table: TableRef) => string;
+
+/** The statement as SQL. `conditions` are ANDed to the rows of its outermost block. */
+export const statementSql = (
+  dialect: Dialect,
+  statement: Statement,
+  nameOf: Naming,
+  conditions: readonly Sql[] = [],
+): Sql => {
+  const write = (hole: SelectHole): Sql => holeSql(dialect, statement, hole, nameOf, conditions);
+  return sql.join(
+    statement.template.map((part) => (typeof part === 'string' ? sql.raw(part) : write(part))),
+    sql``,
+  );
+};
+
+const holeSql = (
+  dialect: Dialect,
+  statement: Statement,
+  hole: SelectHole,
+  nameOf: Naming,
+  conditions: readonly Sql[],
+): Sql => {
+  if (hole.kind === 'table') {
+    const table = statement.tables[hole.table];
+    if (table === undefined) throw new TypeError('a hole names a table that the statement does not have');
+    return sql`${sql.id(nameOf(table))} AS ${sql.id(hole.alias)}`;
+  }
+  if (hole.kind === 'variable') return valueSql(dialect, hole.name, statement.values.get(hole.name), hole.isItem);
+  return conditions.length === 0 ? sql`` : sql` AND (${sql.join(conditions, sql` AND `)})`;
+};
+
+/** Bound as text without a type: the database reads it as what it is compared with. */
+const valueSql = (
+  dialect: Dialect,
+  name: string,
+  values: readonly Scalar[] | null | undefined,
+  isItem: boolean,
+): Sql => {
+  if (values === undefined) throw new TypeError('a variable without its value');
+  if (values === null) return sql`NULL`;
+  if (values.length > 1 && !isItem) {
+    refuseQuery(
+      `${name}_variable has several values here, and stands outside of IN (…); write it as IN (${name}_variable).`,
+      'sql-variable-of-several',
+    );
+  }
+  const bind = (value: Scalar): Sql =>
+    typeof value === 'boolean' ? dialect.cast({ text: String(value), cast: 'BOOLEAN' }) : sql`${String(value)}`;
+  return sql.join(values.map(bind));
+};
+
+/** Barrier leaves for the tables, one each. */
+export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly Leaf[] =>
+  tables
+    .filter((table, index) => tables.findIndex((other) => sameTable(other, table)) === index)
+    .map((table) => ({ table, isMarked: false, isBarrier: true, name: nameOf(table) }));
+
+export type Shape = readonly { readonly name: string; readonly dataType: AnswerColumn['dataType'] }[];
+
+const shapes = createMemory<Shape>();
+
+/** The columns that `rows` over these leaves would answer; it answers none. */
+export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], rows: () => Sql): Promise<Shape> => {
+  const { dialect, datamart, tenant, catalog, memory } = reader;
+  const known = [datamart.id, datamart.updatedAt, catalog.client?.database, key];
+  return shapes(memory, known, async () => {
+    const secured = secure({ leaves }, tenant, { datamart, catalog });
+    const query = sql`${leavesSql(dialect, secured)} SELECT * FROM (${rows()}) AS ${sql.id('gl_q')}${dialect.page(0, 0)}`;
+    const { names, dataTypes } = await reader.run(dialect.compile(query));
+    return names.map((name, index) => ({ name, dataType: dataTypes[index] ?? 'string' }));
+  });
+};

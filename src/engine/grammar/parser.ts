@@ -1,0 +1,72 @@
+import type { ExpressionHole, ParsedExpression, ParsedSelect, SqlParser } from '../sql-parser.js';
+import { nodesOf } from '../sql-tree.js';
+import type { Grammar } from './grammar.js';
+import { readExpression } from './operators.js';
+import { readStatement } from './queries.js';
+import { createReader, type Reader } from './reader.js';
+import { refuseSql } from './refuse-sql.js';
+import { assertPlaceholder } from './scope.js';
+import { createTemplate } from './template.js';
+import type { Expression } from './tree.js';
+import { type Around, writeExpression } from './write-expression.js';
+import { writeSelect } from './write-select.js';
+
+/** The port of SQL parsers for a database that has a grammar here. */
+export const createParser = (grammar: Grammar): SqlParser => ({
+  expression: async (text) => parseExpression(text, grammar),
+  select: async (text) => parseSelect(text, grammar),
+  isSameName: grammar.isSameName,
+});
+
+const refuseIn =
+  (text: string): Around['refuse'] =>
+  (what, reason, location) =>
+    refuseSql(what, text, location, reason);
+
+const parseSelect = (text: string, grammar: Grammar): ParsedSelect =>
+  writeSelect(readStatement(createReader(text, grammar)), grammar, refuseIn(text));
+
+const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
+  const reader = createReader(text, grammar);
+  const tree = readExpression(reader);
+  if (reader.peek().kind !== 'end') reader.refuseNext('the end of the expression');
+  const isAggregate = assertScalar(reader, tree);
+  const { put, hole, parts } = createTemplate<ExpressionHole>();
+  writeExpression(
+    {
+      grammar,
+      put,
+      refuse: refuseIn(text),
+      isVariable: () => false,
+      query: () => reader.refuse('a SELECT in an expression', 'sql-syntax', 0),
+      column: ({ path, location }) => {
+        assertPlaceholder(path, { location }, false, refuseIn(text));
+        hole({ kind: 'column', path });
+      },
+    },
+    tree,
+  );
+  return { template: parts(), isAggregate };
+};
+
+/** Whether it aggregates. Refuses what is of many rows in another way, and what is of one row and of many at once. */
+const assertScalar = (reader: Reader, tree: Expression): boolean => {
+  let columns = 0;
+  let aggregates = 0;
+  let within = 0;
+  for (const { node } of nodesOf(tree)) {
+    if (node.kind === 'query') reader.refuse('a SELECT in an expression', 'sql-syntax', 0);
+    if (node.kind === 'column') columns += 1;
+    if (node.kind !== 'call') continue;
+    if (node.window !== null) reader.refuse('a window in an expression', 'sql-syntax', 0);
+    if (node.isAggregate !== true) continue;
+    aggregates += 1;
+    for (const inner of nodesOf([node.args, node.order])) {
+      if (inner.node.kind === 'column') within += 1;
+      if (inner.node.isAggregate === true) reader.refuse('an aggregate within an aggregate', 'sql-aggregate', 0);
+    }
+  }
+  if (aggregates > 0 && within !== columns)
+    reader.refuse('a column outside of the aggregates of an expression that aggregates', 'sql-aggregate', 0);
+  return aggregates > 0;
+};

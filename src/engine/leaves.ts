@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Dialect, Sql } from './dialect.js';
+import { leafName, markOf } from './expressions.js';
+import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
+import { refuseQuery } from './refuse.js';
+
+type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
+
+/** `WITH` and every leaf; nothing where there is none. Names of tables stand here alone. */
+export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql => {
+  const leaves = plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
+  return leaves.length === 0 ? sql`` : sql`WITH ${sql.join(leaves)}`;
+};
+
+/** A common table expression is looked up before a table, but never for a name that is qualified: as inside here. */
+const leafSql = (
+  dialect: Dialect,
+  database: string,
+  leaf: SecuredLeaf,
+  index: number,
+  joins: readonly Join[],
+): readonly Sql[] => {
+  const columns = leaf.columns.map((name) => sql.id(name));
+  const table = dialect.table(database, leaf.table);
+  const { tenant, computed = [] } = leaf;
+  const where =
+    tenant === null ? sql`` : sql` WHERE ${dialect.tenant(sql.id(tenant.columnName), tenant.type, tenant.value)}`;
+  const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${where}`;
+  const name = leaf.name ?? leafName(index);
+  if (computed.length > 0) return computedSql(dialect, name, rows, computed);
+  if (leaf.isBarrier === true) return [barrierSql(dialect, name, rows)];
+  return isKept(dialect, joins, leaf) && dialect.barrier !== null
+    ? [dialect.barrier(sql.id(name), rows)]
+    : [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
+};
+
+/** What is computed stands above a barrier: it is never evaluated on another tenant's row. */
+const computedSql = (dialect: Dialect, name: string, rows: Sql, computed: readonly Computed[]): readonly Sql[] => {
+  const base = `${name}_base`;
+  const values = computed.map((one) => sql`${one.write(dialect, base)} AS ${sql.id(one.columnName)}`);
+  return [
+    barrierSql(dialect, base, rows),
+    sql`${sql.id(name)} ${dialect.asLeaf} (SELECT ${sql.join([sql`${sql.id(base)}.*`, ...values])} FROM ${sql.id(base)})`,
+  ];
+};
+
+const barrierSql = ({ barrier, capabilities }: Dialect, name: string, rows: Sql): Sql =>
+  barrier === null
+    ? refuseQuery(
+        `${capabilities.databaseName} cannot keep the host's own SQL and expressions away from other clients' rows; use plain columns and measures there.`,
+        'barrier-missing',
+      )
+    : barrier(sql.id(name), rows);
+
+const markSql = (leaf: SecuredLeaf): readonly Sql[] => {
+  if (leaf.isNumbered) return [sql`row_number() OVER () AS ${sql.id(markOf(leaf))}`];
+  return leaf.isMarked ? [sql`1 AS ${sql.id(markOf(leaf))}`] : [];
+};
+
+/** Numbers must stay the same however often the leaf is read within the statement. */
+const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered }: SecuredLeaf): boolean =>
+  isNumbered === true || (capabilities.isRightJoinSlow && joins.some(({ kind }) => kind === 'RIGHT JOIN'));

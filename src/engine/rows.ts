@@ -1,0 +1,87 @@
+/** Rows of secured plans: kept ones, or those that are read in their client's turn. Who finds them kept does not wait in line. */
+import type { Datasource } from '../domain/organization.js';
+import type { MetricQuestion } from '../domain/ports.js';
+import { systemTiming } from '../platform/timing.js';
+import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
+import type { Log } from './database.js';
+import { usualConnections } from './databases.js';
+import { connectionsPerFile } from './duckdb/database.js';
+import { type EngineMetrics, noMetrics } from './engine-metrics.js';
+import type { LineLimits } from './fair-line.js';
+import { createFairLines } from './fair-lines.js';
+import type { RunResult } from './run.js';
+
+/** `places` null: as many as the database has connections. `perClient` null: two thirds of them. */
+export type LineSettings = Omit<LineLimits, 'places' | 'perClient'> & {
+  readonly places: number | null;
+  readonly perClient: number | null;
+};
+
+export type RowsOptions = {
+  readonly log: Log;
+  /** Left out: nothing is kept between questions. */
+  readonly cache?: ResultCacheOptions | undefined;
+  readonly line?: Partial<LineSettings> | undefined;
+  /** Connections to one server, as `DatabasesOptions` has it: so many of its queries run at once. */
+  readonly maxConnectionsPerDatasource?: number;
+  readonly metrics?: EngineMetrics | undefined;
+};
+
+export const usualLine: LineSettings = {
+  places: null,
+  perClient: null,
+  waiting: 2000,
+  waitingPerClient: 200,
+  waitMs: 30_000,
+};
+
+export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
+  /** In the client's turn, and never kept. */
+  readonly inTurn: <R>(
+    question: Pick<MetricQuestion, 'dataAppId' | 'tenant' | 'datasource'>,
+    at: { readonly database: string },
+    work: () => Promise<R>,
+    signal?: AbortSignal | undefined,
+  ) => Promise<R>;
+};
+
+const keepNothing: Pick<ResultCache, 'forgetDatasource' | 'forgetClient' | 'close' | 'bytes'> = {
+  forgetDatasource: () => {},
+  forgetClient: async () => {},
+  close: () => {},
+  bytes: () => 0,
+};
+
+export const createRows = (options: RowsOptions): Rows => {
+  const { cache, log, metrics = noMetrics } = options;
+  const noted = { answered: metrics.answered, evicted: metrics.evicted };
+  const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
+  const { bytes, ...keeping } = kept ?? keepNothing;
+  const lines = createFairLines(cache?.timing ?? systemTiming, metrics.refused);
+  const limitsOf = createLimits(options);
+  const inTurn: Rows['inTurn'] = ({ dataAppId, tenant, datasource }, { database }, work, signal) => {
+    const client = JSON.stringify([dataAppId, tenant.kind === 'tenant' ? tenant.clientId : null]);
+    const at = { database: JSON.stringify([datasource.id, database]), client, limits: limitsOf(datasource) };
+    return lines.use(at, work, signal);
+  };
+  metrics.watch('cacheBytes', bytes);
+  metrics.watch('waiting', lines.waiting);
+  return {
+    ...keeping,
+    inTurn,
+    load: (keyed, make, signal) => {
+      const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
+        inTurn(keyed.question, keyed.plan, () => make(ended), ended);
+      return kept === undefined ? read(signal) : kept.load(keyed, read, signal);
+    },
+  };
+};
+
+/** As many places as the database has connections: who waits, waits here, and not for a connection. */
+const createLimits = ({ line, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
+  const { places: given, perClient, ...rest } = { ...usualLine, ...line };
+  return ({ datasourceType }: Pick<Datasource, 'datasourceType'>): LineLimits => {
+    const places = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
+    return { ...rest, places, perClient: Math.min(places, perClient ?? Math.ceil((places * 2) / 3)) };
+  };
+};

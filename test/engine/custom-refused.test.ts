@@ -1,0 +1,72 @@
+/** SQL that reads, writes or waits for anything but the datamart's tables is refused before a database sees it, and nothing of it is repeated but names. */
+import { describe, expect, test } from 'vitest';
+import { readStatement } from '../../src/engine/custom/statement.js';
+import { duckDbDialect } from '../../src/engine/duckdb/dialect.js';
+import { postgresDialect } from '../../src/engine/postgres/dialect.js';
+import { parserOf } from '../../src/engine/sql-parsers.js';
+import { expressions, own, statements } from './custom-hostile.js';
+import { catalogOf, datamart, datasourceAt, refusalOf, scopeOf, table } from './world.js';
+
+const mart = datamart({
+  tables: [table('flights', { delay: 'BIGINT', origin: 'VARCHAR' }, 'origin'), table('airports', { iata: 'VARCHAR' })],
+});
+
+describe.each([
+  ['DUCKDB', duckDbDialect],
+  ['POSTGRES', postgresDialect],
+] as const)('%s', (kind, dialect) => {
+  const reader = {
+    datasource: {
+      ...datasourceAt('unused'),
+      ...(kind === 'POSTGRES' ? { datasourceType: kind, schema: 'main' } : {}),
+    } as never,
+    ...{ datamart: mart, tenant: scopeOf(mart, 'a'), catalog: catalogOf(mart), dialect },
+    ...{ variables: new Map(), declared: [], run: () => Promise.reject(new Error('nothing may run')), memory: {} },
+  };
+  const parser = parserOf(kind);
+  const hostile = {
+    statements: [...statements, ...own[kind].statements],
+    expressions: [...expressions, ...own[kind].expressions],
+  };
+
+  test('the lists are as long as they should be', () => {
+    expect(hostile.statements.length + hostile.expressions.length).toBeGreaterThan(250);
+  });
+
+  test('every statement is refused', async () => {
+    const through: string[] = [];
+    for (const text of hostile.statements) {
+      try {
+        await readStatement(reader, text);
+        through.push(text);
+      } catch (error) {
+        const refusal = await refusalOf(() => Promise.reject(error));
+        expect(refusal.code).toBe('METRIC_QUERY_ERROR');
+      }
+    }
+    expect(through).toEqual([]);
+  });
+
+  test('a refusal repeats no value', async () => {
+    for (const text of [
+      "select * from flights where 'of-a-tenant' = delay::mine",
+      "select 'of-a-tenant' from secrets",
+      "select 'of-a-tenant",
+    ]) {
+      expect((await refusalOf(() => readStatement(reader, text))).message).not.toContain('of-a-tenant');
+    }
+  });
+
+  test('every expression is refused', async () => {
+    const through: string[] = [];
+    for (const text of hostile.expressions) {
+      try {
+        await parser?.expression(text);
+        through.push(text);
+      } catch (error) {
+        expect(await refusalOf(() => Promise.reject(error))).toMatchObject({ code: 'METRIC_QUERY_ERROR' });
+      }
+    }
+    expect(through).toEqual([]);
+  });
+});

@@ -1,0 +1,414 @@
+/** A metric in the host's own SQL reads this tenant's rows, whatever the SQL says. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SqlDefinition } from '../../src/domain/metric.js';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+import { type Builder, createBuilder, findKinds, type TableData } from './places.js';
+import {
+  at,
+  byClients,
+  columnRef,
+  condition,
+  createLoggedEngine,
+  datamart,
+  metric,
+  type Place,
+  question,
+  refusalOf,
+  relationship,
+  table,
+} from './world.js';
+
+/** Notes of `b` are no numbers: a cast of one fails, and says so. */
+const tables: readonly TableData[] = [
+  {
+    name: 'flights',
+    columns: { id: 'BIGINT', origin: 'VARCHAR', dest: 'VARCHAR', delay: 'BIGINT', note: 'VARCHAR', day: 'DATE' },
+    rows: [
+      [1, 'a', 'x', 10, '1', '2024-01-01'],
+      [2, 'a', 'y', 20, '2', '2024-01-02'],
+      [3, 'a', 'y', 40, '3', '2024-02-01'],
+      [4, 'b', 'x', 100, 'secret-of-b', '2024-01-01'],
+      [5, 'b', 'z', 0, 'other-of-b', '2024-01-01'],
+    ],
+  },
+  {
+    name: 'airports',
+    columns: { iata: 'VARCHAR', state: 'VARCHAR' },
+    rows: [
+      ['x', 'CA'],
+      ['y', 'NY'],
+      ['z', 'CA'],
+    ],
+  },
+  {
+    name: 'clients',
+    columns: { id: 'VARCHAR', name: 'VARCHAR' },
+    rows: [
+      ['a', 'A'],
+      ['b', 'B'],
+    ],
+  },
+  { name: 'hidden', columns: { id: 'VARCHAR' }, rows: [['never']] },
+];
+
+const mart = datamart({
+  tenancy: byClients(),
+  tables: [
+    table(
+      'flights',
+      { id: 'BIGINT', origin: 'VARCHAR', dest: 'VARCHAR', delay: 'BIGINT', note: 'VARCHAR', day: 'DATE' },
+      'origin',
+    ),
+    table('airports', { iata: 'VARCHAR', state: 'VARCHAR' }),
+    table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+  ],
+  relationships: [relationship('flights.dest', 'airports.iata', 'LEFT JOIN', 'ManyToOne')],
+});
+
+const definition = (sql: string, parts: Partial<SqlDefinition> = {}): SqlDefinition => ({
+  kind: 'sql',
+  chart: { type: 'table' },
+  sql,
+  dimensions: [],
+  measures: [{ name: 'n' }],
+  filters: [],
+  rlsVariables: [],
+  sort: [],
+  limit: null,
+  ...parts,
+});
+
+const kinds = (await findKinds()).filter((kind) => kind === 'DUCKDB' || kind === 'POSTGRES');
+
+describe.each(kinds)('%s', (kind) => {
+  const { engine, lines } = createLoggedEngine();
+  let builder: Builder;
+  let place: Place;
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    place = await builder.build('customsql', tables);
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  const ask = (sql: string, parts: Partial<SqlDefinition> = {}, more: Partial<MetricQuestion> = {}, client = 'a') =>
+    engine.query(question(place, mart, client, definition(sql, parts), more));
+  const n = async (sql: string, more: Partial<MetricQuestion> = {}, parts: Partial<SqlDefinition> = {}) => {
+    const { rows } = await ask(sql, parts, more);
+    return rows.length === 1 ? Number(rows[0]?.n) : rows.map((row) => Number(row.n));
+  };
+
+  test.each([
+    ['select count(*) as n from flights', 3],
+    ['select count(*) as n from main.flights', 3],
+    ['with flights as (select * from flights) select count(*) as n from main.flights', 3],
+    ['with flights as (select 1 as x) select count(*) as n from main.flights, flights c', 3],
+    ['with x as (select * from main.flights) select count(*) as n from x', 3],
+    ['select (select count(*) from main.flights) as n', 3],
+    ['select count(*) as n from airports a where exists (select 1 from flights f where f.dest = a.iata)', 2],
+    ['select count(*) as n from (select * from flights union all select * from main.flights) u', 6],
+    ['select count(*) as n from flights right join airports on dest = iata', 4],
+    ['select count(*) as n from airports full join flights on true = false', 6],
+    ['select sum(cast(note as int)) as n from flights', 6],
+    ['select count(*) as n from flights where cast(note as int) > 1', 2],
+    ['select count(*) as n from clients', 1],
+    ['select count(*) as n from flights where origin = client_id_variable', 3],
+    ["select count(*) as n from flights where origin in (client_id_variable, 'b')", 3],
+    ["select count(*) as n from flights where origin = 'b'", 0],
+    [
+      'select count(*) as n from flights f, lateral (select main.airports.state from main.airports where iata = f.dest) s',
+      3,
+    ],
+    ['select count(*) filter (where delay > 15) as n from flights', 2],
+    ["select count(*) as n from flights where day >= '2024-01-02' and day < date '2024-02-01'", 1],
+  ])('%s', async (sql, expected) => {
+    expect(await n(sql)).toEqual(expected);
+  });
+
+  test('columns beyond the datamart do not exist, and neither do tables', async () => {
+    for (const sql of [
+      'select count(*) as n from hidden',
+      'select count(*) as n from main.hidden',
+      'select count(*) as n from other.flights',
+    ])
+      expect(await refusalOf(() => ask(sql))).toMatchObject({
+        code: 'METRIC_QUERY_ERROR',
+        reason: 'sql-table-unknown',
+      });
+    const narrow = {
+      ...mart,
+      tables: mart.tables.map((one) => ({
+        ...one,
+        columns: one.columns.filter(({ columnName }) => columnName !== 'note'),
+      })),
+    };
+    const { rows } = await engine.query(
+      question(
+        place,
+        narrow,
+        'a',
+        definition('select * from flights', {
+          measures: ['id', 'origin', 'dest', 'delay', 'day'].map((name) => ({ name })),
+        }),
+      ),
+    );
+    expect(Object.keys(rows[0] ?? {})).not.toContain('note');
+  });
+
+  test('dimensions, sort, limit, offset and the number of rows are as of any metric', async () => {
+    const sql = 'select dest as "To", count(*) as n from flights group by dest';
+    const parts = { dimensions: [{ name: 'To' }] };
+    const whole = await ask(sql, parts, { sort: [{ name: 'n', direction: 'DESC' }] });
+    expect(whole).toEqual({
+      rows: [
+        { To: 'y', n: 2 },
+        { To: 'x', n: 1 },
+      ],
+      columns: [
+        { name: 'To', dataType: 'string' },
+        { name: 'n', dataType: 'number' },
+      ],
+      groupbyColumnList: ['To'],
+      totalRecords: 2,
+    });
+    const page = await ask(sql, parts, { limit: 1, offset: 1 });
+    expect(page).toMatchObject({ rows: [{ To: 'y', n: 2 }], totalRecords: 2 });
+  });
+
+  test('declared columns that differ from the answered ones are named', async () => {
+    const refusal = await refusalOf(() => ask('select count(*) as n, 1 as m from flights'));
+    expect(refusal).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'sql-columns-differ' });
+    expect(await refusalOf(() => ask('select 1 as n, 2 as n'))).toMatchObject({ reason: 'sql-columns-differ' });
+  });
+
+  describe('variables', () => {
+    const declared = { rlsVariables: [{ name: 'State', isOptional: false }] };
+    const valued = (...values: (string | number | boolean)[]) => ({ variables: new Map([['State', values]]) });
+    const sql = 'select count(*) as n from flights join airports on dest = iata where state in (state_variable)';
+
+    test('are bound, one or several in IN', async () => {
+      expect(await n(sql, valued('NY'), declared)).toBe(2);
+      expect(await n(sql, valued('NY', 'CA'), declared)).toBe(3);
+      expect(await n(sql, valued("NY') or ('1' = '1"), declared)).toBe(0);
+      expect(await n(sql.replace('in (state_variable)', '= state_variable'), valued('CA'), declared)).toBe(1);
+      expect(await n(sql.replace('state in (state_variable)', 'delay > state_variable'), valued(15), declared)).toBe(2);
+      expect(
+        await n(sql.replace('state in (state_variable)', 'day >= state_variable'), valued('2024-02-01'), declared),
+      ).toBe(1);
+      expect(
+        await n(sql.replace('state in (state_variable)', '(delay > 15) = state_variable'), valued(false), declared),
+      ).toBe(1);
+    });
+
+    test('several outside of IN, none, and undeclared ones are refused', async () => {
+      const equal = sql.replace('in (state_variable)', '= state_variable');
+      expect(await refusalOf(() => ask(equal, declared, valued('CA', 'NY')))).toMatchObject({
+        reason: 'sql-variable-of-several',
+      });
+      expect(await refusalOf(() => ask(sql, declared))).toMatchObject({ reason: 'sql-variable-without-value' });
+      expect(await refusalOf(() => ask(sql, {}, valued('CA')))).toMatchObject({ reason: 'sql-variable-unknown' });
+      expect(
+        await refusalOf(() => ask("select count(*) as n from flights where origin = 'client_id_variable'")),
+      ).toMatchObject({
+        reason: 'sql-not-allowed',
+      });
+    });
+
+    test('an optional one without a value is NULL', async () => {
+      const optional = { rlsVariables: [{ name: 'State', isOptional: true }] };
+      expect(await n(sql, {}, optional)).toBe(0);
+      const open = sql.replace('state in (state_variable)', '(state_variable is null or state = state_variable)');
+      expect(await n(open, {}, optional)).toBe(3);
+      expect(await n(open, valued('NY'), optional)).toBe(2);
+    });
+
+    test('the client of an untenanted datamart is refused', async () => {
+      const open = datamart({ tenancy: null, tables: [mart.tables[0] as (typeof mart.tables)[0]] });
+      const asked = question(
+        place,
+        open,
+        'None',
+        definition('select count(*) as n from flights where origin = client_id_variable'),
+      );
+      expect(await refusalOf(() => engine.query(asked))).toMatchObject({ reason: 'sql-untenanted-client' });
+    });
+  });
+
+  describe('conditions', () => {
+    const sql = 'select count(*) as n from flights f join airports a on f.dest = a.iata where f.delay > 5 or 1 = 1';
+    const on = (path: string, ...values: (string | number)[]) => ({
+      conditions: [condition(path, { kind: 'oneOf', values })],
+    });
+
+    test('are ANDed to the outermost block, never ORed', async () => {
+      expect(await n(sql, on('airports.state', 'NY'))).toBe(2);
+      expect(await n(sql, on('flights.delay', 10, 20))).toBe(2);
+      expect(await n(sql, on('flights.delay', 10, 0, 100))).toBe(1);
+      expect(await n('select count(*) as n from flights', on('flights.dest', 'y'))).toBe(2);
+    });
+
+    test('on a table that is not read, a semi-join', async () => {
+      expect(await n('select count(*) as n from flights', on('airports.state', 'NY'))).toBe(2);
+      expect(
+        await n(
+          'select sum(delay) as n from main.flights group by dest having sum(delay) > 1',
+          on('airports.state', 'NY'),
+        ),
+      ).toBe(60);
+    });
+
+    test.each([
+      ['with f as (select * from flights) select count(*) as n from f', 'flights.delay'],
+      ['select count(*) as n from (select * from flights) f', 'flights.delay'],
+      ['select count(*) as n from flights f, flights g', 'flights.delay'],
+      ['select count(*) as n from flights f, main.flights g', 'flights.delay'],
+      ['select count(*) as n from flights union all select 1 from airports', 'flights.delay'],
+      ['select count(*) as n from flights f where id in (select id from flights)', 'flights.delay'],
+      ['select count(*) as n from airports where iata in (select dest from flights)', 'flights.delay'],
+      ['select (select count(*) from clients) as n from flights', 'airports.state'],
+      ['select count(*) as n from clients', 'airports.state'],
+      ['select 1 as n', 'flights.delay'],
+    ])('that cannot be said are refused: %s', async (text, path) => {
+      const values = path === 'flights.delay' ? [10] : ['NY'];
+      expect(await refusalOf(() => ask(text, {}, on(path, ...values)))).toMatchObject({ reason: 'sql-condition' });
+    });
+
+    test('NULL never passes', async () => {
+      const outer = 'select count(*) as n from airports a left join flights f on f.dest = a.iata';
+      expect(await n(outer)).toBe(4);
+      expect(await n(outer, { conditions: [condition('flights.delay', { kind: 'noneOf', values: [10] })] })).toBe(2);
+    });
+  });
+
+  describe('values of a query', () => {
+    const counted = metric('flights', { measures: [{ name: 'n', aggregate: 'COUNT' }] });
+    const inQuery = (path: string, sql: string, columnName: string) => ({
+      conditions: [condition(path, { kind: 'inQuery', sql, columnName })],
+    });
+    const visual = async (more: Partial<MetricQuestion>) =>
+      Number((await engine.query(question(place, mart, 'a', counted, more))).rows[0]?.n);
+
+    test('restrict a visual metric and one in SQL, in the same tenant scope', async () => {
+      const ny = inQuery('flights.dest', "select iata as code from airports where state = 'NY'", 'code');
+      expect(await visual(ny)).toBe(2);
+      expect(await n('select count(*) as n from flights', ny)).toBe(2);
+      // Delays of both tenants: only this one's are among the values.
+      expect(await visual(inQuery('flights.delay', 'select max(delay) as d from main.flights', 'd'))).toBe(1);
+      expect(
+        await visual(inQuery('airports.state', 'select state from airports where iata = client_id_variable', 'state')),
+      ).toBe(0);
+      expect(await visual(inQuery('flights.dest', "select nullif(iata, 'x') as c from airports", 'c'))).toBe(2);
+    });
+
+    test('of another type, without the column, or of a table that is not the datamart`s are refused', async () => {
+      expect(await refusalOf(() => visual(inQuery('flights.dest', 'select id from flights', 'id')))).toMatchObject({
+        reason: 'query-column-type',
+      });
+      expect(await refusalOf(() => visual(inQuery('flights.dest', 'select dest from flights', 'code')))).toMatchObject({
+        reason: 'query-column-unknown',
+      });
+      expect(await refusalOf(() => visual(inQuery('flights.dest', 'select id from hidden', 'id')))).toMatchObject({
+        reason: 'sql-table-unknown',
+      });
+    });
+  });
+
+  describe('custom columns and expressions', () => {
+    const custom = (columnName: string, sql: string, isAggregate = false) => ({
+      ...{ columnName, datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
+      ...{ isCustomColumn: true, sql, isAggregate },
+    });
+    const wide = {
+      ...mart,
+      tables: mart.tables.map((one) =>
+        one.tableName !== 'flights'
+          ? one
+          : {
+              ...one,
+              columns: [
+                ...one.columns,
+                custom('hours', 'delay / 10.0'),
+                custom('number', 'cast(note as int)'),
+                custom('way', "flights.origin || '-' || main.flights.dest"),
+                custom('mean', 'sum(delay) / count(*)', true),
+                custom('outer', 'airports.state'),
+              ],
+            },
+      ),
+    };
+    const visual = async (parts: Parameters<typeof metric>[1], more: Partial<MetricQuestion> = {}) =>
+      (await engine.query(question(place, wide, 'a', metric('flights', parts), more))).rows;
+    const count = { name: 'n', aggregate: 'COUNT' } as const;
+
+    test('a custom column is a dimension, an argument and a filter', async () => {
+      expect(
+        await visual({ dimensions: [{ name: 'way', column: columnRef('flights.way') }], measures: [count] }),
+      ).toEqual([
+        { way: 'a-x', n: 1 },
+        { way: 'a-y', n: 2 },
+      ]);
+      expect(await visual({ measures: [{ name: 'h', aggregate: 'SUM', column: columnRef('flights.hours') }] })).toEqual(
+        [{ h: 7 }],
+      );
+      expect(
+        await visual({ measures: [{ name: 'h', aggregate: 'MAX', column: columnRef('flights.number') }] }),
+      ).toEqual([{ h: 3 }]);
+      const filtered = {
+        conditions: [condition('flights.number', { kind: 'range', from: 2, to: null, toIsExclusive: false })],
+      };
+      expect(await visual({ measures: [count] }, filtered)).toEqual([{ n: 2 }]);
+      expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide) })).toBe(2);
+    });
+
+    test('an expression measure, with columns by table or bare, and with one that aggregates', async () => {
+      const rows = await visual({
+        dimensions: [{ name: 'state', column: columnRef('airports.state') }],
+        measures: [
+          { name: 'mean', expression: 'sum(flights.delay) / count(*)' },
+          { name: 'most', expression: 'max(delay) - min(delay)' },
+          { name: 'own', expression: 'flights.mean' },
+          { name: 'number', expression: 'sum(number)' },
+        ],
+      });
+      expect(rows.map((row) => ({ ...row, mean: Number(row.mean), own: Number(row.own) }))).toEqual([
+        { state: 'CA', mean: 10, most: 0, own: 10, number: 1 },
+        { state: 'NY', mean: 30, most: 20, own: 30, number: 5 },
+      ]);
+    });
+
+    test.each([
+      ['delay', 'expression-not-aggregate'],
+      ['1', 'expression-not-aggregate'],
+      ['sum(flights.missing)', 'expression-column-unknown'],
+      ['sum(hidden.id)', 'expression-column-unknown'],
+      ['sum(state)', 'expression-column-unknown'],
+      ['sum(airports.iata) + sum(flights.delay)', 'expression-fan-out'],
+      ['count(airports.iata)', 'expression-fan-out'],
+      ['1=1) or (1=1', 'sql-syntax'],
+      ['(select count(*) from flights)', 'sql-not-allowed'],
+    ])('an expression is refused: %s', async (expression, reason) => {
+      expect(await refusalOf(() => visual({ measures: [{ name: 'm', expression }] }))).toMatchObject({ reason });
+    });
+
+    test('a custom column that aggregates, or names another table, is refused', async () => {
+      const sum = (path: string) => visual({ measures: [{ name: 'm', aggregate: 'SUM', column: columnRef(path) }] });
+      expect(await refusalOf(() => sum('flights.mean'))).toMatchObject({ reason: 'custom-column-aggregates' });
+      expect(await refusalOf(() => sum('flights.outer'))).toMatchObject({ reason: 'expression-column-unknown' });
+    });
+  });
+
+  test('underlying rows and options of SQL are refused', async () => {
+    const asked = question(place, mart, 'a', definition('select count(*) as n from flights'));
+    expect(await refusalOf(() => engine.underlying(asked))).toMatchObject({ reason: 'sql-without-rows' });
+  });
+
+  test('an error says nothing of any value, neither of this tenant nor of another', async () => {
+    const failed = await refusalOf(() => ask('select sum(cast(note as int)) as n from flights', {}, {}, 'b'));
+    expect(failed).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-failed' });
+    expect(failed.message).not.toContain('of-b');
+    expect(lines.length).toBeGreaterThan(0);
+  });
+});

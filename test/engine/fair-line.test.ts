@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createFairLine, type LineLimits } from '../../src/engine/fair-line.js';
+import { createFairLines } from '../../src/engine/fair-lines.js';
+import type { Timing } from '../../src/platform/timing.js';
+import { refusalOf } from './world.js';
+
+const usual: LineLimits = { places: 3, perClient: 2, waiting: 10_000, waitingPerClient: 10_000, waitMs: 30_000 };
+
+/** Time passes when the test says so. */
+const createTiming = () => {
+  let nowMs = 0;
+  const due = new Map<object, { readonly atMs: number; readonly run: () => void }>();
+  const timing: Timing = {
+    nowMs: () => nowMs,
+    after: (ms, run) => {
+      const key = {};
+      due.set(key, { atMs: nowMs + ms, run });
+      return () => void due.delete(key);
+    },
+  };
+  const pass = (ms: number): void => {
+    nowMs += ms;
+    for (const [key, { atMs, run }] of [...due]) {
+      if (atMs > nowMs) continue;
+      due.delete(key);
+      run();
+    }
+  };
+  return { timing, pass, timers: () => due.size };
+};
+
+/** A line, the queries in the order in which they were started, and what ends the oldest that runs. */
+const createStage = (limits: Partial<LineLimits> = {}) => {
+  const { timing, pass, timers } = createTiming();
+  const refused: string[] = [];
+  const line = createFairLine({ ...usual, ...limits }, timing, (why) => void refused.push(why));
+  const started: string[] = [];
+  const running: { readonly client: string; readonly end: () => void }[] = [];
+  const ask = (client: string, signal?: AbortSignal, label = client): Promise<void> =>
+    line.use(
+      client,
+      () =>
+        new Promise<void>((end) => {
+          started.push(label);
+          running.push({ client, end });
+        }),
+      signal,
+    );
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const endOldest = async (): Promise<void> => {
+    running.shift()?.end();
+    await settle();
+  };
+  return { line, ask, started, running, endOldest, settle, pass, timers, refused };
+};
+
+describe('known leak 21: one client at a hundred times the load does not starve the others', () => {
+  it('whoever comes behind a thousand queries of one client waits for one start of it', async () => {
+    const { ask, started, endOldest, settle } = createStage({ perClient: 3 });
+    for (let index = 0; index < 1000; index += 1) void ask('heavy');
+    await settle();
+    expect(started).toEqual(['heavy', 'heavy', 'heavy']);
+    void ask('light');
+    await settle();
+    const before = started.length;
+    while (!started.includes('light')) await endOldest();
+    // `heavy` was before it, and is so once.
+    expect(started.slice(before)).toEqual(['heavy', 'light']);
+  });
+
+  it('with a place that one client cannot have, it waits for none at all', async () => {
+    const { ask, started, settle } = createStage();
+    for (let index = 0; index < 1000; index += 1) void ask('heavy');
+    void ask('light');
+    await settle();
+    expect(started).toEqual(['heavy', 'heavy', 'light']);
+  });
+
+  it('at random: it waits for no more starts than there are other clients waiting when it comes', async () => {
+    const limitsOf = fc.record({ places: fc.integer({ min: 1, max: 4 }), perClient: fc.integer({ min: 1, max: 4 }) });
+    // A client asks (one of them most of the time), or what runs the longest ends.
+    const [end, heavy] = [null, 0];
+    const step = fc.oneof(fc.constant(end), fc.constant(heavy), fc.integer({ min: 1, max: 6 }));
+    await fc.assert(
+      fc.asyncProperty(limitsOf, fc.array(step, { minLength: 20, maxLength: 120 }), async (limits, steps) => {
+        const { ask, started, running, endOldest, settle, line } = createStage(limits);
+        const waits: { readonly client: string; readonly since: number; readonly bound: number }[] = [];
+        const asked: string[] = [];
+        const countIn = (list: readonly string[], client: string) => list.filter((one) => one === client).length;
+        const isWaiting = (client: string) => countIn(asked, client) > countIn(started, client);
+        for (const next of steps) {
+          if (next === end) await endOldest();
+          else {
+            const client = `client ${next}`;
+            const isNew = !isWaiting(client) && !running.some((one) => one.client === client);
+            const bound = new Set(asked.filter(isWaiting)).size;
+            if (isNew) waits.push({ client, since: started.length, bound });
+            asked.push(client);
+            void ask(client);
+            await settle();
+          }
+          expect(running.length).toBeLessThanOrEqual(limits.places);
+          for (const { client } of running)
+            expect(
+              countIn(
+                running.map((one) => one.client),
+                client,
+              ),
+            ).toBeLessThanOrEqual(limits.perClient);
+        }
+        while (!line.isIdle()) await endOldest();
+        expect(started.toSorted()).toEqual(asked.toSorted());
+        for (const { client, since, bound } of waits)
+          expect(started.slice(since).indexOf(client), `${client} in ${started}`).toBeLessThanOrEqual(bound);
+      }),
+      { numRuns: 60, seed: 3, endOnFailure: true },
+    );
+  });
+});
+
+describe('the line', () => {
+  it('serves one client’s queries in the order in which they came, and the clients in turn', async () => {
+    const { ask, started, endOldest, settle } = createStage({ places: 1 });
+    for (const [index, client] of ['a', 'a', 'a', 'b', 'b', 'c'].entries())
+      void ask(client, undefined, `${client}${index}`);
+    await settle();
+    for (let index = 0; index < 6; index += 1) await endOldest();
+    expect(started).toEqual(['a0', 'a1', 'b3', 'c5', 'a2', 'b4']);
+  });
+
+  it('refuses at once where it is full, for the client or for all, and says how to mend it', async () => {
+    const { ask, settle, refused } = createStage({ places: 1, waitingPerClient: 2, waiting: 3 });
+    for (const client of ['a', 'a', 'a', 'b']) void ask(client);
+    await settle();
+    expect(await refusalOf(() => ask('a'))).toEqual({
+      code: 'METRIC_QUERY_ERROR',
+      reason: 'query-line-full',
+      message: 'Too many queries of this client wait for the datasource; ask again shortly.',
+    });
+    expect(await refusalOf(() => ask('c'))).toMatchObject({
+      message: 'Too many queries wait for the datasource; ask again shortly.',
+    });
+    expect(refused).toEqual(['full', 'full']);
+  });
+
+  it('takes everybody while a place is free, also where nobody may wait', async () => {
+    const { ask, started, settle } = createStage({ waiting: 0, waitingPerClient: 0 });
+    void ask('a');
+    void ask('a');
+    void ask('b');
+    await settle();
+    expect(started).toEqual(['a', 'a', 'b']);
+    expect(await refusalOf(() => ask('c'))).toMatchObject({ reason: 'query-line-full' });
+  });
+
+  it('refuses who waited too long, and lets go of its place in the line', async () => {
+    const { ask, started, endOldest, pass, timers, line } = createStage({ places: 1 });
+    void ask('a');
+    const late = refusalOf(() => ask('b'));
+    pass(29_999);
+    void ask('c');
+    pass(1);
+    expect(await late).toMatchObject({ code: 'METRIC_QUERY_ERROR', reason: 'query-line-late' });
+    await endOldest();
+    expect(started).toEqual(['a', 'c']);
+    await endOldest();
+    expect([line.isIdle(), timers()]).toEqual([true, 0]);
+  });
+
+  it('one who leaves is out of the line, and is not started', async () => {
+    const { ask, started, endOldest, line, timers } = createStage({ places: 1 });
+    void ask('a');
+    const leaving = new AbortController();
+    const gone = ask('b', leaving.signal);
+    void ask('c');
+    leaving.abort(new Error('left'));
+    await expect(gone).rejects.toThrow('left');
+    await expect(ask('b', leaving.signal)).rejects.toThrow('left');
+    expect(line.waiting()).toBe(1);
+    await endOldest();
+    await endOldest();
+    expect(started).toEqual(['a', 'c']);
+    expect([line.isIdle(), timers()]).toEqual([true, 0]);
+  });
+
+  it('gives a place back where the work fails', async () => {
+    const { line } = createStage({ places: 1 });
+    for (let index = 0; index < 3; index += 1) {
+      await expect(line.use('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    }
+    expect(await line.use('a', async () => 'runs')).toBe('runs');
+  });
+
+  it('is one for each database: what waits for one keeps nobody from another', async () => {
+    const { timing } = createTiming();
+    const lines = createFairLines(timing, () => {});
+    const limits = { ...usual, places: 1 };
+    let end = (): void => {};
+    const busy = lines.use(
+      { database: 'one', client: 'a', limits },
+      () => new Promise<void>((resolve) => (end = resolve)),
+    );
+    const waits = lines.use({ database: 'one', client: 'b', limits }, async () => 'later');
+    expect(lines.waiting()).toBe(1);
+    expect(await lines.use({ database: 'two', client: 'b', limits }, async () => 'now')).toBe('now');
+    end();
+    await busy;
+    expect(await waits).toBe('later');
+    expect(lines.waiting()).toBe(0);
+  });
+});

@@ -1,0 +1,30 @@
+/** What the tests of the grammar share: templates with their gaps filled, as the engine would. */
+import type { SelectHole, SqlParser, Template } from '../../src/engine/sql-parser.js';
+
+/** Every CTE gets the name `cte_N`, which a text may say; the grammar's own begin with `gl_`. */
+export const said = (text: string): string => text.replaceAll(/`gl_(cte|rows)_(\d+)`/g, '`$1_$2`');
+
+export const fill = <Hole extends object>(template: Template<Hole>, write: (hole: Hole) => string): string =>
+  template.map((part) => (typeof part === 'string' ? part : write(part))).join('');
+
+/** A SELECT as a text that the parser takes again. */
+export const saidAgain = async (parser: SqlParser, text: string): Promise<string> => {
+  const { template, tables } = await parser.select(text);
+  const path = (table: number): string =>
+    (tables[table] ?? []).map((part) => (part.startsWith('{{') ? part : `\`${part}\``)).join('.');
+  return said(
+    fill<SelectHole>(template, (hole) => {
+      if (hole.kind === 'table') return `${path(hole.table)} AS \`${hole.alias}\``;
+      return hole.kind === 'variable' ? `${hole.name}_variable` : '';
+    }),
+  );
+};
+
+/** The template as one line, its gaps in angle brackets. */
+export const shown = async (parser: SqlParser, text: string): Promise<string> => {
+  const { template, tables } = await parser.select(text);
+  return fill<SelectHole>(template, (hole) => {
+    if (hole.kind === 'table') return `<${tables[hole.table]?.join('.')} ${hole.alias}>`;
+    return hole.kind === 'variable' ? `<${hole.name}${hole.isItem ? ' item' : ''}>` : '<conditions>';
+  });
+};

@@ -1,0 +1,272 @@
+/** Random questions: datamarts over the tables of the data set, and metrics over the datamarts, as data that fast-check can shrink. */
+import fc from 'fast-check';
+import type { JoinKind } from '../../src/domain/datamart.js';
+import type { Aggregate, TimeGrain } from '../../src/domain/metric.js';
+import { type TableName, type Tenant, tableNames, tenants } from './dataset.js';
+
+export type ColumnName =
+  | 'id'
+  | 'ref'
+  | 'code'
+  | 'label'
+  | 'amount'
+  | 'price'
+  | 'weight'
+  | 'flag'
+  | 'day'
+  | 'at'
+  | 'stamp'
+  | 'moment'
+  | 'tenant';
+/** By the place of its table among the datamart's. */
+export type AColumn = { readonly table: number; readonly column: ColumnName };
+
+export type ATest = AColumn & { readonly choice: number; readonly predicate: PredicateKind };
+export type ATree = ATest | { readonly all: readonly ATree[] } | { readonly any: readonly ATree[] };
+type PredicateKind = (typeof predicateKinds)[number];
+const predicateKinds = [
+  '=',
+  '<>',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'oneOf',
+  'noneOf',
+  'range',
+  'openRange',
+  'like',
+  'isNull',
+  'isNotNull',
+] as const;
+
+/** Of a measure by its place. */
+export type AHavingTest = { readonly of: number; readonly predicate: PredicateKind; readonly choice: number };
+export type AHaving = AHavingTest | { readonly all: readonly AHaving[] } | { readonly any: readonly AHaving[] };
+export type ACalculation = {
+  readonly kind: 'shareOfTotal' | 'runningTotal' | 'previousPeriod';
+  readonly of: number;
+  readonly along: number;
+  readonly isPlain: boolean;
+  readonly periods: number;
+  readonly result: 'value' | 'change' | 'relativeChange';
+};
+
+export type AnEdge = {
+  /** The table before it that it hangs on. */
+  readonly to: number;
+  readonly pair: number;
+  readonly join: JoinKind | null;
+  readonly isFlipped: boolean;
+  /** Among the cardinalities that the data bears out. */
+  readonly cardinality: number;
+};
+
+export type ACase = {
+  readonly tenant: Tenant;
+  readonly isNumber: boolean;
+  readonly tables: readonly TableName[];
+  readonly edges: readonly AnEdge[];
+  /** `none`: as it should be. `loop`: a second way to a table. `gap`: none. `untrue`: every relationship says OneToOne. */
+  readonly flaw: 'none' | 'loop' | 'gap' | 'untrue' | 'wild';
+  readonly from: number;
+  readonly dimensions: readonly (AColumn & {
+    readonly grain: TimeGrain;
+    readonly isGrained: boolean;
+    readonly bucket: number | null;
+    /** The bucket is a count of buckets. */
+    readonly isCounted: boolean;
+  })[];
+  readonly measures: readonly (AColumn & {
+    readonly aggregate: Aggregate;
+    readonly isOfRows: boolean;
+    readonly indicator: ATest | null;
+    readonly share: number;
+  })[];
+  readonly where: ATree | null;
+  readonly conditions: readonly ATest[];
+  readonly having: AHaving | null;
+  readonly calculations: readonly ACalculation[];
+  readonly sorts: readonly { readonly of: number; readonly direction: 'ASC' | 'DESC' }[];
+  readonly isSortAsked: boolean;
+  readonly cap: number | null;
+  readonly limit: number | null;
+  readonly offset: number;
+  readonly timezone: string | null;
+  readonly isWorksheet: boolean;
+  readonly ask: 'answer' | 'underlying' | 'options';
+  readonly underlying: readonly AColumn[];
+  readonly option: AColumn;
+  readonly search: string | null;
+  /** Asked of the shared database again, once there are more rows of others in it. */
+  readonly isGrown: boolean;
+};
+
+const joins: readonly (JoinKind | null)[] = ['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', null];
+const columnNames: readonly ColumnName[] = [
+  'id',
+  'ref',
+  'code',
+  'label',
+  'amount',
+  'price',
+  'weight',
+  'flag',
+  'day',
+  'at',
+  'stamp',
+  'moment',
+  'tenant',
+];
+const grains: readonly TimeGrain[] = [
+  'minute',
+  'hour',
+  'day',
+  'week',
+  'month',
+  'quarter',
+  'year',
+  'hourOfDay',
+  'dayOfWeek',
+];
+const zones = [null, 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'] as const;
+
+/** Near tables more often: a metric rarely names all. */
+const place = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(0) },
+  { weight: 2, arbitrary: fc.constant(1) },
+  { weight: 2, arbitrary: fc.nat(5) },
+);
+const aColumn = fc.record({ table: place, column: fc.constantFrom(...columnNames) });
+const aTest: fc.Arbitrary<ATest> = fc.record({
+  table: fc.nat(5),
+  column: fc.constantFrom(...columnNames),
+  predicate: fc.oneof(
+    { weight: 1, arbitrary: fc.constantFrom(...predicateKinds) },
+    { weight: 1, arbitrary: fc.constantFrom<PredicateKind>('<>', '<=', '>=', 'noneOf', 'openRange', 'isNotNull') },
+  ),
+  choice: fc.nat(1000),
+});
+const { tree } = fc.letrec<{ tree: ATree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    aTest,
+    fc.record({ all: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ any: fc.array(tie('tree'), { minLength: 1, maxLength: 3 }) }),
+  ),
+}));
+const aHavingTest: fc.Arbitrary<AHavingTest> = fc.record({
+  of: fc.nat(3),
+  predicate: fc.constantFrom<PredicateKind>('<>', '<', '<=', '>', '>=', 'noneOf', 'openRange', 'isNotNull', '='),
+  choice: fc.nat(1000),
+});
+const { aHaving } = fc.letrec<{ aHaving: AHaving }>((tie) => ({
+  aHaving: fc.oneof(
+    { maxDepth: 1, withCrossShrink: true },
+    aHavingTest,
+    fc.record({ all: fc.array(tie('aHaving'), { minLength: 1, maxLength: 2 }) }),
+    fc.record({ any: fc.array(tie('aHaving'), { minLength: 1, maxLength: 3 }) }),
+  ),
+}));
+const aCalculation: fc.Arbitrary<ACalculation> = fc.record({
+  kind: fc.constantFrom('shareOfTotal' as const, 'runningTotal' as const, 'previousPeriod' as const),
+  of: fc.nat(3),
+  along: fc.nat(2),
+  isPlain: fc.boolean(),
+  periods: fc.integer({ min: 1, max: 3 }),
+  result: fc.constantFrom('value' as const, 'change' as const, 'relativeChange' as const),
+});
+const anEdge: fc.Arbitrary<AnEdge> = fc.record({
+  to: fc.nat(4),
+  pair: fc.nat(20),
+  join: fc.constantFrom(...joins),
+  isFlipped: fc.boolean(),
+  cardinality: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
+});
+
+/** None now and then, one or more as a rule. */
+const few = <T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<readonly T[]> =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.array(item, { minLength: 1, maxLength }) },
+    { weight: 1, arbitrary: fc.constant<readonly T[]>([]) },
+  );
+
+export const aCase: fc.Arbitrary<ACase> = fc.record({
+  tenant: fc.constantFrom(...tenants),
+  isNumber: fc.boolean(),
+  tables: fc.shuffledSubarray([...tableNames], { minLength: 1 }),
+  edges: fc.array(anEdge, { minLength: 5, maxLength: 5 }),
+  flaw: fc.oneof(
+    { weight: 85, arbitrary: fc.constant('none' as const) },
+    { weight: 15, arbitrary: fc.constantFrom('loop' as const, 'gap' as const, 'untrue' as const, 'wild' as const) },
+  ),
+  from: fc.nat(5),
+  dimensions: few(
+    fc.record({
+      table: place,
+      column: fc.constantFrom(...columnNames),
+      grain: fc.constantFrom(...grains),
+      isGrained: fc.boolean(),
+      bucket: fc.option(fc.constantFrom(0.5, 2.5, 5, 10), { freq: 2 }),
+      isCounted: fc.boolean(),
+    }),
+    3,
+  ),
+  measures: fc.array(
+    fc.record({
+      table: place,
+      column: fc.constantFrom(...columnNames),
+      aggregate: fc.constantFrom<Aggregate>(
+        'SUM',
+        'AVG',
+        'MIN',
+        'MAX',
+        'COUNT',
+        'COUNT_DISTINCT',
+        'MEDIAN',
+        'PERCENTILE',
+      ),
+      isOfRows: fc.boolean(),
+      indicator: fc.option(aTest, { freq: 3 }),
+      share: fc.constantFrom(0, 0.1, 0.25, 0.5, 0.75, 1),
+    }),
+    { maxLength: 4 },
+  ),
+  where: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: tree }),
+  conditions: fc.oneof(
+    { weight: 3, arbitrary: fc.constant<readonly ATest[]>([]) },
+    { weight: 2, arbitrary: fc.array(aTest, { minLength: 1, maxLength: 3 }) },
+    // On one table: a row that the metric leads to meets them together, or it does not count.
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.nat(5), fc.array(aTest, { minLength: 2, maxLength: 3 }))
+        .map(([table, tests]) => tests.map((test) => ({ ...test, table }))),
+    },
+  ),
+  having: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: aHaving }),
+  calculations: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<readonly ACalculation[]>([]) },
+    { weight: 1, arbitrary: fc.array(aCalculation, { minLength: 1, maxLength: 2 }) },
+  ),
+  sorts: fc.array(fc.record({ of: fc.nat(6), direction: fc.constantFrom('ASC' as const, 'DESC' as const) }), {
+    maxLength: 2,
+  }),
+  isSortAsked: fc.boolean(),
+  cap: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(8) }),
+  limit: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(8) }),
+  offset: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(4) }),
+  timezone: fc.constantFrom(...zones),
+  isWorksheet: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  ask: fc.constantFrom(
+    'answer' as const,
+    'answer' as const,
+    'answer' as const,
+    'underlying' as const,
+    'options' as const,
+  ),
+  underlying: fc.array(aColumn, { minLength: 1, maxLength: 4 }),
+  option: aColumn,
+  search: fc.option(fc.constantFrom('e', 'RED', '1', '%', '_', '\\', "'"), { freq: 2 }),
+  isGrown: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});

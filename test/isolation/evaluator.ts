@@ -1,0 +1,181 @@
+/**
+ * What a metric's answer is, said a second time: rows in memory, nested loops, no SQL, and nothing of the engine but the words that a question
+ * is asked in. Slow and plain on purpose: whoever reads it should be able to agree.
+ */
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/domain/datamart.js';
+import type { Condition } from '../../src/domain/filter.js';
+import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/metric.js';
+import { roundWidth } from './buckets.js';
+import { calculate, compareNullsLast, type Group, groupRows, stays } from './evaluator-groups.js';
+import {
+  columnKind,
+  isWholeColumn,
+  type JoinedRows,
+  joinAll,
+  maybeSeveral,
+  meets,
+  positionIn,
+  type Source,
+  type Step,
+  satisfies,
+  stepsTo,
+  theWay,
+  Unanswerable,
+  valueIn,
+  waysBetween,
+} from './evaluator-joins.js';
+import { type ColumnKind, isExact, keyOf, type Value } from './values.js';
+
+export type Asked = {
+  readonly definition: VisualDefinition;
+  readonly conditions: readonly Condition[];
+  readonly isWorksheet: boolean;
+  readonly sort: readonly Sort[] | null;
+  readonly limit: number | null;
+  readonly offset: number;
+};
+
+/** Rows in the order of the answer, each by the order of its columns; `total`: before limit and offset. */
+export type Expected = { readonly rows: readonly (readonly Value[])[]; readonly total: number };
+
+const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Source): readonly TableRef[] => [
+  ...definition.dimensions.map(({ column }) => column),
+  ...definition.measures.flatMap(({ column }) => column ?? []),
+  ...(isWorksheet ? mart.tables.filter((table) => waysBetween(mart, definition.from, table).length > 0) : []),
+];
+
+/** The joined rows that pass everything; `extra` are tables beside the metric's own. */
+const rowsOf = (
+  source: Source,
+  asked: Asked,
+  extra: { readonly kind: 'narrow' | 'lookup'; readonly tables: readonly TableRef[] },
+): JoinedRows => {
+  const { from, where } = asked.definition;
+  const own = stepsTo(source.mart, from, metricTables(asked, source));
+  const more = stepsTo(source.mart, from, extra.tables).filter(
+    ({ relationship }) => !own.some((step) => step.relationship === relationship),
+  );
+  if (extra.kind === 'lookup' && more.some(maybeSeveral)) throw new Unanswerable('fan-out');
+  const added = more.map((step): Step => ({ ...step, kind: extra.kind === 'narrow' ? 'INNER JOIN' : 'LEFT JOIN' }));
+  const joined = joinAll(source, from, [...own, ...added]);
+  // What was only looked up may be missing: a condition on it asks whether there is such a row.
+  const tested = extra.kind === 'narrow' ? joined.tables : joined.tables.slice(0, own.length + 1);
+  // Whether there is one way to it is asked once, and not of rows that there may be none of.
+  for (const { column } of [...asked.conditions, ...testsOf(where)]) theWay(source.mart, from, column);
+  const judged = { source, from, tables: joined.tables, tested };
+  const rows = joined.rows.filter(
+    (row) => meets(judged, row, asked.conditions) && (where === undefined || satisfies(judged, row, where)),
+  );
+  return { tables: joined.tables, rows };
+};
+
+const ordered = (rows: readonly Group[], sort: readonly Sort[]): readonly Group[] =>
+  [...rows].sort((a, b) => {
+    for (const { name, direction } of sort) {
+      const [left, right] = [a[name] ?? null, b[name] ?? null];
+      const sign = compareNullsLast(left, right);
+      if (sign !== 0) return direction === 'DESC' && left !== null && right !== null ? -sign : sign;
+    }
+    return 0;
+  });
+
+const page = (
+  rows: readonly Group[],
+  names: readonly string[],
+  { cap, limit, offset }: { cap: number | null; limit: number; offset: number },
+): Expected => {
+  const there = cap === null ? rows : rows.slice(0, cap);
+  return {
+    rows: there.slice(offset, offset + limit).map((row) => names.map((name) => row[name] ?? null)),
+    total: there.length,
+  };
+};
+
+const ascending = (names: readonly string[]): readonly Sort[] => names.map((name) => ({ name, direction: 'ASC' }));
+
+/** A dimension that says how many buckets there are to be about gets their width from the values that are there. */
+const fitted = (source: Source, definition: VisualDefinition, { tables, rows }: JoinedRows): VisualDefinition => ({
+  ...definition,
+  dimensions: definition.dimensions.map((dimension) => {
+    if (dimension.bucketCount === undefined) return dimension;
+    const position = positionIn(tables, dimension.column);
+    const values = rows.map((row) => valueIn(source, row[position], dimension.column)).filter(isExact);
+    const isWhole = isWholeColumn(source.mart, dimension.column);
+    return { ...dimension, bucketWidth: roundWidth(values, dimension.bucketCount, isWhole) };
+  }),
+});
+
+/** The metric's answer. Throws Unanswerable. */
+export const evaluate = (source: Source, asked: Asked): Expected => {
+  const { definition } = asked;
+  const { dimensions, measures, having, calculations = [] } = definition;
+  const joined = rowsOf(source, asked, { kind: 'narrow', tables: [] });
+  const groups = groupRows(source, fitted(source, definition, joined), joined);
+  const left =
+    having === undefined ? groups : groups.filter((group) => stays(group, having, measureKind(source, definition)));
+  const rows = left.map((group) => ({
+    ...group,
+    ...Object.fromEntries(
+      calculations.map((item): [string, Value] => [item.name, calculate(item, group, left, definition)]),
+    ),
+  }));
+  const names = [...dimensions, ...measures, ...calculations].map(({ name }) => name);
+  const sorted = ordered(rows, [...chosenSort(source.mart, asked), ...ascending(dimensions.map(({ name }) => name))]);
+  return page(sorted, names, { cap: definition.limit, limit: asked.limit ?? 10_000, offset: asked.offset });
+};
+
+const chosenSort = (mart: Datamart, { sort, definition }: Asked): readonly Sort[] => {
+  const chosen = sort ?? definition.sort;
+  if (chosen.length > 0) return chosen;
+  return definition.dimensions.flatMap(({ name, column }) => {
+    const direction = findColumn(mart, column)?.defaultSort;
+    return direction == null ? [] : [{ name, direction }];
+  });
+};
+
+const measureKind =
+  ({ mart }: Source, { measures }: VisualDefinition) =>
+  (name: string): ColumnKind => {
+    const measure = measures.find((candidate) => candidate.name === name);
+    const isOfColumn = measure?.aggregate === 'SUM' || measure?.aggregate === 'MIN' || measure?.aggregate === 'MAX';
+    if (measure?.column === undefined || !isOfColumn || measure.indicator !== undefined) return 'exact';
+    return columnKind(mart, measure.column);
+  };
+
+/** The joined rows by the definition's `underlying` columns. */
+export const evaluateUnderlying = (source: Source, asked: Asked): Expected => {
+  const { underlying } = asked.definition;
+  const { tables, rows } = rowsOf(source, asked, { kind: 'lookup', tables: underlying });
+  const names = underlying.map((_, index) => String(index));
+  const shown = rows.map((row) =>
+    Object.fromEntries(
+      underlying.map((ref, index): [string, Value] => [
+        String(index),
+        valueIn(source, row[positionIn(tables, ref)], ref),
+      ]),
+    ),
+  );
+  return page(ordered(shown, ascending(names)), names, { cap: null, limit: asked.limit ?? 1000, offset: asked.offset });
+};
+
+/** Distinct values of the column in the metric's rows, ascending, NULL left out. */
+export const evaluateOptions = (
+  source: Source,
+  asked: Asked,
+  column: ColumnRef,
+  search: string | null,
+): readonly Value[] => {
+  const { tables, rows } = rowsOf(source, asked, { kind: 'narrow', tables: [column] });
+  const values = new Map(
+    rows.map((row): [string, Value] => {
+      const value = valueIn(source, row[positionIn(tables, column)], column);
+      return [keyOf(value), value];
+    }),
+  );
+  return [...values.values()]
+    .filter(
+      (value) => value !== null && (search === null || String(value).toLowerCase().includes(search.toLowerCase())),
+    )
+    .sort(compareNullsLast)
+    .slice(0, asked.limit ?? 100);
+};

@@ -1,0 +1,71 @@
+/**
+ * The proof: whatever is asked, the answer from the database that all tenants share is the answer of one that holds only this tenant's rows, and it
+ * is the answer of the naive evaluator. `npm run isolation` asks far more (test/isolation/run.mjs).
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findKinds } from '../engine/places.js';
+import { aCase } from './cases.js';
+import { createTally, judge, refusedShare, type Tally } from './oracle.js';
+import { createStage, type Stage } from './stage.js';
+import { aSum, assertAddsUp } from './sums.js';
+
+const cases = Number(process.env.ISOLATION_CASES ?? 220);
+const seed = Number(process.env.ISOLATION_SEED ?? 20_261_122);
+const wanted = process.env.ISOLATION_KINDS?.split(',');
+const kinds = (await findKinds()).filter((kind) => wanted === undefined || wanted.includes(kind));
+
+/** Asked of one data set, before another is made: to make one costs as much as hundreds of questions. */
+const perStage = 2000;
+/** What keeps the questions worth asking. */
+const greatestRefusedShare = 0.15;
+const leastSeveralShare = 0.3;
+const isLong = cases > perStage;
+const sumCases = 6;
+/** A mutant is known by its failing: nobody reads by which case. */
+const isShort = process.env.ISOLATION_SHRINK === '0';
+
+const batches = Array.from({ length: Math.ceil(cases / perStage) }, (_, index) => ({
+  seed: seed + index,
+  numRuns: Math.min(perStage, cases - index * perStage),
+}));
+
+describe.each(kinds)('on %s', (kind) => {
+  let stage: Stage | undefined;
+  const tally: Tally = createTally();
+  const open = async (of: number): Promise<Stage> => {
+    await stage?.remove();
+    stage = await createStage(kind, of);
+    return stage;
+  };
+  beforeAll(() => open(seed));
+  afterAll(() => stage?.remove());
+
+  it("every owner's sums together are the sum of all rows", async () => {
+    const on = stage;
+    if (on === undefined) throw new Error('no databases');
+    await fc.assert(
+      fc.asyncProperty(aSum, (asked) => assertAddsUp(on, asked)),
+      { seed, numRuns: sumCases, endOnFailure: isShort },
+    );
+  });
+
+  it('shared database, shard and evaluator give one answer', async () => {
+    for (const [index, batch] of batches.entries()) {
+      const on = index === 0 && stage !== undefined ? stage : await open(batch.seed);
+      await fc.assert(
+        fc.asyncProperty(aCase, (asked) => judge(on, asked, tally)),
+        { ...batch, endOnFailure: isShort },
+      );
+      if (isLong)
+        process.stderr.write(
+          `${kind}: ${tally.asked} of ${cases}, ${(refusedShare(tally) * 100).toFixed(1)} % refused, ${((tally.several / tally.asked) * 100).toFixed(1)} % of several rows\n`,
+        );
+    }
+    expect(tally.asked).toBeGreaterThanOrEqual(cases);
+    // Of a few, the shares say nothing.
+    if (cases < 100) return;
+    expect(tally.several / tally.asked).toBeGreaterThan(leastSeveralShare);
+    expect(refusedShare(tally), JSON.stringify([...tally.refused])).toBeLessThan(greatestRefusedShare);
+  }, 36_000_000);
+});

@@ -1,0 +1,88 @@
+/** The datamart of a random case: which tables, and how they are joined. Its cardinalities are such as the data bears out. */
+import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart.js';
+import { byClients, datamart, relationship, table } from '../engine/world.js';
+import type { ACase } from './cases.js';
+import {
+  clientColumns,
+  columns,
+  type Dataset,
+  ownTables,
+  shardOf,
+  sharedTables,
+  type TableName,
+  tenants,
+} from './dataset.js';
+
+const pairs: readonly (readonly [string, string])[] = [
+  ['ref', 'id'],
+  ['id', 'ref'],
+  ['code', 'code'],
+  ['tenant', 'tenant'],
+  ['id', 'id'],
+  ['ref', 'ref'],
+];
+
+const isUnique = (dataset: Dataset, name: TableName, column: string): boolean =>
+  tenants.every((tenant) => {
+    const values = (shardOf(dataset, tenant).get(name) ?? []).flatMap((row) => row[column] ?? []);
+    return new Set(values).size === values.length;
+  });
+
+const cardinalities = (isParentUnique: boolean, isChildUnique: boolean): readonly (Cardinality | null)[] => [
+  ...(isParentUnique && isChildUnique ? (['OneToOne'] as const) : []),
+  ...(isChildUnique ? (['ManyToOne'] as const) : []),
+  ...(isParentUnique ? (['OneToMany'] as const) : []),
+  'ManyToMany',
+  null,
+];
+
+const knownUnique = new WeakMap<Dataset, Map<string, boolean>>();
+const isKnownUnique = (dataset: Dataset, name: TableName, column: string): boolean => {
+  const known = knownUnique.get(dataset) ?? new Map<string, boolean>();
+  knownUnique.set(dataset, known);
+  const key = `${name}.${column}`;
+  const answer = known.get(key) ?? isUnique(dataset, name, column);
+  known.set(key, answer);
+  return answer;
+};
+
+const joinable = (name: TableName, column: string, isNumber: boolean): string => {
+  if (name === 'clients') return isNumber ? 'no' : 'id';
+  return isNumber && column === 'tenant' ? 'tenant_no' : column;
+};
+
+const relationshipsOf = (dataset: Dataset, { tables, edges, flaw, isNumber }: ACase): readonly Relationship[] => {
+  const made = tables.slice(1).flatMap((name, index): readonly Relationship[] => {
+    const edge = edges[index];
+    const other = tables[(edge?.to ?? 0) % (index + 1)];
+    if (edge === undefined || other === undefined || (flaw === 'gap' && index === 0)) return [];
+    const [left, right] = (name === 'clients' || other === 'clients'
+      ? ['tenant', 'tenant']
+      : pairs[edge.pair % pairs.length]) ?? ['id', 'id'];
+    const [parent, child] = edge.isFlipped ? [other, name] : [name, other];
+    const ends = [joinable(parent, left, isNumber), joinable(child, right, isNumber)] as const;
+    const true_ = cardinalities(isKnownUnique(dataset, parent, ends[0]), isKnownUnique(dataset, child, ends[1]));
+    const said = flaw === 'untrue' ? 'OneToOne' : (true_[edge.cardinality % true_.length] ?? null);
+    return [relationship(`${parent}.${ends[0]}`, `${child}.${ends[1]}`, edge.join, said)];
+  });
+  const [first] = made;
+  return flaw === 'loop' && first !== undefined
+    ? [...made, { ...first, relationshipName: 'another way', join: 'LEFT JOIN' }]
+    : made;
+};
+
+export const martOf = (dataset: Dataset, aCase: ACase, isTenanted: boolean): Datamart => {
+  const client = aCase.isNumber ? 'tenant_no' : 'tenant';
+  const owned = ownTables as readonly TableName[];
+  const tenancy = byClients(aCase.isNumber ? 'NUMBER' : 'STRING');
+  return datamart({
+    tenancy: isTenanted
+      ? ({ ...tenancy, tablePrimaryKeyColumn: aCase.isNumber ? 'no' : 'id' } as NonNullable<Datamart['tenancy']>)
+      : null,
+    tables: aCase.tables.map((name) =>
+      table(name, name === 'clients' ? clientColumns : columns, isTenanted && owned.includes(name) ? client : null),
+    ),
+    relationships: relationshipsOf(dataset, aCase),
+    sharedTables: sharedTables.map((name) => `main.${name}`),
+  });
+};

@@ -1,0 +1,92 @@
+/** Restrictions that are no SQL yet: mistakes that no other test noticed when they were put back. */
+import { describe, expect, it } from 'vitest';
+import { earlierQuestion } from '../../src/domain/comparison.js';
+import { enforcedConditions, noRestrictions } from '../../src/domain/conditions.js';
+import { withTenancySettings } from '../../src/domain/datamart.js';
+import { hostMade, type Metric } from '../../src/domain/metric.js';
+import type { ClientId } from '../../src/domain/tenant.js';
+import { plan } from '../../src/engine/planning.js';
+import { resolve } from '../../src/engine/resolve.js';
+import { secure } from '../../src/engine/secure.js';
+import {
+  byClients,
+  catalogOf,
+  columnRef,
+  condition,
+  datamart,
+  metric,
+  question,
+  refusalOf,
+  table,
+} from '../engine/world.js';
+
+const counted = metric('orders', { measures: [{ name: 'n', aggregate: 'COUNT' }] });
+
+describe("an embed's tableTenancySettings", () => {
+  const mart = datamart({
+    tables: [
+      table('orders', { owner: 'VARCHAR', region: 'VARCHAR' }, 'owner'),
+      table('notes', { region: 'VARCHAR' }),
+      table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+    ],
+  });
+
+  it('add a client column where there is none, and take the place of none', () => {
+    const settings = ['orders', 'main.orders', 'notes'].map((name) => ({ name, clientColumn: 'region' }));
+    const { tables } = withTenancySettings(mart, settings);
+    expect(tables.map(({ clientColumn }) => clientColumn)).toEqual(['owner', 'region', null]);
+  });
+});
+
+describe('a client id that nobody checked', () => {
+  const mart = datamart({
+    tenancy: byClients('NUMBER'),
+    tables: [table('orders', { id: 'BIGINT', owner: 'BIGINT' }, 'owner')],
+  });
+  const asked = { ...question('unused', mart, '1', counted), definition: counted };
+  const planned = plan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
+
+  it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused at the leaf, too', async (clientId) => {
+    const scope = { kind: 'tenant', clientId: clientId as ClientId, database: null } as const;
+    const refusal = await refusalOf(() => secure(planned, scope, { datamart: mart, catalog: catalogOf(mart) }));
+    expect(refusal.code).toBe('CLIENT_ID_ERROR');
+  });
+});
+
+describe("a token's rlsSettings", () => {
+  const restricted: Metric = {
+    metricId: 'm',
+    workspaceId: 'w',
+    name: 'Orders',
+    definition: {
+      ...counted,
+      rlsVariables: [{ name: 'region', column: columnRef('orders.region'), isOptional: true }],
+    },
+    lineage: [],
+    owner: null,
+    ...hostMade,
+  };
+
+  it('that name a variable which the metric does not declare are refused, and not passed over', async () => {
+    const settings = { ...noRestrictions, rlsSettings: [{ metricId: 'm', values: { regoin: 'CA' } }] };
+    const moment = { now: new Date(0), timezone: null };
+    const refusal = await refusalOf(() => enforcedConditions(settings, [], restricted, moment));
+    expect(refusal).toMatchObject({ code: 'RLS_SETTINGS_PARAM_ERROR', reason: 'rls-variable-unknown' });
+  });
+});
+
+describe('an earlier value to compare with', () => {
+  const mart = datamart({ tenancy: null, tables: [table('orders', { day: 'DATE' })] });
+  const range = (from: string, to: string) => condition('orders.day', { kind: 'range', from, to, toIsExclusive: true });
+  const enforced = range('2024-03-01', '2024-05-01');
+  const chosen = range('2024-04-01', '2024-05-01');
+
+  it("moves what the guest chose, and stays within the token's own range", () => {
+    const comparison = { column: columnRef('orders.day'), grain: 'month', periods: 2 } as const;
+    const definition = { ...counted, comparison };
+    const conditions = [enforced, chosen];
+    const asked = { ...question('unused', mart, 'None', definition, { conditions }), movable: [chosen] };
+    const earlier = earlierQuestion({ ...asked, conditions });
+    expect(earlier?.question.conditions).toEqual([enforced, range('2024-02-01', '2024-03-01')]);
+  });
+});

@@ -1,0 +1,22 @@
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL]`: the oracle at its full size, from a random seed unless one is given.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, cases: { type: 'string', default: '100000' }, kinds: { type: 'string' } },
+});
+const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 30));
+console.log(`isolation: ${values.cases} cases on ${values.kinds ?? 'every database that is here'}, seed ${seed}`);
+const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/isolation/isolation.test.ts'], {
+  cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    ISOLATION_SEED: seed,
+    ISOLATION_CASES: values.cases,
+    ...(values.kinds === undefined ? {} : { ISOLATION_KINDS: values.kinds }),
+  },
+});
+process.exitCode = status ?? 1;

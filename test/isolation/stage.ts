@@ -1,0 +1,95 @@
+/** One data set in a database that all tenants share, and each tenant's rows in one of its own. */
+
+import type { Datamart } from '../../src/domain/datamart.js';
+import type { Scalar } from '../../src/domain/filter.js';
+import type { Engine, MetricAnswer } from '../../src/domain/ports.js';
+import { createBuilder, type Kind } from '../engine/places.js';
+import { at, createLoggedEngine, type Place, question } from '../engine/world.js';
+import {
+  createDataset,
+  type Dataset,
+  shardOf,
+  type TableName,
+  type Tenant,
+  tablesOf,
+  tenants,
+  withMoreStrangers,
+} from './dataset.js';
+import type { Source } from './evaluator-joins.js';
+import type { Posed } from './question.js';
+
+export type Answer = MetricAnswer | readonly Scalar[];
+
+export type Stage = {
+  readonly kind: Kind;
+  readonly dataset: Dataset;
+  readonly engine: Engine;
+  readonly places: { readonly shared: Place; readonly grown: Place; readonly shardOf: (tenant: Tenant) => Place };
+  readonly remove: () => Promise<void>;
+};
+
+export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
+  // On PostgreSQL too, the columns themselves take `acme` for `ACME`, as they do on MariaDB where nothing is said.
+  const builder = await createBuilder(kind, { POSTGRES: { VARCHAR: 'VARCHAR COLLATE public.loose' } });
+  const dataset = createDataset(seed);
+  const build = (name: string, of: Dataset): Promise<Place> => builder.build(name, tablesOf(of));
+  const [shared, grown, ...shards] = await Promise.all([
+    build('shared', dataset),
+    build('grown', withMoreStrangers(dataset, seed + 1)),
+    ...tenants.map((tenant, index) => build(`shard${index}`, shardOf(dataset, tenant))),
+  ]);
+  if (shared === undefined || grown === undefined) throw new Error('no databases');
+  const { engine } = createLoggedEngine();
+  return {
+    kind,
+    dataset,
+    engine,
+    places: {
+      shared,
+      grown,
+      shardOf: (tenant) => {
+        const shard = shards[tenants.indexOf(tenant)];
+        if (shard === undefined) throw new Error(`no shard of ${tenant}`);
+        return shard;
+      },
+    },
+    remove: async () => {
+      await engine.close();
+      await builder.remove();
+    },
+  };
+};
+
+/** The tenant's rows in memory. */
+export const sourceOf = (dataset: Dataset, mart: Datamart, timezone: string | null): Source => ({
+  mart,
+  rowsOf: ({ tableName }) => dataset.get(tableName as TableName) ?? [],
+  timezone,
+});
+
+export type Asking = Pick<Posed, 'asked' | 'option' | 'search'> & {
+  readonly ask: 'answer' | 'underlying' | 'options';
+  readonly timezone: string | null;
+};
+
+export const askEngine = (
+  { engine }: Stage,
+  place: Place,
+  mart: Datamart,
+  clientId: string,
+  { ask, asked, option, search, timezone }: Asking,
+): Promise<Answer> => {
+  const { definition, conditions, isWorksheet, sort, limit, offset } = asked;
+  const posed = question(place, mart, clientId, definition, {
+    conditions,
+    joinModel: isWorksheet ? 'single' : 'multi',
+    timezone,
+    sort: ask === 'underlying' ? null : sort,
+    limit,
+    offset,
+  });
+  if (ask === 'answer') return engine.query(posed);
+  return ask === 'underlying'
+    ? engine.underlying(posed)
+    : engine.options({ ...posed, column: at(place, option), search });
+};

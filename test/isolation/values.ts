@@ -1,0 +1,102 @@
+/** One value as the evaluator sees it, and how two of them compare: NULL logic, bytes of text, exact numbers, local time. */
+import type { Predicate, Scalar } from '../../src/domain/filter.js';
+import { compareExact, type Exact, exactOfFloat, parseExact } from './exact.js';
+
+/** Text, dates (`2024-03-05`) and times (`2024-03-05T08:15:30`) are strings; all numbers are exact. */
+export type Value = string | boolean | Exact | null;
+
+/** What a column holds, by the word that the tests' tables define it with. */
+export type ColumnKind = 'text' | 'exact' | 'float' | 'boolean' | 'date' | 'timestamp' | 'instant';
+
+export const kindOf = (datatype: string): ColumnKind => {
+  if (datatype === 'VARCHAR') return 'text';
+  if (datatype === 'DOUBLE') return 'float';
+  if (datatype === 'BOOLEAN') return 'boolean';
+  if (datatype === 'DATE') return 'date';
+  if (datatype === 'TIMESTAMP') return 'timestamp';
+  if (datatype === 'TIMESTAMP WITH TIME ZONE') return 'instant';
+  if (/^(BIGINT|INTEGER|DECIMAL\([0-9]+,[0-9]+\))$/.test(datatype)) return 'exact';
+  throw new RangeError(`the evaluator knows no type ${datatype}`);
+};
+
+/** `2024-03-05`, `2024-03-05 08:15`, … as they compare with each other. */
+const wholeTime = (text: string): string => {
+  const match = /^([0-9-]{10})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?)?$/.exec(text);
+  if (match === null) throw new RangeError(`${JSON.stringify(text)} is no date`);
+  const [, day, minute = '00:00', second = '00', fraction = ''] = match;
+  return `${day}T${minute}:${second}.${fraction.padEnd(6, '0')}`;
+};
+
+const isTemporal = (kind: ColumnKind): boolean => kind === 'date' || kind === 'timestamp' || kind === 'instant';
+
+/** What a condition says, as a column of this kind would hold it. */
+const operand = (value: Scalar, kind: ColumnKind): Value => {
+  if (kind === 'exact') return parseExact(String(value));
+  if (kind === 'float') return exactOfFloat(Number(value));
+  if (isTemporal(kind)) return wholeTime(String(value));
+  return typeof value === 'number' ? String(value) : value;
+};
+
+const comparable = (value: Value, kind: ColumnKind): Value =>
+  typeof value === 'string' && isTemporal(kind) ? wholeTime(value) : value;
+
+/** Below 0, 0 or above it; both of one kind, neither NULL. Text by its bytes. */
+export const compareValues = (a: Value, b: Value): number => {
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  if (isExact(a) && isExact(b)) return compareExact(a, b);
+  throw new TypeError('two values of different kinds are compared');
+};
+
+export const isExact = (value: Value): value is Exact => typeof value === 'object' && value !== null;
+
+/** The same text for equal values, another for any other. */
+export const keyOf = (value: Value): string => (isExact(value) ? `${value.n}/${value.d}` : JSON.stringify(value));
+
+/** Whether the value passes. NULL passes `isNull` alone. */
+export const passes = (predicate: Predicate, value: Value, kind: ColumnKind): boolean => {
+  if (predicate.kind === 'isNull') return value === null;
+  if (value === null) return false;
+  const own = comparable(value, kind);
+  const compared = (other: Scalar): number => compareValues(own, operand(other, kind));
+  switch (predicate.kind) {
+    case 'isNotNull':
+      return true;
+    case 'oneOf':
+      return predicate.values.some((item) => compared(item) === 0);
+    case 'noneOf':
+      return predicate.values.every((item) => compared(item) !== 0);
+    case 'compare':
+      return holds[predicate.operator](compared(predicate.value));
+    case 'range':
+      return (
+        (predicate.from === null || compared(predicate.from) >= 0) &&
+        (predicate.to === null || (predicate.toIsExclusive ? compared(predicate.to) < 0 : compared(predicate.to) <= 0))
+      );
+    case 'like':
+      return isLike([...String(value)], [...predicate.pattern]);
+    case 'inQuery':
+      throw new TypeError('the evaluator reads no SQL');
+  }
+};
+
+const holds = {
+  '=': (sign: number) => sign === 0,
+  '<>': (sign: number) => sign !== 0,
+  '<': (sign: number) => sign < 0,
+  '<=': (sign: number) => sign <= 0,
+  '>': (sign: number) => sign > 0,
+  '>=': (sign: number) => sign >= 0,
+} as const;
+
+/** `%` any characters, `_` one, `\` takes the next as it is. */
+const isLike = (text: readonly string[], pattern: readonly string[]): boolean => {
+  const [first, ...rest] = pattern;
+  if (first === undefined) return text.length === 0;
+  if (first === '%') return text.some((_, index) => isLike(text.slice(index), rest)) || isLike([], rest);
+  const [head, ...tail] = text;
+  if (head === undefined) return false;
+  if (first === '_') return isLike(tail, rest);
+  if (first === '\\') return head === rest[0] && isLike(tail, rest.slice(1));
+  return head === first && isLike(tail, rest);
+};

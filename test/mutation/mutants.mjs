@@ -1,0 +1,27 @@
+// The mistakes, as data: every `*.yaml` of this folder. Each edit must find its text exactly once, or the list is out of date.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const readMutants = () =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .sort()
+    .flatMap((file) => parse(readFileSync(join(folder, file), 'utf8')));
+
+/** The files as the mutant has them, by path; or what is wrong with it. */
+export const applied = ({ name, edits }) => {
+  const texts = new Map();
+  for (const { file, find, put } of edits) {
+    const text = texts.get(file) ?? readFileSync(join(root, file), 'utf8');
+    const parts = text.split(find);
+    if (parts.length !== 2)
+      return { fault: `${name}: ${file} holds the text ${parts.length - 1} times, not once:\n${find}` };
+    texts.set(file, parts.join(put));
+  }
+  return { texts };
+};

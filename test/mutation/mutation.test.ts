@@ -1,0 +1,25 @@
+/** That the list of mistakes is not out of date; `npm run mutation` puts each back and sees that a test notices. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { applied, readMutants, root } from './mutants.mjs';
+
+const mutants = readMutants();
+
+describe('the mistakes that are put back on purpose', () => {
+  it.each(mutants)('$name: every edit finds its place, once', (mutant) => {
+    expect(applied(mutant).fault).toBeUndefined();
+  });
+
+  it('are judged by tests that there are', () => {
+    const missing = mutants.flatMap(({ tests }) => tests).filter((file) => !existsSync(join(root, file)));
+    expect(missing).toEqual([]);
+    expect(mutants.filter(({ tests }) => tests.length === 0)).toEqual([]);
+  });
+
+  it('are many, and each another one', () => {
+    const names = mutants.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThanOrEqual(60);
+  });
+});

@@ -1,0 +1,113 @@
+// `npm run mutation -- [--only TEXT] [--jobs N]`: puts each mistake back, one at a time, in a copy of the project, and runs the tests that are to
+// notice it. Prints a table; exits with 1 unless every mutant is killed.
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { applied, readMutants, root } from './mutants.mjs';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, jobs: { type: 'string', default: '2' } },
+});
+const mutants = readMutants().filter(({ name }) => name.includes(values.only));
+const faults = mutants.flatMap((mutant) => applied(mutant).fault ?? []);
+if (faults.length > 0 || mutants.length === 0) {
+  console.error(faults.length > 0 ? faults.join('\n\n') : 'no such mutant');
+  process.exit(2);
+}
+
+const parts = [
+  'src',
+  'test',
+  'config',
+  'bin',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'build.mjs',
+  'README.md',
+];
+
+/** A copy of the project, with the packages of this one. */
+const createCopy = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-mutation-'));
+  for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+};
+
+/** Runs the files there; `failed`: the first test that failed, null where all passed; `broken`: no test ran. */
+const runTests = async (folder, files, kinds) => {
+  const report = join(folder, 'report.json');
+  await rm(report, { force: true });
+  const started = performance.now();
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', ...files, '--bail', '1', '--reporter', 'json', '--outputFile', report];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio: 'ignore',
+    env: { ...process.env, ...(kinds === null ? {} : { ISOLATION_KINDS: kinds, ISOLATION_SHRINK: '0' }) },
+  });
+  const status = await new Promise((resolve) => child.on('exit', resolve));
+  const seconds = (performance.now() - started) / 1000;
+  const text = await readFile(report, 'utf8').catch(() => null);
+  const results = text === null ? [] : JSON.parse(text).testResults;
+  const tests = results.flatMap((file) => file.assertionResults.map((test) => ({ ...test, file: file.name })));
+  const failed = tests.find((test) => test.status === 'failed');
+  const isBroken = status !== 0 && failed === undefined;
+  return {
+    seconds,
+    failed: failed === undefined ? null : `${failed.file.split('/test/').at(-1)}: ${failed.title}`,
+    broken: isBroken ? (results.find(({ message }) => message !== '')?.message ?? 'no report') : null,
+    ran: tests.length,
+  };
+};
+
+const judge = async (folder, mutant) => {
+  const { texts } = applied(mutant);
+  for (const [file, text] of texts) await writeFile(join(folder, file), text);
+  const { tests, kinds = 'DUCKDB' } = mutant;
+  const result = await runTests(folder, tests, kinds);
+  for (const file of texts.keys()) await cp(join(root, file), join(folder, file));
+  return { mutant, ...result };
+};
+
+const outcome = ({ failed, broken }) => (broken !== null ? 'BROKEN' : failed === null ? 'SURVIVED' : 'killed');
+
+const jobs = Math.min(Number(values.jobs), 2);
+const folders = await Promise.all(Array.from({ length: jobs }, createCopy));
+try {
+  const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
+  console.error(`${mutants.length} mutants; first, ${files.length} files of tests without any`);
+  const whole = await runTests(folders[0], files, null);
+  if (whole.failed !== null || whole.broken !== null) {
+    console.error(`the tests fail without a mutant: ${whole.failed ?? whole.broken}`);
+    process.exitCode = 1;
+  } else {
+    const open = [...mutants];
+    const judged = [];
+    const work = async (folder) => {
+      for (let next = open.shift(); next !== undefined; next = open.shift()) {
+        const result = await judge(folder, next);
+        judged.push(result);
+        console.error(
+          `${judged.length}/${mutants.length} ${outcome(result)}: ${next.name}${result.broken === null ? '' : `\n${result.broken}`}`,
+        );
+      }
+    };
+    await Promise.all(folders.map(work));
+    judged.sort((a, b) => a.mutant.leak - b.mutant.leak || (a.mutant.name < b.mutant.name ? -1 : 1));
+    const lines = judged.map(
+      (result) =>
+        `| ${result.mutant.leak} | ${result.mutant.name} | ${outcome(result)} | ${result.failed ?? ''} | ${result.seconds.toFixed(1)} |`,
+    );
+    console.log(['| leak | mutant | | by | seconds |', '|---|---|---|---|---|', ...lines].join('\n'));
+    const killed = judged.filter((result) => outcome(result) === 'killed').length;
+    console.log(`\nmutation score: ${killed} of ${judged.length} (${((killed / judged.length) * 100).toFixed(1)} %)`);
+    process.exitCode = killed === judged.length ? 0 : 1;
+  }
+} finally {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+}
