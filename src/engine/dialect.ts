@@ -1,8 +1,8 @@
 import type { CompiledQuery, RawBuilder } from 'kysely';
-import type { ColumnRef, JoinKind, TableRef } from '../domain/datamart.js';
+import type { ColumnRef, TableRef } from '../domain/datamart.js';
 import type { Aggregate, Period, TimeGrain } from '../domain/metric.js';
 import type { Column } from './plan.js';
-import { refuseQuery, refuseUnknown } from './refuse.js';
+import { refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 import type { Bound } from './values.js';
 
@@ -80,15 +80,6 @@ export type Capabilities = {
   readonly isRightJoinSlow: boolean;
   /** A subquery may refer to what is around it; without that, a semi-join is written by IN. */
   readonly hasCorrelatedSubqueries: boolean;
-};
-
-export const assertJoinable = ({ hasFullJoin, databaseName }: Capabilities, kind: JoinKind): void => {
-  if (kind === 'FULL JOIN' && !hasFullJoin) {
-    refuseQuery(
-      `${databaseName} has no FULL JOIN; set the relationship's join to LEFT JOIN, RIGHT JOIN or INNER JOIN in the datamart.`,
-      'full-join-unsupported',
-    );
-  }
 };
 
 /** The database's own name of a cast. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { assertJoinable, type Dialect, type Side, type Sql } from './dialect.js';
+import { assertHas } from './capabilities.js';
+import type { Dialect, Side, Sql } from './dialect.js';
 import { fieldSql, leafName, rawSql } from './expressions.js';
 import type { Field, Join, Output, SecuredPlan, SemiJoin, Test, Where } from './plan.js';
 import { predicateSql } from './predicates.js';
@@ -13,7 +14,7 @@ export const fromSql = (dialect: Dialect, plan: SecuredPlan): Sql => {
 };
 
 const joinSql = (dialect: Dialect, { kind, near, far }: Join): Sql => {
-  assertJoinable(dialect.capabilities, kind);
+  if (kind === 'FULL JOIN') assertHas(dialect, 'hasFullJoin');
   return sql`${joinKeyword(kind)} ${sql.id(leafName(far.leaf))} ON ${matchSql(dialect, near, far)}`;
 };
 

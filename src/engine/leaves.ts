@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { leafName, markOf } from './expressions.js';
 import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
-import { refuseQuery } from './refuse.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
@@ -49,13 +49,12 @@ const computedSql = (dialect: Dialect, name: string, rows: Sql, computed: readon
   ];
 };
 
-const barrierSql = ({ barrier, capabilities }: Dialect, name: string, rows: Sql): Sql =>
-  barrier === null
-    ? refuseQuery(
-        `${capabilities.databaseName} cannot keep the host's own SQL and expressions away from other clients' rows; use plain columns and measures there.`,
-        'barrier-missing',
-      )
-    : barrier(sql.id(name), rows);
+const barrierSql = (dialect: Dialect, name: string, rows: Sql): Sql => {
+  assertHas(dialect, 'barrier');
+  const { barrier } = dialect;
+  if (barrier === null) throw new TypeError('a database without barriers passed for one that has them');
+  return barrier(sql.id(name), rows);
+};
 
 const markSql = (leaf: SecuredLeaf): readonly Sql[] => {
   if (leaf.isNumbered) return [sql`row_number() OVER () AS ${sql.id(markOf(leaf))}`];

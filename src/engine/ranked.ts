@@ -1,9 +1,9 @@
 /** Percentiles for a database without that aggregate: each group's values are ranked, and the two around the place are taken. */
 import { sql } from 'kysely';
+import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { argumentType } from './expressions.js';
 import type { Expression } from './plan.js';
-import { refuseQuery } from './refuse.js';
 import { isNumeric } from './sql-type.js';
 
 type Ranked = Extract<Expression, { kind: 'aggregate' }>;
@@ -32,10 +32,7 @@ export const rankedAggregateSql = (
   index: number,
 ): Sql => {
   if (!isNumeric(argumentType(expression))) {
-    refuseQuery(
-      `Measure ${name}: ${dialect.capabilities.databaseName} has no ${expression.aggregate} of dates; take MIN or MAX.`,
-      'median-unsupported',
-    );
+    assertHas(dialect, 'datePercentile', { where: `Measure ${name}`, what: `${expression.aggregate} of dates` });
   }
   const place = sql`(${doubleLiteral(expression.fraction ?? 0.5)} * (${countName(index)} - 1))`;
   const at = (rank: Sql): Sql => sql`max(CASE WHEN ${rankName(index)} = ${rank} + 1 THEN ${dialect.double(value)} END)`;

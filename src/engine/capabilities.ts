@@ -1,0 +1,67 @@
+/** What databases may lack: the one table that refusals come from, and that the README shows. */
+import type { Capabilities, Dialect } from './dialect.js';
+import { refuseQuery } from './refuse.js';
+
+export type Capability = {
+  readonly what: string;
+  readonly has: (dialect: Dialect) => boolean;
+  /** Where it is missing: what is done in its place, or the mend of the refusal. */
+  readonly instead: { readonly way: string } | { readonly reason: string; readonly mend: string };
+};
+
+type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile' | 'datePercentile';
+
+export const capabilities = {
+  hasFullJoin: {
+    what: 'FULL JOIN',
+    has: (dialect) => dialect.capabilities.hasFullJoin,
+    instead: {
+      reason: 'full-join-unsupported',
+      mend: "set the relationship's join to LEFT JOIN, RIGHT JOIN or INNER JOIN in the datamart",
+    },
+  },
+  percentile: {
+    what: 'MEDIAN and PERCENTILE of numbers as aggregates',
+    has: ({ percentile }) => percentile !== null,
+    instead: { way: 'the rows are ranked' },
+  },
+  datePercentile: {
+    what: 'MEDIAN and PERCENTILE of dates',
+    has: ({ percentile }) => percentile !== null,
+    instead: { reason: 'median-unsupported', mend: 'take MIN or MAX' },
+  },
+  barrier: {
+    what: "way to keep the host's own SQL and expressions away from other clients' rows",
+    has: ({ barrier }) => barrier !== null,
+    instead: { reason: 'barrier-missing', mend: 'use plain columns and measures there' },
+  },
+  hasCorrelatedSubqueries: {
+    what: 'subqueries that refer to what is around them',
+    has: (dialect) => dialect.capabilities.hasCorrelatedSubqueries,
+    instead: { way: 'semi-joins are written by IN' },
+  },
+  isRightJoinSlow: {
+    what: 'RIGHT JOIN over a client’s rows without reading them anew for each row',
+    has: (dialect) => !dialect.capabilities.isRightJoinSlow,
+    instead: { way: 'the client’s rows are kept aside first' },
+  },
+} satisfies Readonly<Record<Name, Capability>>;
+
+type Refused = {
+  [Key in keyof typeof capabilities]: (typeof capabilities)[Key]['instead'] extends { readonly mend: string }
+    ? Key
+    : never;
+}[keyof typeof capabilities];
+
+/** `what`: in the words of the question, where it says it in others; `where`: which part of the question needs it. */
+export const assertHas = (
+  dialect: Dialect,
+  name: Refused,
+  { what, where }: { readonly what?: string; readonly where?: string } = {},
+): void => {
+  const capability = capabilities[name];
+  if (capability.has(dialect)) return;
+  const { mend, reason } = capability.instead;
+  const begin = where === undefined ? '' : `${where}: `;
+  refuseQuery(`${begin}${dialect.capabilities.databaseName} has no ${what ?? capability.what}; ${mend}.`, reason);
+};

@@ -1,0 +1,52 @@
+/** What the README says of each database is what refusals are made of. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { assertHas, type Capability, capabilities } from '../../src/engine/capabilities.js';
+import { clickHouseDialect } from '../../src/engine/clickhouse/dialect.js';
+import type { Dialect } from '../../src/engine/dialect.js';
+import { duckDbDialect } from '../../src/engine/duckdb/dialect.js';
+import { createMysqlDialect } from '../../src/engine/mysql/dialect.js';
+import { postgresDialect } from '../../src/engine/postgres/dialect.js';
+import { refusalOf } from './world.js';
+
+const dialects: readonly Dialect[] = [
+  duckDbDialect,
+  postgresDialect,
+  createMysqlDialect({ isMariaDb: false }),
+  createMysqlDialect({ isMariaDb: true }),
+  clickHouseDialect,
+];
+const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const writeInstead = ({ instead }: Capability): string => ('way' in instead ? instead.way : `refused: ${instead.mend}`);
+
+test('the README’s table is the one that the engine has', () => {
+  const names = dialects.map((dialect) => dialect.capabilities.databaseName);
+  const table = [
+    line(['a database has', ...names, 'where it has not']),
+    `|${'---|'.repeat(names.length + 2)}`,
+    ...Object.values<Capability>(capabilities).map((capability) =>
+      line([
+        capability.what,
+        ...dialects.map((dialect) => (capability.has(dialect) ? 'yes' : 'no')),
+        writeInstead(capability),
+      ]),
+    ),
+  ].join('\n');
+  expect(readme).toContain(table);
+});
+
+test('what is missing is refused by name, with the mend', async () => {
+  const mysql = createMysqlDialect({ isMariaDb: true });
+  expect(await refusalOf(() => assertHas(mysql, 'hasFullJoin'))).toEqual({
+    code: 'METRIC_QUERY_ERROR',
+    reason: 'full-join-unsupported',
+    message:
+      "MariaDB has no FULL JOIN; set the relationship's join to LEFT JOIN, RIGHT JOIN or INNER JOIN in the datamart.",
+  });
+  const without: Dialect = { ...mysql, barrier: null };
+  expect(await refusalOf(() => assertHas(without, 'barrier'))).toMatchObject({ reason: 'barrier-missing' });
+  expect(() => assertHas(duckDbDialect, 'hasFullJoin')).not.toThrow();
+});
