@@ -23,7 +23,12 @@ export type Predicate =
 export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
 
 /** A restriction of a metric's rows, applied to the joined rows before anything is aggregated. */
-export type Condition = { readonly column: ColumnRef; readonly predicate: Predicate };
+export type Condition = {
+  readonly column: ColumnRef;
+  readonly predicate: Predicate;
+  /** Whoever asks does not know of it: what is wrong with it is not said in words that name it. */
+  readonly isHidden?: boolean | undefined;
+};
 
 export type FilterDataType = 'string' | 'number' | 'date' | 'boolean';
 

@@ -10,7 +10,7 @@ import { type Catalog, columnName, columnsOf, typeOf } from './catalog.js';
 import { type Custom, noCustom } from './custom/custom.js';
 import type { Queries } from './custom/queries.js';
 import type { Column, Having, PageOfRows } from './plan.js';
-import { refuseQuery } from './refuse.js';
+import { refuseQuery, withoutNames } from './refuse.js';
 import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
 import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
 import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
@@ -35,7 +35,11 @@ export type Resolved = {
   readonly page: PageOfRows;
 };
 
-export type ResolvedCondition = { readonly column: Column; readonly predicate: BoundPredicate };
+export type ResolvedCondition = {
+  readonly column: Column;
+  readonly predicate: BoundPredicate;
+  readonly isHidden?: boolean | undefined;
+};
 export type ResolvedTree =
   | ResolvedCondition
   | { readonly kind: 'all' | 'any'; readonly items: readonly ResolvedTree[] };
@@ -139,9 +143,13 @@ export const resolveCondition = (
   columnOf: Resolved['columnOf'],
   queries: Queries,
 ): ResolvedCondition => {
-  const column = columnOf(condition.column);
-  const query = queries.get(condition.predicate);
-  return { column, predicate: query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column) };
+  const { isHidden } = condition;
+  return withoutNames(isHidden, () => {
+    const column = columnOf(condition.column);
+    const query = queries.get(condition.predicate);
+    const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
+    return { column, predicate, isHidden };
+  });
 };
 
 export const assertCount = (count: number | null, what: string): number | null =>

@@ -3,7 +3,7 @@ import { sameTable } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
 import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
 import type { Column, Field, Join, Leaf, SemiJoin, Test, Where } from './plan.js';
-import { refuseQuery } from './refuse.js';
+import { refuseQuery, withoutNames } from './refuse.js';
 import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
 
 /** The rows that a metric is about: its joined tables under all conditions, before anything is aggregated. */
@@ -119,7 +119,8 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
 const createSemiJoins = (resolved: Resolved, joined: readonly TableRef[], taken: number) => {
   const leaves: Leaf[] = [];
   const plan = ({ table, conditions }: TableConditions): SemiJoin => {
-    const path = findPath(resolved.datamart.relationships, resolved.from, table);
+    const isHidden = conditions.some((condition) => condition.isHidden === true);
+    const path = withoutNames(isHidden, () => findPath(resolved.datamart.relationships, resolved.from, table));
     const steps = path.filter(({ far }) => !joined.some((candidate) => sameTable(candidate, far)));
     const first = taken + leaves.length;
     leaves.push(...steps.map(({ far }) => asLeaf(far)));

@@ -51,7 +51,7 @@ const check: SqlRewriter['check'] = async (dialect, text, as) => {
   if (parser === null) return nothingKnown;
   try {
     if (as === 'select') {
-      const { variables, tables } = await parser.select(withoutPlaceholder(text));
+      const { variables, tables } = await parser.select(text);
       return { ...nothingKnown, variables, names: tables };
     }
     const { template, isAggregate } = await parser.expression(text);

@@ -138,6 +138,22 @@ export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission
   }
 };
 
+/** Names and values of what the token enforces are the host's business; it was told them when it minted. */
+const unnamed = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(
+      error.code,
+      'What this token restricts does not fit the metric as it is now; the host application has to mint another.',
+      { reason: error.reason, cause: error },
+    );
+  }
+};
+
+const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: true });
+
 /** What a guest may not influence: whose rows, and every restriction of token and author. */
 export const enforcedQuestion = async (
   store: Store,
@@ -147,8 +163,10 @@ export const enforcedQuestion = async (
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
-  conditions: enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }),
-  variables: enforcedVariables(grant, metric),
+  conditions: unnamed(() =>
+    enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }).map(hidden),
+  ),
+  variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,
   sort: null,
   limit: null,

@@ -462,7 +462,7 @@ describe('what every read refuses', () => {
     ['listGuestFilterOptions RLS_SETTINGS_PARAM_ERROR', optionsRead],
   ])('%s where a declared variable has no value in the token', async (pair, read) => {
     const message = await refused(pair, house, read('acme-board', guarded), { bearer: await grant() });
-    expect(message).toContain('"region"');
+    expect(message).not.toContain('region');
   });
 
   test.each<[Pair, Read]>([

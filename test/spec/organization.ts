@@ -174,7 +174,7 @@ const toMetric = (metricId: string, workspaceId: string, given: MetricDefinition
     ? { ...given, workspaceId }
     : { metricId, workspaceId, name: `Metric ${metricId}`, definition: given, lineage: [], owner: null, ...hostMade };
 
-const insertBoard = async (store: Store, { id, workspaceId, filters = [], metrics, gallery = [] }: Board) => {
+export const insertBoard = async (store: Store, { id, workspaceId, filters = [], metrics, gallery = [] }: Board) => {
   const ids = Object.keys(metrics);
   const cards = ids.filter((metricId) => !gallery.includes(metricId));
   const dashboard: Dashboard = {

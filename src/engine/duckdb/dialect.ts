@@ -21,6 +21,7 @@ const compiler = new Kysely<Record<string, never>>({
 
 const cast = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(cast)})`;
 const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
+const cast128 = (value: Sql): Sql => sql`CAST(${value} AS HUGEINT)`;
 const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
 
 /** A plain timestamp is UTC by the datamart's word. */
@@ -77,7 +78,8 @@ export const duckDbDialect: Dialect = {
   contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
   grain,
   period,
-  aggregate: plainAggregate,
+  // The sum of 128 bits without a sign would be rounded to a float: as numbers with one, it is exact or an error.
+  aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
   // A percentile of decimals would be rounded to their scale.
   percentile: (value, type, fraction) =>
     sql`quantile_cont(${isNumeric(type) ? double(value) : value}, ${sql.lit(fraction)})`,

@@ -1,0 +1,162 @@
+/** A download over HTTP: written as fast as it is read, ended with its reader, and never whole where it broke off. */
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Handlers } from '../../src/contract/operations.js';
+import type { Cell } from '../../src/domain/ports.js';
+import { Refusal } from '../../src/domain/refusal.js';
+import { inProcessTransport } from '../../src/http/in-process.js';
+import { createSample, guestToken } from './sample.js';
+
+type Batch = readonly (readonly Cell[])[];
+const patience = { timeout: 10_000, interval: 20 };
+
+/** What the handler is to answer, and what became of it. */
+let batches: () => AsyncGenerator<Batch>;
+let made: number;
+let ended: boolean;
+let signal: AbortSignal | undefined;
+
+const counted = async function* (): AsyncGenerator<Batch> {
+  try {
+    for await (const batch of batches()) {
+      made += 1;
+      yield batch;
+    }
+  } finally {
+    ended = true;
+  }
+};
+
+const downloadGuestCsv: Handlers['downloadGuestCsv'] = async (_, { metricId }, given) => {
+  signal = given;
+  if (metricId === 'refused') throw new Refusal('METRIC_QUERY_ERROR', 'It is too much.');
+  return { columns: [{ name: 'Text', dataType: 'string' }], batches: counted() };
+};
+const queryGuestMetric: Handlers['queryGuestMetric'] = async (_, __, given) => {
+  signal = given;
+  return new Promise(() => undefined);
+};
+
+const { app, dispatch, lines } = await createSample({ handlers: { downloadGuestCsv, queryGuestMetric } });
+const server = app.listen(0, '127.0.0.1');
+beforeAll(async () => {
+  if (!server.listening) await once(server, 'listening');
+});
+afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+beforeEach(() => {
+  [made, ended, signal] = [0, false, undefined];
+  lines.length = 0;
+});
+
+const send = (path: string) => {
+  const { port } = server.address() as AddressInfo;
+  const headers = { Authorization: `Bearer ${guestToken}`, 'Content-Type': 'application/json' };
+  const sent = httpRequest({ port, path: `/api/v2/guest/metrics/${path}`, method: 'POST', headers });
+  sent.on('error', () => undefined);
+  sent.end('{}');
+  return sent;
+};
+const open = async (path: string): Promise<IncomingMessage> => {
+  const [answer] = await once(send(path), 'response');
+  return answer;
+};
+const textOf = async (answer: IncomingMessage): Promise<string> => {
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  return text;
+};
+
+/** A quarter of a megabyte. */
+const large: Batch = Array.from({ length: 256 }, () => ['x'.repeat(1022)]);
+
+test('every batch arrives, as CSV', async () => {
+  batches = async function* () {
+    yield [['a'], ['=b']];
+    yield [['c']];
+  };
+  const answer = await open('any/csv');
+  expect([answer.statusCode, answer.headers['content-type'], answer.headers['content-length']]).toEqual([
+    200,
+    'text/csv; charset=utf-8',
+    undefined,
+  ]);
+  expect(answer.headers['content-disposition']).toContain('attachment');
+  expect(await textOf(answer)).toBe("Text\r\na\r\n'=b\r\nc\r\n");
+  expect(ended).toBe(true);
+});
+
+test('what is refused before the first row is an answer like any other', async () => {
+  const answer = await open('refused/csv');
+  expect([answer.statusCode, answer.headers['content-type']]).toEqual([400, 'application/json; charset=utf-8']);
+  expect(JSON.parse(await textOf(answer)).error.code).toBe('METRIC_QUERY_ERROR');
+});
+
+test('a reader that pauses is waited for; one that leaves ends the stream', async () => {
+  batches = async function* () {
+    for (;;) yield large;
+  };
+  const answer = await open('any/csv');
+  answer.pause();
+  await vi.waitFor(() => expect(made).toBeGreaterThan(0), patience);
+  // Sockets hold some; then nothing is made any more until it is read.
+  let before = -1;
+  await vi.waitFor(
+    () => {
+      const same = before === made;
+      before = made;
+      expect(same).toBe(true);
+    },
+    { ...patience, interval: 200 },
+  );
+  const waiting = made;
+  expect(waiting).toBeLessThan(400);
+  answer.resume();
+  await vi.waitFor(() => expect(made).toBeGreaterThan(waiting), patience);
+  answer.destroy();
+  await vi.waitFor(() => expect([ended, signal?.aborted]).toEqual([true, true]), patience);
+  expect(lines.join()).not.toContain('broke off');
+});
+
+test('what fails on its way breaks the connection off, and its cause is in the log alone', async () => {
+  batches = async function* () {
+    yield large;
+    throw new Error('the database says zq-secret');
+  };
+  const answer = await open('any/csv');
+  expect(answer.statusCode).toBe(200);
+  await expect(textOf(answer)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(answer.complete).toBe(false);
+  await vi.waitFor(() => expect(lines.join()).toContain('an answer broke off'), patience);
+  expect(lines.join()).toContain('zq-secret');
+});
+
+test('whoever hangs up before the answer aborts what runs for it', async () => {
+  const sent = send('any/query');
+  await vi.waitFor(() => expect(signal?.aborted).toBe(false), patience);
+  sent.destroy();
+  await vi.waitFor(() => expect(signal?.aborted).toBe(true), patience);
+});
+
+test('in-process it is one text, and aborts with its caller', async () => {
+  batches = async function* () {
+    yield [['a']];
+    yield [['b']];
+  };
+  const call = inProcessTransport(dispatch);
+  const path = '/api/v2/guest/metrics/any/csv';
+  const wire = { method: 'POST', path, query: {}, body: {}, bearer: guestToken } as const;
+  expect(await call(wire)).toEqual({ status: 200, body: 'Text\r\na\r\nb\r\n' });
+  batches = async function* () {
+    yield [['a']];
+    throw new Error('broke off');
+  };
+  await expect(call(wire)).rejects.toThrow('broke off');
+  const gone = new AbortController();
+  const asked = call({ ...wire, path: '/api/v2/guest/metrics/any/query' }, gone.signal);
+  await vi.waitFor(() => expect(signal?.aborted).toBe(false), patience);
+  gone.abort(new Error('gone'));
+  await expect(asked).rejects.toThrow('gone');
+  expect(signal?.aborted).toBe(true);
+});
