@@ -5,7 +5,7 @@
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { clientPlaceOf } from './client-place.js';
-import type { Database, Running } from './database.js';
+import { type Database, type Running, refuseGone } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
 import { type AnyAsk, prepare, type RunSecured } from './prepare.js';
 import { refuseQuery } from './refuse.js';
@@ -60,8 +60,8 @@ const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | u
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const answered = await use(asked, (database) => answer({ database, rows }, bounded, running));
-    return markCut(answered, asked);
+    const asking = use(asked, (database) => answer({ database, rows }, bounded, running));
+    return markCut(await unlessGone(signal, asking), asked);
   };
   return {
     query: async (question) => ask(answerOf(question), answerRows),
@@ -75,6 +75,16 @@ const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | u
       return streamed(signal, (sink) => use(asked, (database) => stream({ database, rows }, asked, running, sink)));
     },
   };
+};
+
+/** Who waits in a line, or for another's answer, is given the signal's own reason. */
+const unlessGone = async <R>(signal: AbortSignal | undefined, asking: Promise<R>): Promise<R> => {
+  try {
+    return await asking;
+  } catch (cause) {
+    if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+    throw cause;
+  }
 };
 
 /** Whether there are more rows than these, which nobody asked to be left out. */

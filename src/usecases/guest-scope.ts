@@ -163,8 +163,8 @@ export const enforcedQuestion = async (
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
   definition: metric.definition,
-  conditions: unnamed(() =>
-    enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }).map(hidden),
+  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(
+    hidden,
   ),
   variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,

@@ -34,7 +34,11 @@ const row = [
   '0.1',
 ] as const;
 
-const types = { POSTGRES: { UBIGINT: 'NUMERIC(20,0)' }, MYSQL: { UBIGINT: 'BIGINT UNSIGNED' } };
+const types = {
+  POSTGRES: { UBIGINT: 'NUMERIC(20,0)' },
+  MYSQL: { UBIGINT: 'BIGINT UNSIGNED' },
+  CLICKHOUSE: { UBIGINT: 'UInt64' },
+};
 const mart = datamart({
   tenancy: null,
   tables: [table('numbers', columns), table('widest', { n: 'HUGEINT' })],

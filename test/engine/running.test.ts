@@ -37,7 +37,7 @@ const viewsOf = (kind: Kind): readonly string[] => [
   `CREATE VIEW slow AS ${slow[kind]}`,
   `CREATE TABLE many AS SELECT CASE WHEN n % 2 = 0 THEN 'a' ELSE 'b' END AS client, n AS id FROM ${series[kind](many)}`,
   // The first rows are small, then one is ten times what the tests allow.
-  `CREATE VIEW wide AS SELECT n AS id, repeat('x', CASE n WHEN 4 THEN 10000000 ELSE 1000 END) AS text FROM ${series[kind](6)}`,
+  `CREATE VIEW wide AS SELECT n AS id, repeat(repeat('x', 1000), CASE n WHEN 4 THEN 10000 ELSE 1 END) AS text FROM ${series[kind](6)}`,
 ];
 
 const mart = datamart({
@@ -201,7 +201,7 @@ describe.each(await findKinds())('on %s', (kind) => {
 
     it('whose caller is gone breaks off, and lets its connection go', async () => {
       const gone = new AbortController();
-      const streams = await Promise.all(Array.from({ length: 3 }, () => engine.until(gone.signal).stream(asked(ids))));
+      const streams = await Promise.all(Array.from({ length: 2 }, () => engine.until(gone.signal).stream(asked(ids))));
       gone.abort();
       for (const stream of streams)
         expect(await refusalOf(() => rowsOf(stream))).toMatchObject({

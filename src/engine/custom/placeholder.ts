@@ -1,6 +1,6 @@
 /**
- * `{{DATABASE_NAME}}`, which PostgreSQL's and DuckDB's own grammars do not know, stands for a client's own database. For them it is a name like any other; which
- * database it means is decided where tables are looked up, so that nothing of a client's gets into a text.
+ * `{{DATABASE_NAME}}`, which no grammar knows, stands for a client's own database. For the parsers it is a name like any other; which database it means is
+ * decided where tables are looked up, so that nothing of a client's gets into a text.
  */
 import type { Path } from '../sql-parser.js';
 

@@ -5,7 +5,7 @@ import type { Condition, Predicate } from '../../domain/filter.js';
 import { columnName } from '../catalog.js';
 import type { Dialect, Sql } from '../dialect.js';
 import type { Leaf } from '../plan.js';
-import { refuseQuery } from '../refuse.js';
+import { refuseQuery, withoutNames } from '../refuse.js';
 import type { SqlKind, SqlType } from '../sql-type.js';
 import type { BoundPredicate } from '../values.js';
 import type { Reader } from './reader.js';
@@ -21,11 +21,16 @@ export type Queries = ReadonlyMap<Predicate, Query>;
 /** Every one among the conditions, each with leaves of its own. */
 export const readQueries = async (reader: Reader, conditions: readonly Condition[]): Promise<Queries> => {
   const queries = new Map<Predicate, Query>();
-  for (const { predicate } of conditions) {
+  for (const { predicate, isHidden } of conditions) {
     if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
-    queries.set(predicate, await readQuery(reader, predicate, queries.size));
+    const reading = readQuery(reader, predicate, queries.size);
+    queries.set(predicate, await reading.catch((cause: unknown) => withoutNames(isHidden, () => rethrow(cause))));
   }
   return queries;
+};
+
+const rethrow = (cause: unknown): never => {
+  throw cause;
 };
 
 const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Query> => {

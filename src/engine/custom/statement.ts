@@ -10,6 +10,7 @@ import type { Leaf } from '../plan.js';
 import { refuseQuery } from '../refuse.js';
 import { secure } from '../secure.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
+import { withoutPlaceholder, writtenPath } from './placeholder.js';
 import { createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
 export type Statement = {
@@ -27,8 +28,8 @@ const parses = createMemory<ParsedSelect>();
 /** Throws METRIC_QUERY_ERROR for whatever is not one SELECT over the datamart's tables with declared variables. */
 export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
   const parser = loadParser(reader);
-  const parsed = await parses(parser, text, () => parser.select(text));
-  const tables = parsed.tables.map((path) => resolveTable(reader, parser, path));
+  const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
+  const tables = parsed.tables.map((path) => resolveTable(reader, parser, writtenPath(path)));
   for (const table of tables) assertThere(reader, table);
   for (const { table, name } of parsed.columns ?? []) assertColumn(reader, parser, tables[table], name);
   const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);

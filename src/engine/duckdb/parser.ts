@@ -1,6 +1,5 @@
 /** DuckDB's own grammar, by its serializer in a database that can reach nothing; what is printed must parse to the same tree again. */
 import { createMarkers, type Markers } from '../custom/markers.js';
-import { withoutPlaceholder, writtenPath } from '../custom/placeholder.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../custom/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../sql-parser.js';
 import { sameTree, type TreeNode } from '../sql-tree.js';
@@ -77,13 +76,13 @@ const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (
 const select: SqlParser['select'] = async (text) => {
   // The parser would end the text there.
   if (text.includes('\0')) return refuseSyntax('SQL without NUL');
-  const { tree, query, node } = await parseOne(withoutPlaceholder(text), oneSelect);
+  const { tree, query, node } = await parseOne(text, oneSelect);
   checkNodes(node);
   if (Array.isArray(query.named_param_map) && query.named_param_map.length > 0) return refuseSql('a parameter');
   const markers = markersFor<SelectHole>(tree);
   const { tables, variables, block } = rewriteStatement(query, markers);
   if (block !== null) await addConditions(node, markers.mark({ kind: 'conditions' }));
-  return { template: withoutAnd(await print(tree, markers)), tables: tables.paths.map(writtenPath), variables, block };
+  return { template: withoutAnd(await print(tree, markers)), tables: tables.paths, variables, block };
 };
 
 /** Nothing but one thing that is selected. */

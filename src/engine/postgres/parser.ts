@@ -1,6 +1,5 @@
 /** PostgreSQL's own grammar, as a WebAssembly module: it parses, and another part prints; what is printed must parse to the same tree again. */
 import { createMarkers, type Markers } from '../custom/markers.js';
-import { withoutPlaceholder, writtenPath } from '../custom/placeholder.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../custom/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../sql-parser.js';
 import { sameTree, type TreeNode } from '../sql-tree.js';
@@ -61,13 +60,13 @@ const addConditions = (select: TreeNode, mark: string): void => {
 
 const select: SqlParser['select'] = async (text) => {
   if (text.includes('\0')) return refuseSyntax('SQL without NUL');
-  const { tree, select } = await parseOne(withoutPlaceholder(text), oneSelect);
+  const { tree, select } = await parseOne(text, oneSelect);
   checkNodes({ SelectStmt: select });
   const markers = markersFor<SelectHole>(tree);
   const { tables, columns, variables, block } = rewriteStatement(select, markers);
   if (block !== null) addConditions(select, markers.mark({ kind: 'conditions' }));
   const template = await print(tree, markers);
-  return { template: withoutAnd(template), tables: tables.paths.map(writtenPath), variables, columns, block };
+  return { template: withoutAnd(template), tables: tables.paths, variables, columns, block };
 };
 
 /** The hole brings its own AND. */
