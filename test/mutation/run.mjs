@@ -39,12 +39,12 @@ const createCopy = async () => {
 };
 
 /** Runs the files there; `failed`: the first test that failed, null where all passed; `broken`: no test ran. */
-const runTests = async (folder, files, kinds) => {
+const runTests = async (folder, files, kinds, bail = '1') => {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
   const started = performance.now();
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', ...files, '--bail', '1', '--reporter', 'json', '--outputFile', report];
+  const args = [vitest, 'run', ...files, '--bail', bail, '--reporter', 'json', '--outputFile', report];
   const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: 'ignore',
@@ -57,7 +57,11 @@ const runTests = async (folder, files, kinds) => {
   const tests = results.flatMap((file) => file.assertionResults.map((test) => ({ ...test, file: file.name })));
   const failed = tests.find((test) => test.status === 'failed');
   const isBroken = status !== 0 && failed === undefined;
+  const spoilt = results
+    .filter(({ status: of }) => of === 'failed')
+    .map(({ name }) => `test/${name.split('/test/').at(-1)}`);
   return {
+    spoilt,
     seconds,
     failed: failed === undefined ? null : `${failed.file.split('/test/').at(-1)}: ${failed.title}`,
     broken: isBroken ? (results.find(({ message }) => message !== '')?.message ?? 'no report') : null,
@@ -85,33 +89,36 @@ const folders = await Promise.all(Array.from({ length: jobs }, createCopy));
 try {
   const files = [...new Set(mutants.flatMap(({ tests }) => tests))];
   console.error(`${mutants.length} mutants; first, ${files.length} files of tests without any`);
-  const whole = await runTests(folders[0], files, null);
-  if (whole.failed !== null || whole.broken !== null) {
-    console.error(`the tests fail without a mutant: ${whole.failed ?? whole.broken}`);
-    process.exitCode = 1;
-  } else {
-    const open = [...mutants];
-    const judged = [];
-    const work = async (folder) => {
-      for (let next = open.shift(); next !== undefined; next = open.shift()) {
-        const result = await judge(folder, next);
-        judged.push(result);
-        console.error(
-          `${judged.length}/${mutants.length} ${outcome(result)}: ${next.name}${result.broken === null ? '' : `\n${result.broken}`}`,
-        );
-      }
-    };
-    await Promise.all(folders.map(work));
-    judged.sort((a, b) => a.mutant.leak - b.mutant.leak || (a.mutant.name < b.mutant.name ? -1 : 1));
-    const lines = judged.map(
-      (result) =>
-        `| ${result.mutant.leak} | ${result.mutant.name} | ${outcome(result)} | ${result.failed ?? ''} | ${result.seconds.toFixed(1)} |`,
-    );
-    console.log(['| leak | mutant | | by | seconds |', '|---|---|---|---|---|', ...lines].join('\n'));
-    const killed = judged.filter((result) => outcome(result) === 'killed').length;
-    console.log(`\nmutation score: ${killed} of ${judged.length} (${((killed / judged.length) * 100).toFixed(1)} %)`);
-    process.exitCode = killed === judged.length ? 0 : 1;
-  }
+  const whole = await runTests(folders[0], files, null, '0');
+  // Whoever judges by a file that fails anyway would call every mutant killed.
+  const spoilt = new Set(whole.spoilt);
+  if (whole.broken !== null && spoilt.size === 0) throw new Error(whole.broken);
+  if (spoilt.size > 0) console.error(`these fail without a mutant, and judge none: ${[...spoilt].join(', ')}`);
+  const open = [...mutants];
+  const judged = [];
+  const work = async (folder) => {
+    for (let next = open.shift(); next !== undefined; next = open.shift()) {
+      const bad = next.tests.filter((file) => spoilt.has(file));
+      const result =
+        bad.length > 0
+          ? { mutant: next, seconds: 0, failed: null, broken: `${bad.join(', ')} fails without it` }
+          : await judge(folder, next);
+      judged.push(result);
+      console.error(
+        `${judged.length}/${mutants.length} ${outcome(result)}: ${next.name}${result.broken === null ? '' : `\n${result.broken}`}`,
+      );
+    }
+  };
+  await Promise.all(folders.map(work));
+  judged.sort((a, b) => a.mutant.leak - b.mutant.leak || (a.mutant.name < b.mutant.name ? -1 : 1));
+  const lines = judged.map(
+    (result) =>
+      `| ${result.mutant.leak} | ${result.mutant.name} | ${outcome(result)} | ${result.failed ?? ''} | ${result.seconds.toFixed(1)} |`,
+  );
+  console.log(['| leak | mutant | | by | seconds |', '|---|---|---|---|---|', ...lines].join('\n'));
+  const killed = judged.filter((result) => outcome(result) === 'killed').length;
+  console.log(`\nmutation score: ${killed} of ${judged.length} (${((killed / judged.length) * 100).toFixed(1)} %)`);
+  process.exitCode = killed === judged.length ? 0 : 1;
 } finally {
   await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
 }
