@@ -10,7 +10,7 @@ import type { ResultCacheOptions } from './engine/cache/result-cache.js';
 import { createEngine } from './engine/engine.js';
 import { createEngineMetrics } from './engine-metrics.js';
 import type { SharedCache } from './platform/cache-redis.js';
-import type { Config } from './platform/config.js';
+import type { Config, Settings } from './platform/config.js';
 import { createReach } from './platform/reach.js';
 import { createSealer } from './platform/sealing.js';
 import { queryLimits } from './query-limits.js';
@@ -33,15 +33,16 @@ export type EngineParts = {
   readonly registry: Registry;
 };
 
-/** A question that waits for another replica waits no longer than a query may run. */
-const sharingLimits = { commandTimeoutMs: 500, maxWaitMs: 30_000 };
+const commandTimeoutMs = 500;
 
 /** A connection of its own: large answers must not keep the gateway's tokens waiting. */
-const openRows = async (url: string | null, log: Logger): Promise<SharedCache | null> => {
+const openRows = async ({ redisUrl: url, queries }: Settings, log: Logger): Promise<SharedCache | null> => {
   if (url === null) return null;
   // Loaded where it is used: its client's import would slow every start.
   const { createRedisCache } = await import('./platform/cache-redis.js');
-  return createRedisCache({ url, log, commandTimeoutMs: 500, sharingLimits });
+  // A question that waits for another replica waits no longer than a query may run.
+  const sharingLimits = { commandTimeoutMs, maxWaitMs: queries.timeoutSeconds * 1000 };
+  return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });
 };
 
 const cacheOf = ({ config, encryptionKey, clock }: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
@@ -71,7 +72,7 @@ export const openEngine = async (parts: EngineParts, isService: boolean): Promis
     files: flights === null ? [] : [flights],
     databaseUrl: settings.databaseUrl,
   });
-  const rows = await openRows(isService ? settings.redisUrl : null, log);
+  const rows = isService ? await openRows(settings, log) : null;
   const engine = createEngine({
     log,
     assertReachable,

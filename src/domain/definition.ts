@@ -20,19 +20,18 @@ const columnOf = ({ column }: { readonly column?: ColumnRef | undefined }): read
   column === undefined ? [] : [column];
 
 /** Every column that the definition names; of SQL and expressions, only their database can say. */
-export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => [
-  ...definition.filters.map(({ column }) => column),
-  ...definition.rlsVariables.flatMap(columnOf),
-  ...(definition.kind === 'visual' ? visualColumnsOf(definition) : []),
-];
-
-const visualColumnsOf = (definition: VisualDefinition): readonly ColumnRef[] => [
-  ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
-  ...definition.measures.flatMap(columnOf),
-  ...testsOf(definition.where).map(({ column }) => column),
-  ...(definition.comparison === undefined ? [] : [definition.comparison.column]),
-  ...definition.underlying,
-];
+export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => {
+  const filtered = [...definition.filters.map(({ column }) => column), ...definition.rlsVariables.flatMap(columnOf)];
+  if (definition.kind === 'sql') return filtered;
+  return [
+    ...[...definition.dimensions, ...definition.drillPath].map(({ column }) => column),
+    ...definition.measures.flatMap(columnOf),
+    ...filtered,
+    ...testsOf(definition.where).map(({ column }) => column),
+    ...(definition.comparison === undefined ? [] : [definition.comparison.column]),
+    ...definition.underlying,
+  ];
+};
 
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);

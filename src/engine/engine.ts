@@ -142,5 +142,5 @@ const stream = async (
   const { database, rows } = place;
   const { secured, compiled, shapeBatch } = await prepare(database, ask, running, runOf(place, ask, running));
   const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
-  await rows.inTurn(ask.question, secured, read, running.signal);
+  await rows.download(ask.question, secured, read, running.signal);
 };

@@ -5,6 +5,7 @@ import { fieldSql, leafName, rawSql } from './expressions.js';
 import type { Field, Join, Output, SecuredPlan, SemiJoin, Test, Where } from './plan.js';
 import { predicateSql } from './predicates.js';
 import { refuseUnknown } from './refuse.js';
+import { semiJoinOf } from './semi-joins.js';
 
 /** The joined rows that a metric is about, under all of its conditions: what follows FROM. */
 export const fromSql = (dialect: Dialect, plan: SecuredPlan): Sql => {
@@ -67,28 +68,12 @@ const treeSql = (dialect: Dialect, where: Where): Sql => {
 export const groupSql = (kind: 'all' | 'any', items: readonly Sql[]): Sql =>
   sql`(${sql.join(items, kind === 'all' ? sql` AND ` : sql` OR `)})`;
 
-const semiJoinSql = (dialect: Dialect, semiJoin: SemiJoin): Sql =>
-  dialect.capabilities.hasCorrelatedSubqueries ? existsSql(dialect, semiJoin) : inSql(dialect, semiJoin);
-
-const existsSql = (dialect: Dialect, { joins, tests }: SemiJoin): Sql => {
-  const leaves = joins.map(({ far }) => sql.id(leafName(far.leaf)));
-  const matches = joins.map(({ near, far }) => matchSql(dialect, near, far));
-  const all = [...matches, ...tests.map((test) => testSql(dialect, test))];
-  return sql`EXISTS (SELECT 1 FROM ${sql.join(leaves)} WHERE ${sql.join(all, sql` AND `)})`;
-};
-
-/** The same rows without a reference from within: NULL on either side matches nothing by IN, as by equality. */
-const inSql = (dialect: Dialect, { joins: [first, ...rest], tests }: SemiJoin): Sql => {
-  if (first === undefined || dialect.keys === undefined) {
-    throw new TypeError('a semi-join has a join, and a dialect without correlated subqueries has keys');
-  }
-  const [near, far] = dialect.keys(sideOf(first.near), sideOf(first.far));
-  const joined = rest.map(
-    (join) => sql` INNER JOIN ${sql.id(leafName(join.far.leaf))} ON ${matchSql(dialect, join.near, join.far)}`,
+const semiJoinSql = (dialect: Dialect, { joins, tests }: SemiJoin): Sql =>
+  semiJoinOf(
+    dialect,
+    joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: sql.id(leafName(far.leaf)) })),
+    tests.map((test) => testSql(dialect, test)),
   );
-  const all = tests.map((test) => testSql(dialect, test));
-  return sql`${near} IN (SELECT ${far} FROM ${sql.id(leafName(first.far.leaf))}${sql.join(joined, sql``)} WHERE ${sql.join(all, sql` AND `)})`;
-};
 
 const optionTests = (dialect: Dialect, { kind, columns, search }: Output): readonly Sql[] => {
   const expression = columns[0]?.expression;

@@ -6,11 +6,16 @@ import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
-/** `WITH` and every leaf; nothing where there is none. Names of tables stand here alone. */
-export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql => {
-  const leaves = plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
-  return leaves.length === 0 ? sql`` : sql`WITH ${sql.join(leaves)}`;
-};
+/** `WITH` and every leaf. Names of tables stand here alone. */
+export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
+  sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
+
+const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] =>
+  plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
+
+/** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
+export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql): Sql =>
+  sql`WITH ${sql.join([...leavesOf(dialect, plan, []), sql`${sql.id(name)} AS (${rows})`])}`;
 
 /** A common table expression is looked up before a table, but never for a name that is qualified: as inside here. */
 const leafSql = (

@@ -3,7 +3,7 @@ import type { Datasource } from '../domain/organization.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { systemTiming } from '../platform/timing.js';
 import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
-import type { Log } from './database.js';
+import { type Log, refuseGone } from './database.js';
 import { usualConnections } from './databases.js';
 import { connectionsPerFile } from './duckdb/database.js';
 import { type EngineMetrics, noMetrics } from './engine-metrics.js';
@@ -36,8 +36,8 @@ export const usualLine: LineSettings = {
 };
 
 export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
-  /** In the client's turn, and never kept. */
-  readonly inTurn: <R>(
+  /** In the client's turn among downloads, and never kept. */
+  readonly download: <R>(
     question: Pick<MetricQuestion, 'dataAppId' | 'tenant' | 'datasource'>,
     at: { readonly database: string },
     work: () => Promise<R>,
@@ -59,29 +59,46 @@ export const createRows = (options: RowsOptions): Rows => {
   const { bytes, ...keeping } = kept ?? keepNothing;
   const lines = createFairLines(cache?.timing ?? systemTiming, metrics.refused);
   const limitsOf = createLimits(options);
-  const inTurn: Rows['inTurn'] = ({ dataAppId, tenant, datasource }, { database }, work, signal) => {
-    const client = JSON.stringify([dataAppId, tenant.kind === 'tenant' ? tenant.clientId : null]);
-    const at = { database: JSON.stringify([datasource.id, database]), client, limits: limitsOf(datasource) };
-    return lines.use(at, work, signal);
-  };
+  const inTurn =
+    (kind: Kind): Rows['download'] =>
+    ({ dataAppId, tenant, datasource }, { database }, work, signal) => {
+      const client = JSON.stringify([dataAppId, tenant.kind === 'tenant' ? tenant.clientId : null]);
+      const limits = limitsOf(datasource, kind);
+      return lines.use({ database: JSON.stringify([datasource.id, database, kind]), client, limits }, work, signal);
+    };
+  const query = inTurn('query');
   metrics.watch('cacheBytes', bytes);
   metrics.watch('waiting', lines.waiting);
   return {
     ...keeping,
-    inTurn,
+    download: inTurn('download'),
     load: (keyed, make, signal) => {
       const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
-        inTurn(keyed.question, keyed.plan, () => make(ended), ended);
-      return kept === undefined ? read(signal) : kept.load(keyed, read, signal);
+        query(keyed.question, keyed.plan, () => make(ended), ended);
+      return goneRefused(signal, () => (kept === undefined ? read(signal) : kept.load(keyed, read, signal)));
     },
   };
 };
 
+/** Whoever left the line, or a query that others wait for, is refused as one whose own query was stopped. */
+const goneRefused = async <R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+    throw cause;
+  }
+};
+
+/** A download takes as long as its reader: those are a third of all at most, so that they never hold up what is asked for a screen. */
+type Kind = 'query' | 'download';
+
 /** As many places as the database has connections: who waits, waits here, and not for a connection. */
 const createLimits = ({ line, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
   const { places: given, perClient, ...rest } = { ...usualLine, ...line };
-  return ({ datasourceType }: Pick<Datasource, 'datasourceType'>): LineLimits => {
-    const places = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
+  return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): LineLimits => {
+    const all = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
+    const places = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
     return { ...rest, places, perClient: Math.min(places, perClient ?? Math.ceil((places * 2) / 3)) };
   };
 };

@@ -2,7 +2,7 @@ import type { SchemaPair } from '../domain/content.js';
 import type { DatasourceType } from '../domain/organization.js';
 import type { CheckedSql, SqlRewriter } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { withoutPlaceholder, withPlaceholder } from './custom/placeholder.js';
+import { withoutPlaceholder, withPlaceholder, writtenPath } from './custom/placeholder.js';
 import { renameDuckDbSchemas } from './duckdb/rename-schemas.js';
 import { renamePostgresSchemas } from './postgres/rename-schemas.js';
 import { parserOf } from './sql-parsers.js';
@@ -52,7 +52,7 @@ const check: SqlRewriter['check'] = async (dialect, text, as) => {
   try {
     if (as === 'select') {
       const { variables, tables } = await parser.select(withoutPlaceholder(text));
-      return { ...nothingKnown, variables, names: tables };
+      return { ...nothingKnown, variables, names: tables.map(writtenPath) };
     }
     const { template, isAggregate } = await parser.expression(text);
     return {

@@ -140,7 +140,11 @@ const answerError = (code: Code, message: string, status: number, reason: string
 const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
   const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
-  if (isDeclared && status < 500) return answerError(error.code, error.message, status, error.reason);
+  if (isDeclared && status < 500) {
+    const answer = answerError(error.code, error.message, status, error.reason);
+    const { retryAfterSeconds: retry } = error;
+    return retry === null ? answer : { ...answer, headers: { ...answer.headers, 'Retry-After': String(retry) } };
+  }
   log.error({ err: error, requestId, operation: operation.name }, 'an operation failed');
   const message = failureMessage(requestId);
   if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);

@@ -5,7 +5,9 @@ import { type Datamart, withTenancySettings } from '../../src/domain/datamart.js
 import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import type { CacheOutcome } from '../../src/engine/cache/result-cache.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
+import { createRows } from '../../src/engine/rows.js';
 import { createMovableClock } from '../gateway/harness.js';
+import { keyedOf, rowsOf } from '../suites/result-cache.js';
 import {
   columnRef,
   condition,
@@ -269,5 +271,21 @@ describe('known leak 21: one client at a hundred times the load, on a real datab
     expect(new Set(again.map(({ rows }) => rows[0]?.total))).toEqual(new Set([3.35]));
     expect(many.some(({ status }) => status === 'rejected')).toBe(true);
     expect(seen.filter((outcome) => outcome === 'hit')).toHaveLength(20);
+  });
+
+  it('downloads that nobody reads to their end take a third of the connections, and no query waits for them', async () => {
+    const rows = createRows({ log });
+    const at = { database: 'shop' };
+    const read: (() => void)[] = [];
+    const slow = () => new Promise<void>((end) => void read.push(end));
+    const asked = ['a', 'b', 'c', 'd'].map((clientId) => rows.download(asks(total, clientId), at, slow));
+    const { plan, statements, page } = keyedOf({});
+    const keyed = { question: asks(total, 'e'), plan, statements, page };
+    expect(await rows.load(keyed, async () => rowsOf('answered'))).toEqual(rowsOf('answered'));
+    for (let ended = 1; ended <= asked.length; ended += 1) {
+      expect(read).toHaveLength(ended);
+      read[ended - 1]?.();
+      await asked[ended - 1];
+    }
   });
 });

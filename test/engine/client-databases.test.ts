@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datamart, DatamartTable } from '../../src/domain/datamart.js';
-import type { VisualDefinition } from '../../src/domain/metric.js';
+import type { SqlDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
@@ -56,6 +56,11 @@ const martOf = (model: string, primary: string, parts: Partial<Datamart>): Datam
     ],
     ...parts,
   });
+
+const inSql = (sql: string): SqlDefinition => ({
+  ...{ kind: 'sql', chart: { type: 'table' }, sql, dimensions: [], measures: [{ name: 'sum' }], filters: [] },
+  ...{ rlsVariables: [], sort: [], limit: null },
+});
 
 /** The sum of ids by state. */
 const byState = (mart: Datamart): VisualDefinition => {
@@ -183,6 +188,18 @@ describe.each(kinds)('%s', (kind) => {
       const expected = hasDatabaseSchemas(kind) ? places.model.schemaName : idOf(places.acme);
       expect(databaseNameFor(asked)).toBe(expected);
     });
+
+    it('custom SQL reads the client`s tables, by its placeholder and by their own names', async () => {
+      const sums = async (sql: string, name: 'acme' | 'globex') => {
+        const asked = questionOf(datasource, mart(), scopeOf(name));
+        const { rows } = await engine.query({ ...asked, definition: inSql(sql) });
+        return rows.map(({ sum }) => Number(sum));
+      };
+      for (const from of ['{{DATABASE_NAME}}.orders', 'orders', 'orders o']) {
+        expect(await sums(`select sum(id) as sum from ${from}`, 'acme')).toEqual([7]);
+        expect(await sums(`select sum(id) as sum from ${from}`, 'globex')).toEqual([8]);
+      }
+    });
   });
 
   describe('MULTI_DATABASE', () => {
@@ -218,6 +235,18 @@ describe.each(kinds)('%s', (kind) => {
       source = { ...primary.datasource, id: 'multi' };
       names = { primary: primary.schemaName, model: 'gl_model', acme: 'gl_acme', globex: 'gl_globex' };
     }, 60_000);
+
+    it('custom SQL reads the client`s tables, by its placeholder and by their own names', async () => {
+      const sums = async (sql: string, name: 'acme' | 'globex') => {
+        const asked = questionOf(source, mart(), listed(mart(), names[name]));
+        const { rows } = await engine.query({ ...asked, definition: inSql(sql) });
+        return rows.map(({ sum }) => Number(sum));
+      };
+      for (const from of ['{{DATABASE_NAME}}.orders', 'orders', 'orders o']) {
+        expect(await sums(`select sum(id) as sum from ${from}`, 'acme')).toEqual([7]);
+        expect(await sums(`select sum(id) as sum from ${from}`, 'globex')).toEqual([8]);
+      }
+    });
 
     it('joins the client’s tables to the shared ones of the primary database', async () => {
       const [acme, globex] = await Promise.all(

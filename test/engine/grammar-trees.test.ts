@@ -259,11 +259,10 @@ const queryOf = (grammar: Grammar): fc.Arbitrary<Query> => {
     }),
     query: fc.record({
       kind: fc.constant('query'),
-      isRecursive: fc.constant(false),
       ctes: fc.oneof(
         depth,
         fc.constant([]),
-        fc.uniqueArray(fc.record({ name: named, columns: fc.constant([]), query: tie('query') }), {
+        fc.uniqueArray(fc.record({ name: named, query: tie('query') }), {
           maxLength: 2,
           selector: (cte) => JSON.stringify((cte as { name: { text: string } }).name.text),
         }),

@@ -10,8 +10,7 @@ export const fill = <Hole extends object>(template: Template<Hole>, write: (hole
 /** A SELECT as a text that the parser takes again. */
 export const saidAgain = async (parser: SqlParser, text: string): Promise<string> => {
   const { template, tables } = await parser.select(text);
-  const path = (table: number): string =>
-    (tables[table] ?? []).map((part) => (part.startsWith('{{') ? part : `\`${part}\``)).join('.');
+  const path = (table: number): string => (tables[table] ?? []).map((part) => `\`${part}\``).join('.');
   return said(
     fill<SelectHole>(template, (hole) => {
       if (hole.kind === 'table') return `${path(hole.table)} AS \`${hole.alias}\``;

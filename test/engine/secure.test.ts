@@ -104,7 +104,7 @@ describe('every occurrence of every table is a leaf', () => {
       { datamart: odd, catalog: catalogOf(odd) },
     );
     expect(compile(secured, duckDbDialect).page.sql).toBe(
-      'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST LIMIT CAST($1 AS BIGINT)',
+      'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST',
     );
   });
 });

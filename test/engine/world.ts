@@ -124,7 +124,7 @@ export type Place = { readonly datasource: Datasource; readonly schemaName: stri
 /** The same question of the tables at `place`, whose schema the tests call `main`. */
 const relocate = (value: unknown, schemaName: string): unknown => {
   if (Array.isArray(value)) return value.map((item) => relocate(item, schemaName));
-  if (value === null || typeof value !== 'object' || value instanceof Date) return value;
+  if (value === null || typeof value !== 'object' || value instanceof Date || value instanceof Map) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       if (name === 'schemaName' && item === 'main') return [name, schemaName];

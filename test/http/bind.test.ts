@@ -227,6 +227,13 @@ describe('encode and fail', () => {
     });
   });
 
+  test('one that passes by itself says when to ask again', async () => {
+    const { answer } = await failing(new Refusal('METRIC_QUERY_ERROR', 'Too many wait.', { retryAfterSeconds: 1 }));
+    expect([answer.status, answer.headers['retry-after']]).toEqual([400, '1']);
+    const { answer: other } = await failing(new Refusal('METRIC_QUERY_ERROR', 'It failed.'));
+    expect(other.headers['retry-after']).toBeUndefined();
+  });
+
   test.each([
     ['a code that is not declared', new Refusal('SESSION_INVALID', 'secret detail')],
     ['a driver error', new Error('column "secret detail" does not exist')],

@@ -1,5 +1,5 @@
 /** How wide a histogram's buckets are: the least of 1, 2, 2.5, 5 and ten times those, with which the count is enough. */
-import { compareExact, divide, type Exact, exact, multiply, subtract, toNumber, zero } from './exact.js';
+import { compareExact, divide, type Exact, exact, multiply, subtract, zero } from './exact.js';
 
 const mantissas = [exact(1n), exact(2n), exact(5n, 2n), exact(5n)];
 
@@ -12,7 +12,7 @@ export const roundWidth = (values: readonly Exact[], count: number, isWhole: boo
   for (let power = exact(1n, 10n ** 20n); ; power = multiply(power, exact(10n))) {
     for (const mantissa of mantissas) {
       const width = multiply(mantissa, power);
-      if (compareExact(width, wanted) >= 0 && (!isWhole || width.d === 1n)) return toNumber(width);
+      if (compareExact(width, wanted) >= 0 && (!isWhole || width.d === 1n)) return Number(width.n) / Number(width.d);
     }
   }
 };

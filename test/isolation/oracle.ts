@@ -24,7 +24,7 @@ const unanswerable = ['path-missing', 'path-ambiguous', 'fan-out'];
 
 const isList = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer);
 
-const assertSame = (what: string, a: Outcome<Answer>, b: Outcome<Answer>): void => {
+export const assertSame = (what: string, a: Outcome<Answer>, b: Outcome<Answer>): void => {
   if ('refused' in a || 'refused' in b) {
     if (JSON.stringify(a) !== JSON.stringify(b))
       throw new Error(`${what}\n  ${JSON.stringify(a)}\n  ${JSON.stringify(b)}`);

@@ -4,6 +4,7 @@ import { earlierQuestion } from '../../src/domain/comparison.js';
 import { enforcedConditions, noRestrictions } from '../../src/domain/conditions.js';
 import { withTenancySettings } from '../../src/domain/datamart.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
+import { rlsVariablesOf } from '../../src/domain/rls-conditions.js';
 import type { ClientId } from '../../src/domain/tenant.js';
 import { plan } from '../../src/engine/planning.js';
 import { resolve } from '../../src/engine/resolve.js';
@@ -72,6 +73,38 @@ describe("a token's rlsSettings", () => {
     const moment = { now: new Date(0), timezone: null };
     const refusal = await refusalOf(() => enforcedConditions(settings, [], restricted, moment));
     expect(refusal).toMatchObject({ code: 'RLS_SETTINGS_PARAM_ERROR', reason: 'rls-variable-unknown' });
+  });
+});
+
+describe("a variable of a metric's own SQL", () => {
+  const inSql: Metric = {
+    metricId: 'm',
+    workspaceId: 'w',
+    name: 'Orders',
+    definition: {
+      kind: 'sql',
+      chart: { type: 'table' },
+      sql: 'SELECT count(*) AS n FROM orders WHERE region IN (region_variable)',
+      dimensions: [],
+      measures: [{ name: 'n' }],
+      filters: [],
+      rlsVariables: [{ name: 'region', isOptional: false }],
+      sort: [],
+      limit: null,
+    },
+    lineage: ['origin'],
+    owner: null,
+    ...hostMade,
+  };
+  const given = (...settings: readonly (readonly string[])[]) =>
+    rlsVariablesOf(
+      inSql,
+      settings.map((region) => ({ region })),
+    );
+
+  it('has what all of its settings allow, and nothing left is refused', async () => {
+    expect(given(['CA', 'NY'], ['NY', 'NV']).get('region')).toEqual(['NY']);
+    expect((await refusalOf(() => given(['CA'], ['NV']))).code).toBe('RLS_SETTINGS_PARAM_ERROR');
   });
 });
 

@@ -11,6 +11,7 @@ export const root: string;
 export const readMutants: () => readonly Mutant[];
 export const applied: (
   mutant: Mutant,
+  folder?: string,
 ) =>
   | { readonly fault: string; readonly texts?: undefined }
   | { readonly fault?: undefined; readonly texts: ReadonlyMap<string, string> };

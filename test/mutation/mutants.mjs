@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
+const own = fileURLToPath(new URL('.', import.meta.url));
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export const readMutants = () =>
-  readdirSync(folder)
+  readdirSync(own)
     .filter((file) => file.endsWith('.yaml'))
     .sort()
-    .flatMap((file) => parse(readFileSync(join(folder, file), 'utf8')));
+    .flatMap((file) => parse(readFileSync(join(own, file), 'utf8')));
 
-/** The files as the mutant has them, by path; or what is wrong with it. */
-export const applied = ({ name, edits }) => {
+/** The files of the project in `folder` as the mutant has them, by path; or what is wrong with it. */
+export const applied = ({ name, edits }, folder = root) => {
   const texts = new Map();
   for (const { file, find, put } of edits) {
-    const text = texts.get(file) ?? readFileSync(join(root, file), 'utf8');
+    const text = texts.get(file) ?? readFileSync(join(folder, file), 'utf8');
     const parts = text.split(find);
     if (parts.length !== 2)
       return { fault: `${name}: ${file} holds the text ${parts.length - 1} times, not once:\n${find}` };

@@ -66,11 +66,15 @@ const runTests = async (folder, files, kinds) => {
 };
 
 const judge = async (folder, mutant) => {
-  const { texts } = applied(mutant);
+  // Of the copy: who works on the project meanwhile does not change what is judged.
+  const { texts } = applied(mutant, folder);
+  const own = new Map(
+    await Promise.all([...texts.keys()].map(async (file) => [file, await readFile(join(folder, file), 'utf8')])),
+  );
   for (const [file, text] of texts) await writeFile(join(folder, file), text);
   const { tests, kinds = 'DUCKDB' } = mutant;
   const result = await runTests(folder, tests, kinds);
-  for (const file of texts.keys()) await cp(join(root, file), join(folder, file));
+  for (const [file, text] of own) await writeFile(join(folder, file), text);
   return { mutant, ...result };
 };
 

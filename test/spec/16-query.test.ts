@@ -127,12 +127,23 @@ describe('dashboardFilter: keyed by filter name', () => {
     ['a value of another kind', { Paid: 'yes' }],
     ['no date', { Sold: '2024-02-31' }],
     ['an empty list', { Region: [] }],
-    [
-      'SQL, which is refused rather than ignored',
-      { Region: { sql: 'SELECT region FROM sales', columnName: 'region' } },
-    ],
   ])('%s: INVALID_REQUEST_BODY', async (_, dashboardFilter) => {
     await refused('queryMetric INVALID_REQUEST_BODY', house, question({ dashboardFilter }));
+  });
+});
+
+describe('{sql, columnName}', () => {
+  const inSql = (sql: string) => question({ dashboardFilter: { Region: { sql, columnName: 'region' } } });
+
+  test('is one of the values of the column in the rows of the SQL, which are this client’s', async () => {
+    const asked = inSql("SELECT region FROM sales WHERE product = 2 OR region = 'east'");
+    expect((await ok(house, 'queryMetric', asked)).data).toEqual([{ Revenue: 180 }]);
+  });
+
+  test('refused where it is not one SELECT over the datamart: METRIC_QUERY_ERROR', async () => {
+    for (const sql of ['DELETE FROM sales', 'SELECT region FROM nowhere', "SELECT region FROM read_csv('x')"]) {
+      await refused('queryMetric METRIC_QUERY_ERROR', house, inSql(sql));
+    }
   });
 });
 

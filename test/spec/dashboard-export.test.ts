@@ -221,8 +221,8 @@ describe('versions', () => {
   });
 
   test.each([
-    ['the envelope', { _meta: { version: 3 }, data: data({ version: undefined }) }, '_meta.version'],
-    ['the data', data({ version: 3 }), 'version'],
+    ['the envelope', { _meta: { version: 4 }, data: data({ version: undefined }) }, '_meta.version'],
+    ['the data', data({ version: 4 }), 'version'],
     ['data in an envelope', { _meta: { version: 2 }, data: data({ version: 9 }) }, 'data.version'],
   ])('a newer version in %s is refused with a clear message', async (_, importDashboardData, path) => {
     const message = await refused(

@@ -195,6 +195,31 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
       await expect(cache.load(keyed(), make, leaving.signal)).rejects.toThrow('left');
     });
 
+    it('who comes, or waits elsewhere, while one is ended that all have left gets an answer of its own', async () => {
+      const [first, second] = replicas();
+      const keyed = own();
+      const leaving = new AbortController();
+      const latch = createLatch();
+      let begun = 0;
+      const gone = first.cache.load(
+        keyed(),
+        async () => {
+          begun += 1;
+          await latch.opened;
+          throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone.', { reason: 'caller-gone' });
+        },
+        leaving.signal,
+      );
+      await expect.poll(() => begun).toBe(1);
+      const elsewhere =
+        first.cache === second.cache ? undefined : second.cache.load(keyed(), async () => rowsOf('made'));
+      leaving.abort(new Error('left'));
+      const after = first.cache.load(keyed(), async () => rowsOf('made'));
+      latch.open();
+      await expect(gone).rejects.toThrow('left');
+      for (const answer of [after, elsewhere]) expect((await answer)?.rows ?? [['made']]).toEqual([['made']]);
+    });
+
     it('forgets a client in all replicas, whatever its epoch, and of the others nothing', async () => {
       const [first, second] = replicas();
       const keyed = own();

@@ -10,7 +10,7 @@ import type { RunResult } from '../run.js';
 import { createFlights } from './flights.js';
 import { createKeys, type Keyed } from './key.js';
 import { createMemory } from './memory.js';
-import { createSharedRows, type Found, type SharedOptions } from './shared.js';
+import { createSharedRows, Ended, type Found, type SharedOptions } from './shared.js';
 
 /** How an answer came about: from this process's memory, from another replica, with somebody else's, by asking, or as one that is never kept. */
 export type CacheOutcome = 'hit' | 'shared' | 'joined' | 'miss' | 'uncached';
@@ -38,11 +38,7 @@ export type ResultCache = {
    * The rows, kept or made. One caller of a key makes them, over all replicas, and the others take part; nobody's leaving ends it for the
    * others. A failure is everybody's who waits for it, and is not kept.
    */
-  readonly load: (
-    keyed: Keyed,
-    make: (signal: AbortSignal | undefined) => Promise<RunResult>,
-    signal?: AbortSignal | undefined,
-  ) => Promise<RunResult>;
+  readonly load: (keyed: Keyed, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
   readonly forgetDatasource: (datasourceId: string) => void;
   /** As `Engine.forgetClient`. */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
@@ -56,6 +52,22 @@ const sweepEveryMs = 30_000;
 type Load = { readonly key: string; readonly datasourceId: string; readonly ttlMs: number; isForgotten: boolean };
 
 type Options = ResultCacheOptions & { readonly log: SharedOptions['log']; readonly noted: Noted };
+
+type Read = (signal: AbortSignal | undefined) => Promise<RunResult>;
+
+/** However it fails once nobody waits for it, that is no failure of the query's. */
+const unlessEnded = async (signal: AbortSignal, read: Read): Promise<RunResult> => {
+  const assertWanted = (): void => {
+    if (signal.aborted) throw new Ended('nobody waits for these rows any more');
+  };
+  assertWanted();
+  try {
+    return await read(signal);
+  } catch (error) {
+    assertWanted();
+    throw error;
+  }
+};
 
 /** What is kept, here and by the replicas. */
 const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing, noted, log }: Options) => {
@@ -78,11 +90,12 @@ const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing,
     memory,
     shared,
     forget,
-    make: async (load: Load, make: () => Promise<RunResult>): Promise<RunResult> => {
+    make: async (load: Load, signal: AbortSignal, read: Read): Promise<RunResult> => {
       const { key, datasourceId, ttlMs } = load;
+      const make = (): Promise<RunResult> => unlessEnded(signal, read);
       loads.add(load);
       try {
-        const wanted = { key, ttlMs, make, mayKeep: () => !load.isForgotten };
+        const wanted = { key, ttlMs, make, isEnded: () => signal.aborted, mayKeep: () => !load.isForgotten };
         const found = await (shared === null ? makeAlone(make) : shared.load(wanted));
         if (!load.isForgotten) memory.keep(key, { ...found, datasourceId }, ttlMs);
         noted.answered(found.isFound ? 'shared' : 'miss');
@@ -118,11 +131,8 @@ export const createResultCache = (options: Options): ResultCache => {
         noted.answered('hit');
         return kept.rows;
       }
-      const work = (ended: AbortSignal): Promise<RunResult> =>
-        makeAndKeep({ key, datasourceId: datasource.id, ttlMs, isForgotten: false }, async () => {
-          ended.throwIfAborted();
-          return make(ended);
-        });
+      const load: Load = { key, datasourceId: datasource.id, ttlMs, isForgotten: false };
+      const work = (ended: AbortSignal): Promise<RunResult> => makeAndKeep(load, ended, make);
       const { result, isJoined } = flights.join(key, work, signal);
       if (isJoined) noted.answered('joined');
       return result;

@@ -32,6 +32,8 @@ export type Wanted = {
   readonly key: string;
   readonly ttlMs: number;
   readonly make: () => Promise<RunResult>;
+  /** Whether nobody waits for it any more; `make` throws `Ended` then. */
+  readonly isEnded: () => boolean;
   /** Asked once it is made: what was forgotten meanwhile is not kept. */
   readonly mayKeep: () => boolean;
 };
@@ -47,12 +49,17 @@ export type SharedRows = {
 
 /** A text longer than that is not shared: it would keep everybody else's waiting. */
 const maxTextLength = 4 * 1024 * 1024;
+/** Whoever wanted the rows is gone: nobody else's concern. */
+export class Ended extends Error {
+  override readonly name = 'Ended';
+}
+
 /** How long Redis is left alone after it failed: until then a question would only wait for it in vain. */
 const restMs = 2_000;
 const topic = 'guestlist:rows:drop';
 
 /** Of this replica's own making: another one may have a place free, or time. */
-const ownReasons = new Set(['query-line-full', 'query-line-late']);
+const ownReasons = new Set(['query-line-full', 'query-line-late', 'datasource-busy']);
 
 const createCodec = (sealer: Sealer, clock: Clock) => {
   const open = (text: string, context: string): unknown => {
@@ -118,22 +125,32 @@ const workOf = (codec: Codec, clock: Clock, { key, ttlMs, make, mayKeep }: Wante
 export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }: SharedOptions): SharedRows => {
   const codec = createCodec(sealer, clock);
   let restUntilMs = Number.NEGATIVE_INFINITY;
-  const loadShared = async (wanted: Wanted): Promise<Found> => {
-    const { seen, work } = workOf(codec, clock, wanted);
-    const { text, isShared } = await sharing.once(wanted.key, work);
-    if (!isShared) restUntilMs = timing.nowMs() + restMs;
-    const made = seen.own?.text === text ? seen.own : seen.other;
-    if (made === undefined) throw new Error('rows that were just found do not open');
-    return made.found;
-  };
   const loadAlone = async ({ make }: Wanted): Promise<Found> => {
     const madeAtMs = clock.now().getTime();
     return { rows: await make(), madeAtMs, isFound: false };
   };
+  const loadShared = async (wanted: Wanted): Promise<Found> => {
+    const { seen, work } = workOf(codec, clock, wanted);
+    const { text, isShared } = await sharing.once(wanted.key, work);
+    if (!isShared) restUntilMs = timing.nowMs() + restMs;
+    const made = [seen.own, seen.other].find((one) => one?.text === text)?.found;
+    // What an earlier call of this process made, which ended as this one began, may be all that there is.
+    return made ?? codec.decode(wanted.key, text, wanted.ttlMs) ?? loadAlone(wanted);
+  };
+  const tryToLoad = async (wanted: Wanted): Promise<Found> => {
+    for (;;) {
+      try {
+        return await (timing.nowMs() < restUntilMs ? loadAlone(wanted) : loadShared(wanted));
+      } catch (error) {
+        // Another's end: who waits with it begins anew.
+        if (!(error instanceof Ended) || wanted.isEnded()) throw error;
+      }
+    }
+  };
   return {
     load: async (wanted) => {
       try {
-        return await (timing.nowMs() < restUntilMs ? loadAlone(wanted) : loadShared(wanted));
+        return await tryToLoad(wanted);
       } catch (error) {
         if (!(error instanceof WaitedTooLong)) throw error;
         const message = 'The same query has been running elsewhere for too long; narrow it by a filter.';

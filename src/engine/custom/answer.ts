@@ -6,7 +6,7 @@ import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/po
 import { type CompiledPlan, pageSql } from '../compile.js';
 import type { Dialect, Sql } from '../dialect.js';
 import { outputName } from '../expressions.js';
-import { leavesSql } from '../leaves.js';
+import { rowsAs } from '../leaves.js';
 import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
 import { orderBy } from '../planning.js';
 import type { Prepared } from '../prepare.js';
@@ -110,10 +110,9 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
 };
 
 const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
-  const leaves = leavesSql(dialect, plan);
-  const compile = (write: (rows: Sql) => Sql): CompiledQuery => {
+  const compile = (selected: Sql): CompiledQuery => {
     const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
-    return dialect.compile(sql`${leaves} ${write(rows)}`);
+    return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`);
   };
   const columns = plan.columns.map(
     ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,
@@ -121,13 +120,11 @@ const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
   const keys = plan.order.map(({ output, direction }) =>
     dialect.order({ position: output + 1, name: outputName(output) }, direction),
   );
-  const order = keys.length === 0 ? sql`` : sql` ORDER BY ${sql.join(keys)}`;
+  const selected = sql`SELECT ${sql.join(columns)} FROM ${sql.id('gl_q')}`;
+  const ordered = keys.length === 0 ? selected : sql`${dialect.sortable(selected)} ORDER BY ${sql.join(keys)}`;
   return {
-    page: compile((rows) => {
-      const selected = sql`SELECT ${sql.join(columns)} FROM (${rows}) AS ${sql.id('gl_q')}`;
-      return sql`${keys.length === 0 ? selected : dialect.sortable(selected)}${order}${pageSql(dialect, plan.page)}`;
-    }),
-    count: compile((rows) => sql`SELECT count(*) FROM (${rows}) AS ${sql.id('gl_q')}`),
+    page: compile(sql`${ordered}${pageSql(dialect, plan.page)}`),
+    count: compile(sql`SELECT count(*) FROM ${sql.id('gl_q')}`),
   };
 };
 

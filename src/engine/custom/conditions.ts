@@ -11,6 +11,7 @@ import type { Column, Leaf } from '../plan.js';
 import { predicateSql } from '../predicates.js';
 import { refuseQuery } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
+import { semiJoinOf } from '../semi-joins.js';
 import type { Reader } from './reader.js';
 import type { Statement } from './statement.js';
 
@@ -83,10 +84,11 @@ const semiJoinSql = (
     return { column: sql.id(relation, ref.columnName), type, ref };
   };
   const nameOf = (index: number): string => (index < 0 ? near : `${prefix}_${index}`);
-  const matches = steps.map((step, index) =>
-    dialect.join(sideOf(nameOf(index - 1), step.near), sideOf(nameOf(index), step.far)),
-  );
   const tests = own.map((condition) => testSql(dialect, nameOf(steps.length - 1), condition));
-  const leaves = steps.map((_, index) => sql.id(nameOf(index)));
-  return sql`EXISTS (SELECT 1 FROM ${sql.join(leaves)} WHERE ${sql.join([...matches, ...tests], sql` AND `)})`;
+  const walked = steps.map((step, index) => ({
+    near: sideOf(nameOf(index - 1), step.near),
+    far: sideOf(nameOf(index), step.far),
+    relation: sql.id(nameOf(index)),
+  }));
+  return semiJoinOf(dialect, walked, tests);
 };

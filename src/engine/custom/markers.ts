@@ -20,7 +20,10 @@ export const createMarkers = <Hole>(holds: (text: string) => boolean): Markers<H
       const parts = text.split(new RegExp(`${prefix}([0-9]+)_`));
       const numbers = parts.filter((_, index) => index % 2 === 1).map(Number);
       const isWhole = numbers.length === holes.length && new Set(numbers).size === holes.length;
-      const isBare = parts.every((part, index) => index % 2 === 1 || !/^["`']|["`']$/.test(part) || index === 0);
+      // Where a hole is quoted, a quote stands beside it; at the ends of the text there is none.
+      const isQuoted = (index: number): boolean =>
+        /["`']$/.test(parts[index - 1] ?? '') || /^["`']/.test(parts[index + 1] ?? '');
+      const isBare = parts.every((_, index) => index % 2 === 0 || !isQuoted(index));
       if (!isWhole || !isBare) return refuseSql('something that cannot be written anew exactly');
       return parts.map((part, index) => (index % 2 === 0 ? part : (holes[Number(part)] as Hole)));
     },

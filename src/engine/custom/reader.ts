@@ -13,7 +13,7 @@ import type { Dialect } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import type { Path, SqlParser } from '../sql-parser.js';
 import { parserOf } from '../sql-parsers.js';
-import { databaseMark } from './placeholder.js';
+import { databasePlaceholder } from './placeholder.js';
 
 export type Reader = {
   readonly datasource: Datasource;
@@ -58,10 +58,10 @@ export const resolveTable = (reader: Reader, parser: SqlParser, path: Path): Tab
 
 /** With the client's database for its placeholder; where that is what is connected to, a table is named by itself. */
 const namedPath = (reader: Reader, path: Path): Path => {
-  if (!path.includes(databaseMark)) return path;
+  if (!path.includes(databasePlaceholder)) return path;
   const name = databaseNameFor(reader);
-  const isConnected = path.length === 2 && path[0] === databaseMark && name === reader.catalog.database;
-  return isConnected ? path.slice(1) : path.map((part) => (part === databaseMark ? name : part));
+  const isConnected = path.length === 2 && path[0] === databasePlaceholder && name === reader.catalog.database;
+  return isConnected ? path.slice(1) : path.map((part) => (part === databasePlaceholder ? name : part));
 };
 
 /** The datasource's column of the table by a name out of SQL; undefined where the datamart has none. */

@@ -5,12 +5,12 @@ import type { Scalar } from '../../domain/filter.js';
 import type { AnswerColumn } from '../../domain/ports.js';
 import { columnsOf } from '../catalog.js';
 import type { Dialect, Sql } from '../dialect.js';
-import { leavesSql } from '../leaves.js';
+import { rowsAs } from '../leaves.js';
 import type { Leaf } from '../plan.js';
 import { refuseQuery } from '../refuse.js';
 import { secure } from '../secure.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
-import { withoutPlaceholder } from './placeholder.js';
+import { withoutPlaceholder, writtenPath } from './placeholder.js';
 import { createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
 export type Statement = {
@@ -29,7 +29,7 @@ const parses = createMemory<ParsedSelect>();
 export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
   const parser = loadParser(reader);
   const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
-  const tables = parsed.tables.map((path) => resolveTable(reader, parser, path));
+  const tables = parsed.tables.map((path) => resolveTable(reader, parser, writtenPath(path)));
   for (const table of tables) assertThere(reader, table);
   for (const { table, name } of parsed.columns ?? []) assertColumn(reader, parser, tables[table], name);
   const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);
@@ -154,7 +154,7 @@ export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], r
   const known = [datamart.id, datamart.updatedAt, catalog.client?.database, key];
   return shapes(memory, known, async () => {
     const secured = secure({ leaves }, tenant, { datamart, catalog });
-    const query = sql`${leavesSql(dialect, secured)} SELECT * FROM (${rows()}) AS ${sql.id('gl_q')}${dialect.page(0, 0)}`;
+    const query = sql`${rowsAs(dialect, secured, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
     const { names, dataTypes } = await reader.run(dialect.compile(query));
     return names.map((name, index) => ({ name, dataType: dataTypes[index] ?? 'string' }));
   });

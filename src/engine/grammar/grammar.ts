@@ -46,8 +46,8 @@ export type Feature =
   | 'is-truth'
   /** `SELECT x AS 'name'`. */
   | 'text-alias'
-  | 'recursive'
-  | 'cte-columns'
+  /** A CTE is written where it is read: MariaDB does not find the statement's CTEs within those of a subquery. */
+  | 'inline-ctes'
   | 'rollup'
   | 'nulls-order'
   | 'group-concat'
@@ -80,9 +80,9 @@ export const wordsOf = (text: string): readonly string[] => text.split(/\s+/).fi
 
 /** Of every SELECT that is read here. */
 export const commonReserved =
-  wordsOf(`ALL AND AS ASC BETWEEN BY CASE CAST CROSS DELETE DESC DISTINCT DROP ELSE END EXCEPT EXISTS FALSE FETCH FOR
+  wordsOf(`ALL AND AS ASC BETWEEN BY CASE CAST CROSS CURRENT_CATALOG CURRENT_SCHEMA CURRENT_USER DEFAULT DELETE DESC DISTINCT DROP ELSE END EXCEPT EXISTS FALSE FETCH FOR
   FROM FULL GROUP HAVING IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT LOCK NATURAL NOT NULL ON OR ORDER OUTER OVER
-  PROCEDURE QUALIFY RECURSIVE RIGHT SELECT SET TABLE THEN TRUE UNION UPDATE USING VALUES WHEN WHERE WINDOW WITH`);
+  PROCEDURE QUALIFY RECURSIVE RIGHT SELECT SESSION_USER SET SYSTEM_USER TABLE THEN TRUE UNION UPDATE USING VALUES WHEN WHERE WINDOW WITH`);
 
 export const commonSuffixes = wordsOf(
   'OFFSET PARTITION TABLESAMPLE SEPARATOR ROWS RANGE GROUPS FILTER IGNORE RESPECT WITHIN',

@@ -21,9 +21,6 @@ export type Lexis = {
   readonly greatestCharacter: number;
 };
 
-/** Of the client's own database, in a table's name: `{{DATABASE_NAME}}.flights`. It is a path's part like any other, for the engine to fill in. */
-export const databasePlaceholder = '{{DATABASE_NAME}}';
-
 const blank = /[ \t\r\n\f\v]+/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
 const number = /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -55,7 +52,6 @@ const read = (text: string, at: number, lexis: Lexis): Read => {
     token: { kind, text: what, location: at },
     next,
   });
-  if (text.startsWith(databasePlaceholder, at)) return found('name', databasePlaceholder);
   const quote = lexis.quotes.get(text[at] ?? '');
   if (quote === 'text') return readText(text, at, lexis);
   if (quote === 'name') return readName(text, at, lexis);

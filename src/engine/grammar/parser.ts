@@ -5,7 +5,6 @@ import { readExpression } from './operators.js';
 import { readStatement } from './queries.js';
 import { createReader, type Reader } from './reader.js';
 import { refuseSql } from './refuse-sql.js';
-import { assertPlaceholder } from './scope.js';
 import { createTemplate } from './template.js';
 import type { Expression } from './tree.js';
 import { type Around, writeExpression } from './write-expression.js';
@@ -31,18 +30,15 @@ const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
   const tree = readExpression(reader);
   if (reader.peek().kind !== 'end') reader.refuseNext('the end of the expression');
   const isAggregate = assertScalar(reader, tree);
-  const { put, hole, parts } = createTemplate<ExpressionHole>();
+  const { put, hole, parts } = createTemplate<ExpressionHole>(() => reader.refuse('too much', 'sql-too-long', 0));
   writeExpression(
     {
       grammar,
       put,
       refuse: refuseIn(text),
       isVariable: () => false,
-      query: () => reader.refuse('a SELECT in an expression', 'sql-syntax', 0),
-      column: ({ path, location }) => {
-        assertPlaceholder(path, { location }, false, refuseIn(text));
-        hole({ kind: 'column', path });
-      },
+      query: () => reader.refuse('a SELECT in an expression', 'sql-not-allowed', 0),
+      column: ({ path }) => hole({ kind: 'column', path }),
     },
     tree,
   );
@@ -55,10 +51,10 @@ const assertScalar = (reader: Reader, tree: Expression): boolean => {
   let aggregates = 0;
   let within = 0;
   for (const { node } of nodesOf(tree)) {
-    if (node.kind === 'query') reader.refuse('a SELECT in an expression', 'sql-syntax', 0);
+    if (node.kind === 'query') reader.refuse('a SELECT in an expression', 'sql-not-allowed', 0);
     if (node.kind === 'column') columns += 1;
     if (node.kind !== 'call') continue;
-    if (node.window !== null) reader.refuse('a window in an expression', 'sql-syntax', 0);
+    if (node.window !== null) reader.refuse('a window in an expression', 'sql-not-allowed', 0);
     if (node.isAggregate !== true) continue;
     aggregates += 1;
     for (const inner of nodesOf([node.args, node.order])) {

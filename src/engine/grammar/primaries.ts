@@ -71,7 +71,7 @@ const readPlain = (reader: Reader): Expression => {
 
 const readText = (reader: Reader): Expression => {
   const { text } = reader.peek();
-  if (/\w_variable\b/i.test(text)) reader.refuse('a variable in quotes; write it without', 'sql-variable');
+  if (/\w_variable\b/i.test(text)) reader.refuse('a variable in quotes; write it without', 'sql-not-allowed');
   reader.next();
   return { kind: 'text', value: text };
 };

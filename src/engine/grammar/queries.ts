@@ -7,7 +7,7 @@ import type { Body, Cte, Expression, Item, Name, Order, Query, Select } from './
 /** A whole SELECT: with its CTEs before it, and its order and limit behind it. */
 export const readQuery = (reader: Reader): Query =>
   reader.nested(() => {
-    const ctes = reader.takeWords('WITH') ? readCtes(reader) : { isRecursive: false, ctes: [] };
+    const ctes = reader.takeWords('WITH') ? readCtes(reader) : [];
     const body = readBody(reader);
     const { location } = reader.peek();
     const order = reader.isWords('ORDER BY') ? readOrder(reader) : [];
@@ -15,29 +15,27 @@ export const readQuery = (reader: Reader): Query =>
     const isPlain = order.length === 0 && limit.limit === null;
     if (body.kind !== 'select' && !isPlain && !reader.has('ordered-set'))
       reader.refuse('ORDER BY or LIMIT behind UNION; write SELECT * FROM (…) around it', 'sql-syntax', location);
-    if (body.kind === 'query' && isPlain && ctes.ctes.length === 0) return body;
-    return { kind: 'query', ...ctes, body, order, ...limit };
+    if (body.kind === 'query' && isPlain && ctes.length === 0) return body;
+    return { kind: 'query', ctes, body, order, ...limit };
   });
 
-const readCtes = (reader: Reader): Pick<Query, 'isRecursive' | 'ctes'> => {
-  const isRecursive = reader.takeWords('RECURSIVE');
-  if (isRecursive && !reader.has('recursive')) reader.refuse('RECURSIVE', 'sql-syntax');
+const readCtes = (reader: Reader): readonly Cte[] => {
   const ctes = readList(reader, () => readCte(reader));
   const isTwice = ctes.some(({ name }, index) =>
     ctes.slice(0, index).some((earlier) => reader.grammar.isSameName(earlier.name.text, name.text)),
   );
   if (ctes.length > 100 || isTwice) reader.refuse('two CTEs of one name, or more than a hundred', 'sql-name');
-  return { isRecursive, ctes };
+  return ctes;
 };
 
+/** RECURSIVE is a reserved word here: nothing bounds what it does. */
 const readCte = (reader: Reader): Cte => {
   const name = readNewName(reader, 'the name of a CTE');
-  const columns = reader.has('cte-columns') && reader.takeSymbol('(') ? readNames(reader) : [];
   reader.expectWords('AS');
   reader.expectSymbol('(');
   const query = readQuery(reader);
   reader.expectSymbol(')');
-  return { name, columns, query };
+  return { name, query };
 };
 
 /** Names up to the closing parenthesis. */

@@ -1,5 +1,5 @@
 import type { Feature, Grammar } from './grammar.js';
-import { databasePlaceholder, type Token, tokensOf } from './lexer.js';
+import { type Token, tokensOf } from './lexer.js';
 import { refuseSql } from './refuse-sql.js';
 import type { Name } from './tree.js';
 
@@ -110,8 +110,8 @@ export const readNewName = (reader: Reader, what: string): Name => {
 };
 
 export const assertNewName = (reader: Reader, name: Name): Name => {
-  if (name.text === databasePlaceholder || /_variable$/i.test(name.text))
-    reader.refuse('an alias that is the name of a placeholder or a variable', 'sql-name', name.location);
+  if (/_variable$/i.test(name.text))
+    reader.refuse('an alias that is the name of a variable', 'sql-name', name.location);
   return name;
 };
 

@@ -1,6 +1,5 @@
 import type { Grammar } from './grammar.js';
-import { databasePlaceholder } from './lexer.js';
-import type { Column, Cte, Query, Source } from './tree.js';
+import type { Cte, Query, Source } from './tree.js';
 
 type Refuse = (what: string, reason: string, location: number) => never;
 
@@ -9,7 +8,10 @@ export type Known = {
   readonly alias: string;
   /** As a table without alias is named; null: columns know it by its alias alone. */
   readonly path: readonly string[] | null;
-  readonly of: { readonly kind: 'table' | 'cte'; readonly number: number } | Query;
+  readonly of:
+    | { readonly kind: 'table'; readonly number: number }
+    | { readonly kind: 'cte'; readonly number: number }
+    | Query;
 };
 
 /** The FROM of a SELECT, and those of the SELECTs around it. */
@@ -40,13 +42,13 @@ export const findCte = (
 
 /** The CTEs that the query of `ctes[index]` can read; without an index, those that the rest of the statement can. */
 export const ctesFor = (
-  { isRecursive, ctes }: Pick<Query, 'isRecursive' | 'ctes'>,
+  { ctes }: Pick<Query, 'ctes'>,
   numbers: readonly number[],
   outer: Ctes | null,
   index = ctes.length,
 ): Ctes => ({
   entries: ctes.flatMap(({ name }: Cte, other) => {
-    if (other === index && !isRecursive) return [];
+    if (other === index) return [];
     return [{ name: name.text, number: other > index ? null : (numbers[other] ?? null) }];
   }),
   outer,
@@ -71,18 +73,6 @@ const isHidden = (alias: string, from: Scope | null, to: Scope, grammar: Grammar
     if (at.known.some((other) => grammar.isSameName(other.alias, alias))) return true;
   }
   return false;
-};
-
-/** The placeholder is the database of a table, and nothing else. */
-export const assertPlaceholder = (
-  path: readonly string[],
-  { location }: Pick<Column, 'location'>,
-  isTable: boolean,
-  refuse: Refuse,
-): void => {
-  const at = path.lastIndexOf(databasePlaceholder);
-  if (at > 0 || (at === 0 && path.length !== (isTable ? 2 : 3)))
-    refuse('the placeholder of the database where it is none', 'sql-name', location);
 };
 
 /** The name of the variable that `<name>_variable` stands for. */

@@ -1,13 +1,19 @@
 import type { Template } from '../sql-parser.js';
 
-/** Text with gaps, written from front to back. */
-export const createTemplate = <Hole extends object>(): {
+/** A CTE may be written often, and hold others that are. */
+const greatestLength = 400_000;
+
+/** Text with gaps, written from front to back; `refuseLong` ends what grows beyond all measure. */
+export const createTemplate = <Hole extends object>(
+  refuseLong: () => never,
+): {
   readonly put: (text: string) => void;
   readonly hole: (hole: Hole) => void;
   readonly parts: () => Template<Hole>;
 } => {
   const parts: (string | Hole)[] = [];
   let text: string[] = [];
+  let length = 0;
   const flush = (): void => {
     if (text.length > 0) parts.push(text.join(''));
     text = [];
@@ -15,6 +21,8 @@ export const createTemplate = <Hole extends object>(): {
   return {
     put: (more) => {
       if (more !== '') text.push(more);
+      length += more.length;
+      if (length > greatestLength) refuseLong();
     },
     hole: (hole) => {
       flush();

@@ -85,7 +85,6 @@ export type Order = {
 
 export type Query = {
   readonly kind: 'query';
-  readonly isRecursive: boolean;
   readonly ctes: readonly Cte[];
   readonly body: Body;
   readonly order: readonly Order[];
@@ -93,7 +92,7 @@ export type Query = {
   readonly offset: string | null;
 };
 
-export type Cte = { readonly name: Name; readonly columns: readonly string[]; readonly query: Query };
+export type Cte = { readonly name: Name; readonly query: Query };
 
 export type Body =
   | Select

@@ -1,16 +1,8 @@
 import type { ParsedSelect, Path, SelectHole, Template } from '../sql-parser.js';
 import { isBlock, nameOf } from './block.js';
 import type { Grammar } from './grammar.js';
-import {
-  assertPlaceholder,
-  type Ctes,
-  ctesFor,
-  findCte,
-  type Known,
-  ownerOf,
-  type Scope,
-  variableOf,
-} from './scope.js';
+import { assertNames, knownOf } from './known.js';
+import { type Ctes, ctesFor, type Known, ownerOf, type Scope, variableOf } from './scope.js';
 import { createTemplate } from './template.js';
 import type { Column, Item, Joined, Query, Select } from './tree.js';
 import { type Around, quoted, writeExpression, writeGroup, writeOrder } from './write-expression.js';
@@ -22,7 +14,7 @@ import { type Around, quoted, writeExpression, writeGroup, writeOrder } from './
 export const writeSelect = (query: Query, grammar: Grammar, refuse: Around['refuse']): ParsedSelect => {
   const tables: Path[] = [];
   const variables = new Set<string>();
-  const template = createTemplate<SelectHole>();
+  const template = createTemplate<SelectHole>(() => refuse('more to be run than fits a statement', 'sql-too-long', 0));
   const place: Place = {
     grammar,
     refuse,
@@ -34,6 +26,8 @@ export const writeSelect = (query: Query, grammar: Grammar, refuse: Around['refu
     },
     addVariable: (name) => variables.add(name),
     count: createCounter(),
+    inlined: new Map(),
+    depth: 0,
     scope: null,
     ctes: null,
     role: { kind: 'outermost', isBlock: isBlock(query, grammar), block: [] },
@@ -54,6 +48,10 @@ type Place = Pick<Around, 'grammar' | 'refuse' | 'put'> & {
   readonly addTable: (path: Path) => number;
   readonly addVariable: (name: string) => void;
   readonly count: () => number;
+  /** Writes a CTE where it is read, by its number. */
+  readonly inlined: Map<number, (place: Place) => void>;
+  /** How many SELECTs are around this one. */
+  readonly depth: number;
   readonly scope: Scope | null;
   readonly ctes: Ctes | null;
   readonly role: Role;
@@ -66,20 +64,34 @@ const createCounter = (): (() => number) => {
 
 const cteName = (number: number): string => quoted(`gl_cte_${number}`);
 
-const writeQuery = (place: Place, query: Query): void => {
-  const numbers = query.ctes.map(() => place.count());
-  query.ctes.forEach(({ columns, query: inner }, index) => {
-    const names = columns.length === 0 ? '' : ` (${columns.map(quoted).join(', ')})`;
-    const start = query.isRecursive ? 'WITH RECURSIVE ' : 'WITH ';
-    place.put(`${index === 0 ? start : ', '}${cteName(numbers[index] ?? 0)}${names} AS (`);
-    writeQuery({ ...place, ctes: ctesFor(query, numbers, place.ctes, index), role: { kind: 'named' } }, inner);
-    place.put(query.ctes.length - 1 === index ? ') ' : ')');
-  });
-  const within: Place = { ...place, ctes: ctesFor(query, numbers, place.ctes) };
+/** MySQL takes 63 SELECTs in each other. */
+const greatestDepth = 50;
+
+const writeQuery = (outer: Place, query: Query): void => {
+  const place: Place = { ...outer, depth: outer.depth + 1 };
+  if (place.depth > greatestDepth)
+    place.refuse(`more than ${greatestDepth} SELECTs within each other`, 'sql-too-deep', 0);
+  const within: Place = { ...place, ctes: writeCtes(place, query) };
   const scope = writeBody(within, query.body);
   writeOrder(aroundOf({ ...within, scope }), query.order);
   if (query.limit !== null) place.put(` LIMIT ${query.limit}`);
   if (query.offset !== null) place.put(` OFFSET ${query.offset}`);
+};
+
+const writeCtes = (place: Place, query: Query): Ctes => {
+  const numbers = query.ctes.map(() => place.count());
+  query.ctes.forEach(({ query: inner }, index) => {
+    const number = numbers[index] ?? 0;
+    const ctes = ctesFor(query, numbers, place.ctes, index);
+    const write = (at: Place): void => writeQuery({ ...at, ctes, scope: null, role: { kind: 'named' } }, inner);
+    if (place.grammar.features.has('inline-ctes')) place.inlined.set(number, write);
+    else {
+      place.put(`${index === 0 ? 'WITH ' : ', '}${cteName(number)} AS (`);
+      write(place);
+      place.put(query.ctes.length - 1 === index ? ') ' : ')');
+    }
+  });
+  return ctesFor(query, numbers, place.ctes);
 };
 
 /** The names that ORDER BY knows. */
@@ -108,6 +120,7 @@ const writeBlock = (place: Place, select: Select): Scope => {
   const scope: Scope = { known: knownOf(place, select.from), outer: place.scope };
   const within: Place = { ...place, scope };
   const around = aroundOf(within);
+  if (place.role.kind === 'outermost') assertNames(place, select.items);
   place.put(select.isDistinct ? 'SELECT DISTINCT ' : 'SELECT ');
   select.items.forEach((item, index) => {
     if (index > 0) place.put(', ');
@@ -122,26 +135,6 @@ const writeBlock = (place: Place, select: Select): Scope => {
     writeExpression(around, select.having);
   }
   return scope;
-};
-
-const knownOf = (place: Place, from: readonly Joined[]): readonly Known[] => {
-  const { grammar, refuse } = place;
-  const known: Known[] = [];
-  for (const { source } of from) {
-    const { of, location } = source;
-    if (of.kind === 'name') assertPlaceholder(of.path, source, true, refuse);
-    const cte = findCte(source, place.ctes, grammar, refuse);
-    const alias = source.alias?.text ?? (of.kind === 'name' ? (of.path.at(-1) ?? '') : `gl_rows_${place.count()}`);
-    if (known.some((other) => grammar.isSameName(other.alias, alias)))
-      refuse('a second table of one name in a FROM; give it an alias', 'sql-name', location);
-    if (of.kind === 'query') known.push({ alias, path: null, of });
-    else {
-      const number = cte ?? place.addTable(of.path);
-      const kind = cte === undefined ? 'table' : 'cte';
-      known.push({ alias, path: source.alias === null && kind === 'table' ? of.path : null, of: { kind, number } });
-    }
-  }
-  return known;
 };
 
 const writeSources = (place: Place, from: readonly Joined[], known: readonly Known[]): void => {
@@ -159,15 +152,21 @@ const writeSources = (place: Place, from: readonly Joined[], known: readonly Kno
 };
 
 const writeSource = (place: Place, { alias, of }: Known): void => {
-  if (of.kind !== 'query') {
-    if (of.kind === 'table') place.hole({ kind: 'table', table: of.number, alias });
-    else place.put(`${cteName(of.number)} AS ${quoted(alias)}`);
+  if (of.kind === 'table') {
+    place.hole({ kind: 'table', table: of.number, alias });
     return;
   }
-  place.put('(');
-  // It does not see the tables beside it.
-  writeQuery({ ...place, scope: place.scope?.outer ?? null, role: { kind: 'named' } }, of);
-  place.put(`) AS ${quoted(alias)}`);
+  const inlined = of.kind === 'cte' ? place.inlined.get(of.number) : undefined;
+  if (of.kind === 'cte' && inlined === undefined) place.put(cteName(of.number));
+  else {
+    place.put('(');
+    if (of.kind === 'query') {
+      // It does not see the tables beside it.
+      writeQuery({ ...place, scope: place.scope?.outer ?? null, role: { kind: 'named' } }, of);
+    } else inlined?.(place);
+    place.put(')');
+  }
+  place.put(` AS ${quoted(alias)}`);
 };
 
 const writeWhere = (place: Place, { where }: Select, known: readonly Known[]): void => {
@@ -207,7 +206,6 @@ const writeAll = (place: Place, { of, location }: Extract<Item, { kind: 'all' }>
 
 /** The alias before a column, in quotes. */
 const ownerIn = (place: Place, { path, location }: Pick<Column, 'path' | 'location'>): string => {
-  assertPlaceholder(path, { location }, false, place.refuse);
   const owner = ownerOf(path, place.scope, place.grammar);
   return owner === undefined
     ? place.refuse('a column of a table that its FROM does not name', 'sql-name', location)
@@ -233,6 +231,5 @@ const aroundOf = (place: Place): Around => ({
 const writeColumn = (place: Place, column: Column): void => {
   const { path } = column;
   if (path.length > 1) place.put(`${ownerIn(place, column)}.`);
-  else assertPlaceholder(path, column, false, place.refuse);
   place.put(quoted(path.at(-1) ?? ''));
 };

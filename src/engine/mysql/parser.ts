@@ -76,8 +76,8 @@ export const mysqlGrammar: Grammar = {
   joins: new Set(['LEFT JOIN', 'RIGHT JOIN']),
   reserved: new Set([
     ...commonReserved,
-    ...wordsOf(`BINARY COLLATE CURRENT_USER DIV DUAL FORCE HIGH_PRIORITY IGNORE KEY LOCALTIME LOCALTIMESTAMP MATCH MOD REGEXP RLIKE ROW_COUNT
-      SESSION_USER SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_CACHE SQL_CALC_FOUND_ROWS SQL_NO_CACHE SQL_SMALL_RESULT STRAIGHT_JOIN SYSTEM_USER USE XOR`),
+    ...wordsOf(`BINARY COLLATE DIV DUAL FORCE HIGH_PRIORITY IGNORE KEY LOCALTIME LOCALTIMESTAMP MATCH MOD REGEXP RLIKE ROW_COUNT
+      SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_CACHE SQL_CALC_FOUND_ROWS SQL_NO_CACHE SQL_SMALL_RESULT STRAIGHT_JOIN USE XOR`),
   ]),
   suffixes: new Set([...commonSuffixes, 'MINUS']),
   systemSchemas: new Set(wordsOf('INFORMATION_SCHEMA MYSQL PERFORMANCE_SCHEMA SYS')),
@@ -86,8 +86,7 @@ export const mysqlGrammar: Grammar = {
     'json-arrows',
     'is-truth',
     'text-alias',
-    'recursive',
-    'cte-columns',
+    'inline-ctes',
     'rollup',
     'group-concat',
     'default-distinct',
