@@ -11,6 +11,7 @@ const long = [
   'test/gateway/rollout-many.test.ts',
   'test/platform/database.test.ts',
   'test/product/conformance.test.ts',
+  'test/product/download.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',
   'test/spec/datasource-servers.test.ts',
