@@ -6,7 +6,7 @@ const post = (agent, url, { token, body }) =>
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const sent = request(
       url,
-      { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } },
+      { method: 'POST', agent, headers: { ...headers, 'content-length': Buffer.byteLength(body) } },
       (response) => {
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
