@@ -24,6 +24,7 @@ import { createApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
 import { createDispatch, type Dispatch } from './http/bind.js';
 import { formsOf } from './http/forms.js';
+import { createGuestFront } from './http/guest-front.js';
 import { inProcessTransport } from './http/in-process.js';
 import { type OpenedGateway, openGateway } from './open-gateway.js';
 import type { Cache } from './platform/cache.js';
@@ -87,7 +88,7 @@ const composeService = async (
   const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
   const db = database.connect<Tables>();
   await migrate(db);
-  const store = createStore(db, sealer);
+  const store = createStore(db, sealer, database.writes);
   await seedServiceToken(store, credentials.serviceToken);
   const lastUses = createLastUses({ store, clock, log });
   const upkeep = startUpkeep({ store, clock, lastUses, log });
@@ -195,6 +196,15 @@ const openShared = async ({ settings: { redisUrl: url } }: Config, log: Logger, 
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
   loadCredentials(settings.dataDir, secrets);
 
+type Front = (...asked: [...Parameters<Handle>, next: () => void]) => void;
+
+/** Whoever does not answer leaves it to the next. */
+const inTurn = (fronts: readonly (Front | null)[], last: Handle): Handle =>
+  fronts.reduceRight<Handle>(
+    (next, front) => (front === null ? next : (...asked) => front(...asked, () => next(...asked))),
+    last,
+  );
+
 export const compose = async (config: Config, halves: Halves, place: Place): Promise<Product> => {
   const { log } = place;
   const credentials = await credentialsOf(config);
@@ -214,6 +224,7 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   const gateway =
     shared === null ? null : await composeGateway({ config, credentials, dispatch, database, place, ...shared });
   const forms = formsOf(Object.values(bound));
+  const guestFront = served === null ? null : createGuestFront({ dispatch: served.dispatch, log, metrics });
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
@@ -228,9 +239,8 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
   // Questions wait for it; the start does not.
   prepare().catch((err: unknown) => log.error({ err }, 'the demo data could not be made: its charts will fail'));
   return {
-    // The token's path comes before Express's app, whose own cost is most of a request.
-    handle: (request, response) =>
-      gateway === null ? app(request, response) : gateway.router(request, response, () => app(request, response)),
+    // The paths of tokens and of guests come before Express's app, whose own cost is most of such a request.
+    handle: inTurn([guestFront, gateway?.router ?? null], app),
     close: async () => {
       await gateway?.close();
       await served?.close();

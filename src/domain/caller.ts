@@ -1,5 +1,5 @@
 import type { GuestGrant } from './guest.js';
-import type { Epoch } from './stores.js';
+import type { ContentRevision, Epoch } from './stores.js';
 
 /** Who asks. A function that takes one kind of caller cannot be called for another: that does not compile. */
 export type ApiKeyCaller = {
@@ -9,7 +9,7 @@ export type ApiKeyCaller = {
   readonly dataAppName: string;
 };
 export type ServiceCaller = { readonly kind: 'serviceToken'; readonly tokenId: string };
-/** `epoch` is its client's, read together with the grant. */
-export type LiveGrant = GuestGrant & { readonly epoch: Epoch };
+/** `epoch` is its client's and `revision` the content's, read together with the grant; `revision` null: nothing that was kept is read. */
+export type LiveGrant = GuestGrant & { readonly epoch: Epoch; readonly revision: ContentRevision | null };
 export type GuestCaller = { readonly kind: 'guest'; readonly grant: LiveGrant };
 export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

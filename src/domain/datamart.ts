@@ -106,13 +106,14 @@ export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColum
 export const withTenancySettings = (
   datamart: Datamart,
   settings: readonly { readonly name: string; readonly clientColumn: string }[],
-): Datamart => ({
-  ...datamart,
-  tables: datamart.tables.map((table) => {
+): Datamart => {
+  if (settings.length === 0) return datamart;
+  const scoped = (table: DatamartTable): DatamartTable => {
     const names = [table.tableName, `${table.schemaName}.${table.tableName}`];
     const isMaster = datamart.tenancy?.tenancyLevel === 'TABLE' && sameTable(table, datamart.tenancy);
     const setting =
       table.clientColumn === null && !isMaster ? settings.find(({ name }) => names.includes(name)) : undefined;
     return setting === undefined ? table : { ...table, clientColumn: setting.clientColumn };
-  }),
-});
+  };
+  return { ...datamart, tables: datamart.tables.map(scoped) };
+};

@@ -30,6 +30,8 @@ export type Store = {
   readonly guestMetrics: GuestMetricStore;
   readonly guestLayouts: GuestLayoutStore;
   readonly guestViews: GuestViewStore;
+  /** The content at that revision or later, kept between requests; null: as it is now. */
+  readonly contentAt: (revision: ContentRevision | null) => ContentStore;
   /**
    * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
    * used: on the embedded database's one connection, the outer one would wait for `work` to end.
@@ -198,6 +200,23 @@ export type EmbedStore = {
 /** Whom a guest token is for, as revocations name it. */
 export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
 
+/**
+ * How often the organization's content was changed: datasources, datamarts, workspaces, dashboards, metrics and embeds. Whatever was read of it after
+ * its revision was, is still so for whoever reads the same revision later.
+ */
+export type ContentRevision = Brand<string, 'ContentRevision'>;
+
+/** What guests' requests read of the content. Every `Store` is one. */
+export type ContentStore = {
+  readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric'>;
+  readonly dashboards: Pick<DashboardStore, 'findById' | 'findByExternalId' | 'listMetrics'>;
+  readonly metrics: Pick<MetricStore, 'findById' | 'listDashboards'>;
+  readonly guestMetrics: Pick<GuestMetricStore, 'list'>;
+  readonly workspaces: Pick<WorkspaceStore, 'findById'>;
+  readonly datamarts: Pick<DatamartStore, 'findById' | 'findByName' | 'findOnlyOf'>;
+  readonly datasources: Pick<DatasourceStore, 'findById' | 'findClientDatabase'>;
+};
+
 /** How often the tokens of a subject have been revoked: a token is good only while this is what it was when its mint began. */
 export type Epoch = Brand<string, 'Epoch'>;
 
@@ -222,11 +241,15 @@ export type GuestTokenStore = {
   readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
   /** Whether it is there still, neither revoked nor erased. */
   readonly isGood: (id: string) => Promise<boolean>;
-  /** Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. */
-  /** `epoch` is `currentEpoch` of its client, whoever the user is. */
+  /**
+   * Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. `epoch` is `currentEpoch` of its
+   * client, whoever the user is; `revision` is the content's at the same moment.
+   */
   readonly findByHash: (
     hash: HashedToken,
-  ) => Promise<(GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch }) | undefined>;
+  ) => Promise<
+    (GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch; readonly revision: ContentRevision }) | undefined
+  >;
   /** Those that are good at `now`, oldest first. */
   readonly listLive: (
     wanted: {

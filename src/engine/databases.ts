@@ -84,6 +84,7 @@ const open: OpenDatabase = async (datasource, options) => {
 type Entries = {
   /** The entry of the datasource's database, or of the client's; it is made, and opens, where there is none. */
   readonly find: (datasource: Datasource, client: ClientPlace | null) => Entry;
+  readonly isOpen: (datasource: Datasource, client: ClientPlace | null) => boolean;
   /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
@@ -138,9 +139,12 @@ const createEntries = (options: DatabasesOptions): Entries => {
     if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
     retire(idle);
   };
+  const findOpen = (datasource: Datasource, client: ClientPlace | null): Entry | undefined =>
+    entries.get(keyOf(placedDatasource(datasource, client)));
   return {
+    isOpen: (datasource, client) => findOpen(datasource, client) !== undefined,
     find: (datasource, client) => {
-      const known = entries.get(keyOf(placedDatasource(datasource, client)));
+      const known = findOpen(datasource, client);
       if (known !== undefined) return known;
       makeRoom();
       const entry = make(datasource, client);
@@ -162,14 +166,15 @@ const createEntries = (options: DatabasesOptions): Entries => {
 
 export const createDatabases = (options: DatabasesOptions): Databases => {
   const { log, assertReachable } = options;
-  const { find, rest, retireAll } = createEntries(options);
+  const { find, isOpen, rest, retireAll } = createEntries(options);
   let isClosed = false;
   const lend = async <R>(
     datasource: Datasource,
     client: ClientPlace | null,
     work: (entry: Entry) => Promise<R>,
   ): Promise<R> => {
-    await assertReachable(placedDatasource(datasource, client));
+    // Whether it may be read is asked before it is opened: what it is then, it stays.
+    if (!isOpen(datasource, client)) await assertReachable(placedDatasource(datasource, client));
     assertOpen(isClosed);
     const entry = find(datasource, client);
     clearTimeout(entry.idle);
@@ -212,7 +217,15 @@ const assertOpen = (isClosed: boolean): void => {
 };
 
 /** Settings that changed, or tables that were looked at anew, are another database: no other process need tell this one. */
-const keyOf = (datasource: Datasource): string => JSON.stringify(datasource);
+const keyOf = (datasource: Datasource): string => {
+  const known = written.get(datasource);
+  if (known !== undefined) return known;
+  const key = JSON.stringify(datasource);
+  written.set(datasource, key);
+  return key;
+};
+
+const written = new WeakMap<Datasource, string>();
 
 /** Who asks a question has no business with hosts and passwords. */
 const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {

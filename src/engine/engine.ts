@@ -4,10 +4,12 @@
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
+import type { Keyed } from './cache/key.js';
 import { clientPlaceOf } from './client-place.js';
 import { type Database, type Running, refuseGone } from './database.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
-import { type AnyAsk, prepare, type RunSecured } from './prepare.js';
+import { createPreparations, type Preparations } from './preparations.js';
+import { type AnyAsk, type Prepared, prepare, type RunSecured } from './prepare.js';
 import { refuseQuery } from './refuse.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { run } from './run.js';
@@ -32,7 +34,9 @@ export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
   const limits = options.limits ?? defaultLimits;
-  const until = (signal: AbortSignal | undefined): Reads => createReads({ databases, rows, limits }, signal);
+  const preparations = createPreparations();
+  const parts: Parts = { databases, rows, limits, preparations };
+  const until = (signal: AbortSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
     until,
@@ -50,9 +54,14 @@ export const createEngine = (options: EngineOptions): Engine => {
   };
 };
 
-type Parts = { readonly databases: Databases; readonly rows: Rows; readonly limits: AnswerLimits };
+type Parts = {
+  readonly databases: Databases;
+  readonly rows: Rows;
+  readonly limits: AnswerLimits;
+  readonly preparations: Preparations;
+};
 
-const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | undefined): Reads => {
+const createReads = ({ databases, rows, limits, preparations }: Parts, signal: AbortSignal | undefined): Reads => {
   const { answerRows, answerBytes } = limits;
   const running: Running = { signal, maxBytes: answerBytes };
   const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
@@ -60,7 +69,7 @@ const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | u
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const asking = use(asked, (database) => answer({ database, rows }, bounded, running));
+    const asking = use(asked, (database) => answer({ database, rows, preparations }, bounded, running));
     return markCut(await unlessGone(signal, asking), asked);
   };
   return {
@@ -72,7 +81,9 @@ const createReads = ({ databases, rows, limits }: Parts, signal: AbortSignal | u
     },
     stream: async (question) => {
       const asked = answerOf(question);
-      return streamed(signal, (sink) => use(asked, (database) => stream({ database, rows }, asked, running, sink)));
+      return streamed(signal, (sink) =>
+        use(asked, (database) => stream({ database, rows, preparations }, asked, running, sink)),
+      );
     },
   };
 };
@@ -114,11 +125,11 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-type Place = { readonly database: Database; readonly rows: Rows };
+type Place = Pick<Parts, 'rows' | 'preparations'> & { readonly database: Database };
 
 /** Rows of secured plans for this question: kept, or read in the client's turn. */
 const runOf =
-  ({ database, rows }: Place, { question }: AnyAsk, { maxBytes, signal }: Running): RunSecured =>
+  ({ database, rows }: Place, question: Keyed['question'], { maxBytes, signal }: Running): RunSecured =>
   (plan, statements, page) =>
     rows.load(
       { question, plan, statements, page },
@@ -127,10 +138,21 @@ const runOf =
     );
 
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
-  const runSecured = runOf(place, ask, running);
-  const { secured, compiled, page, shape } = await prepare(place.database, ask, running, runSecured);
-  return shape(await runSecured(secured, compiled, page));
+  const { question, secured, compiled, page, shape } = await prepareOnce(place, ask, running);
+  return shape(await runOf(place, question, running)(secured, compiled, page));
 };
+
+/** What had to read rows to be prepared goes by them, and is prepared each time. */
+const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepared> =>
+  place.preparations.load(place.database, ask, async () => {
+    let isLasting = true;
+    const runSecured = runOf(place, ask.question, running);
+    const prepared = await prepare(place.database, ask, running, (...asked) => {
+      isLasting = false;
+      return runSecured(...asked);
+    });
+    return { prepared, isLasting };
+  });
 
 /** Never kept, and in the client's turn until the last row was taken. */
 const stream = async (
@@ -140,7 +162,7 @@ const stream = async (
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
   const { database, rows } = place;
-  const { secured, compiled, shapeBatch } = await prepare(database, ask, running, runOf(place, ask, running));
+  const { secured, compiled, shapeBatch } = await prepareOnce(place, ask, running);
   const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
   await rows.download(ask.question, secured, read, running.signal);
 };

@@ -18,6 +18,8 @@ import type { StreamBatch } from './stream.js';
 
 /** Compiled out of a secured plan, and how what comes back is answered. */
 export type Prepared = {
+  /** As it was asked first. */
+  readonly question: Keyed['question'];
   readonly secured: Keyed['plan'];
   readonly compiled: CompiledPlan;
   readonly page: PageOfRows;
@@ -68,6 +70,7 @@ const prepareVisual = async (reader: Reader, ask: Ask, runSecured: RunSecured): 
   const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
   const planned = plan(resolved, ask);
   return {
+    question: ask.question,
     ...securePlan(planned),
     shape: (result) => shape(planned.output, result),
     shapeBatch: (batch) => shapeBatch(planned.output, batch),

@@ -12,12 +12,12 @@ import type { Dispatch } from './bind.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
 import { type Forms, formBody } from './forms.js';
+import { createGuestFront } from './guest-front.js';
 import {
   answerError,
   answerNotFound,
   jsonBody,
   measure,
-  openToAnyOrigin,
   requestId,
   requestLog,
   securityHeaders,
@@ -74,7 +74,6 @@ const exposition =
 
 /** The interface and its reference. */
 const mountService = (app: Express, { dispatch, document, forms }: NonNullable<AppDeps['service']>): void => {
-  app.use('/api/v2/guest', openToAnyOrigin, ...jsonBody(limits.guestBodyBytes));
   app.use('/api/v2', formBody(forms), ...jsonBody(limits.bodyBytes), serve(dispatch));
   app.get(
     '/openapi.json',
@@ -96,6 +95,7 @@ export const createApp = ({ service, log, metrics, ready, assets, routers = [] }
   app.disable('etag');
   app.enable('case sensitive routing');
 
+  if (service !== null) app.use(createGuestFront({ dispatch: service.dispatch, log, metrics }));
   app.use(requestId);
   app.use(securityHeaders());
   app.use(requestLog(log));

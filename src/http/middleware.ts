@@ -1,28 +1,33 @@
 /** The middleware of app.ts, each a few lines; the gateway's router may take what it needs. */
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
-import { limits } from '../contract/fields.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import { type Dispatch, isPieces } from './bind.js';
-import { type EnvelopeCode, envelope, failureMessage, notFound, tooLarge } from './envelope.js';
+import { answerOf, hasBody, otherType } from './body-faults.js';
+import type { FlatHeaders } from './constant-headers.js';
+import { notFound } from './envelope.js';
+import { goneSignal, sendPieces } from './sending.js';
+
+export const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w-]{8,64}$/.test(given) ? given : randomUUID();
+};
 
 /** Takes the caller's `X-Request-Id` where it is a plain one, otherwise makes one; answers it either way. */
 export const requestId: RequestHandler = (req, res, next) => {
-  const given = req.get('x-request-id');
-  const id = given !== undefined && /^[\w-]{8,64}$/.test(given) ? given : randomUUID();
+  const id = requestIdOf(req);
   res.locals.requestId = id;
   res.setHeader('X-Request-Id', id);
   next();
 };
 
 /** No script, no frame, nothing from elsewhere: the API and its reference need none of it. */
-export const securityHeaders = (): RequestHandler =>
+export const securityHeaders = () =>
   helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -80,21 +85,21 @@ export const measure =
   };
 
 /** Guest tokens come from host pages of any origin, as a header and never as a cookie. */
-export const openToAnyOrigin: RequestHandler = (req, res, next) => {
-  res.setHeader('Access-Control-Allow-Origin', '*');
-  res.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, Content-Disposition, Deprecation');
-  if (req.method !== 'OPTIONS') {
-    next();
-    return;
-  }
-  res.setHeader('Access-Control-Allow-Methods', 'GET, POST, PUT, DELETE');
-  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Request-Id');
-  res.setHeader('Access-Control-Max-Age', '7200');
-  res.status(204).end();
-};
+export const guestHeaders: FlatHeaders = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'X-Request-Id, Content-Disposition, Deprecation',
+];
 
-const hasBody: (req: express.Request) => boolean = ({ headers }) =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+export const guestPreflightHeaders: FlatHeaders = [
+  'Access-Control-Allow-Methods',
+  'GET, POST, PUT, DELETE',
+  'Access-Control-Allow-Headers',
+  'Authorization, Content-Type, X-Request-Id',
+  'Access-Control-Max-Age',
+  '7200',
+];
 
 /** spec-gap: a body of another type is an invalid request, not a 415, which the interface does not know. */
 const refuseOtherTypes: RequestHandler = (req, res, next) => {
@@ -102,8 +107,7 @@ const refuseOtherTypes: RequestHandler = (req, res, next) => {
     next();
     return;
   }
-  const given = req.get('content-type')?.slice(0, 100) ?? 'none';
-  sendError(res, 400, 'INVALID_REQUEST_BODY', `The body's Content-Type is ${given}; send application/json.`);
+  res.status(400).set('Cache-Control', 'no-store').json(otherType(req));
 };
 
 /** Reads JSON bodies of at most so many bytes; one that was read before is left as it is. */
@@ -111,23 +115,6 @@ export const jsonBody = (limit: number): readonly RequestHandler[] => [
   refuseOtherTypes,
   express.json({ limit, strict: false, type: 'application/json' }),
 ];
-
-/** Aborts when the caller hangs up before it has its answer. */
-const goneSignal = (res: express.Response): AbortSignal => {
-  const gone = new AbortController();
-  res.once('close', () => {
-    if (!res.writableFinished) gone.abort();
-  });
-  return gone.signal;
-};
-
-/** As fast as the caller reads; what breaks off on its way ends the connection, so that it cannot be taken for whole. */
-const sendPieces = async (res: express.Response, pieces: AsyncIterable<string>): Promise<void> => {
-  await pipeline(Readable.from(pieces, { objectMode: false }), res).catch(() => {
-    // The cause was logged where the pieces are made, or it is the caller who left.
-    res.destroy();
-  });
-};
 
 /** Answers what is an operation. */
 export const serve =
@@ -154,35 +141,8 @@ export const serve =
     else res.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   };
 
-const sendError = (res: express.Response, status: number, code: EnvelopeCode, message: string): void => {
-  res
-    .status(status)
-    .set('Cache-Control', 'no-store')
-    .json(envelope(code, message, status));
-};
-
 export const answerNotFound: RequestHandler = (req, res) => {
   res.status(404).set('Cache-Control', 'no-store').json(notFound(req.method, req.path));
-};
-
-const typeOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : '';
-
-const limitOf = (error: unknown): number =>
-  typeof error === 'object' && error !== null && 'limit' in error ? Number(error.limit) : limits.bodyBytes;
-
-const jsonPosition = (error: unknown): string => {
-  const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
-  return position === undefined ? '' : ` (at position ${position})`;
-};
-
-/** What reading a body can find wrong; the parser's own text would repeat the body. */
-const bodyFaults: Readonly<Record<string, (error: unknown) => string>> = {
-  'entity.parse.failed': (error) => `The body is not valid JSON${jsonPosition(error)}.`,
-  'encoding.unsupported': () => 'The Content-Encoding is not supported; send gzip, deflate, br or none.',
-  'charset.unsupported': () => 'The charset is not supported; send UTF-8.',
-  'request.size.invalid': () => 'The body is not as long as its Content-Length says.',
-  'request.aborted': () => 'The request ended before its body did.',
 };
 
 /** The last word on anything thrown: the envelope outside, the cause in the log. */
@@ -193,18 +153,6 @@ export const answerError =
       next(error);
       return;
     }
-    const type = typeOf(error);
-    const fault = bodyFaults[type];
-    if (type === 'entity.too.large') {
-      res
-        .status(413)
-        .set('Cache-Control', 'no-store')
-        .json(tooLarge(limitOf(error)));
-    } else if (fault !== undefined) {
-      sendError(res, 400, 'INVALID_REQUEST_BODY', fault(error));
-    } else {
-      const id = String(res.locals.requestId);
-      log.error({ err: error, requestId: id }, 'a request failed');
-      sendError(res, 500, 'INTERNAL_SERVER_ERROR', failureMessage(id));
-    }
+    const { status, body } = answerOf(error, String(res.locals.requestId), log);
+    res.status(status).set('Cache-Control', 'no-store').json(body);
   };

@@ -26,6 +26,11 @@ export type DatabaseOptions = {
 
 export type Database = {
   readonly kind: 'pglite' | 'postgres';
+  /**
+   * Counts the beginnings and the ends of statements that may write: while it stays the same, so does everything that was read after it. Null for a
+   * server, to which others write too.
+   */
+  readonly writes: (() => number) | null;
   /** All users of the database share its connections. */
   readonly connect: <Tables>() => Kysely<Tables>;
   /** Waits for what runs. Nothing can be asked afterwards. */
@@ -40,8 +45,18 @@ export const openDatabase = async ({ databaseUrl, folder, log }: DatabaseOptions
 
 type Release = () => Promise<void>;
 
+type Opened = { readonly dialect: Dialect; readonly writes: Database['writes'] };
+
+const embedded = (client: PGlite): Opened => {
+  const counter = { count: 0 };
+  const noteWrite = (): void => {
+    counter.count += 1;
+  };
+  return { dialect: createPgliteDialect(client, noteWrite), writes: () => counter.count };
+};
+
 /** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
-const createDatabase = async (kind: Database['kind'], dialect: Dialect, release?: Release): Promise<Database> => {
+const createDatabase = async ({ dialect, writes }: Opened, release?: Release): Promise<Database> => {
   const db = new Kysely<unknown>({ dialect });
   const end = async (): Promise<void> => {
     await db.destroy();
@@ -59,17 +74,18 @@ const createDatabase = async (kind: Database['kind'], dialect: Dialect, release?
     throw cause;
   }
   // Which tables there are is the caller's word: migrations make them, not the type system.
-  return { kind, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
+  const kind = writes === null ? 'postgres' : 'pglite';
+  return { kind, writes, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
 };
 
 const openInMemory = async (): Promise<Database> =>
-  createDatabase('pglite', createPgliteDialect(await PGlite.create({ loadDataDir: await dataDir() })));
+  createDatabase(embedded(await PGlite.create({ loadDataDir: await dataDir() })));
 
 const openFolder = async (folder: string): Promise<Database> => {
   const lock = await lockFolder(folder);
   try {
     const client = isCluster(folder) ? await PGlite.create(folder) : await createCluster(folder);
-    return await createDatabase('pglite', createPgliteDialect(client), lock.release);
+    return await createDatabase(embedded(client), lock.release);
   } catch (cause) {
     await lock.release();
     throw cause;
@@ -120,7 +136,7 @@ const openPostgres = async (connectionString: string, log: DatabaseOptions['log'
   // An idle connection that breaks is replaced by the pool; unheard, its error would end the process.
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
   try {
-    return await createDatabase('postgres', new PostgresDialect({ pool }));
+    return await createDatabase({ dialect: new PostgresDialect({ pool }), writes: null });
   } catch (cause) {
     throw new Error('DATABASE_URL does not answer: check host, port, database name, user and password.', { cause });
   }

@@ -8,18 +8,22 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  SelectQueryNode,
 } from 'kysely';
 
-/** Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. */
-export const createPgliteDialect = (client: PGlite): Dialect => ({
+/**
+ * Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. `noteWrite` is called before and after each statement that
+ * may write: all but those that Kysely built as a SELECT.
+ */
+export const createPgliteDialect = (client: PGlite, noteWrite: () => void): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => createDriver(client),
+  createDriver: () => createDriver(client, noteWrite),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 });
 
-const createDriver = (client: PGlite): Driver => {
-  const connection = createConnection(client);
+const createDriver = (client: PGlite, noteWrite: () => void): Driver => {
+  const connection = createConnection(client, noteWrite);
   const turns = createTurns();
   const run = async (statement: string): Promise<void> => {
     await connection.executeQuery(CompiledQuery.raw(statement));
@@ -42,10 +46,16 @@ const createDriver = (client: PGlite): Driver => {
   };
 };
 
-const createConnection = (client: PGlite): DatabaseConnection => ({
-  executeQuery: async <Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> => {
-    const { rows, affectedRows } = await client.query<Row>(sql, [...parameters]);
-    return { rows, numAffectedRows: BigInt(affectedRows ?? 0) };
+const createConnection = (client: PGlite, noteWrite: () => void): DatabaseConnection => ({
+  executeQuery: async <Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> => {
+    const note = SelectQueryNode.is(query) ? () => {} : noteWrite;
+    note();
+    try {
+      const { rows, affectedRows } = await client.query<Row>(sql, [...parameters]);
+      return { rows, numAffectedRows: BigInt(affectedRows ?? 0) };
+    } finally {
+      note();
+    }
   },
   // biome-ignore lint/correctness/useYield: PGlite answers whole results
   streamQuery: async function* () {

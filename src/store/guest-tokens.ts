@@ -1,16 +1,20 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { HashedToken } from '../domain/brand.js';
 import type { GuestGrant } from '../domain/guest.js';
-import type { Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
+import type { ContentRevision, Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { inTransaction, page } from './query.js';
 import { clientEpoch, revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
-type Found = GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch };
+type Found = NonNullable<Awaited<ReturnType<GuestTokenStore['findByHash']>>>;
+type FoundRow = Selectable<Tables['guest_tokens']> & {
+  readonly client_epoch: Epoch;
+  readonly content_revision: ContentRevision;
+};
 
-const decode = (row: Selectable<Tables['guest_tokens']> & { readonly client_epoch: Epoch }): Found => ({
+const decode = (row: FoundRow): Found => ({
   ...row.grants,
   hash: row.hash,
   id: row.id,
@@ -23,6 +27,7 @@ const decode = (row: Selectable<Tables['guest_tokens']> & { readonly client_epoc
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   epoch: row.client_epoch,
+  revision: row.content_revision,
 });
 
 const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<Tables['guest_tokens']> => {
@@ -45,6 +50,27 @@ const encode = (hash: HashedToken, grant: GuestGrant, epoch: Epoch): Insertable<
 const sumOf = (epoch: Epoch): Epoch => (epoch.split('/')[0] ?? epoch) as Epoch;
 const erasuresOf = (epoch: Epoch): string => epoch.split('/')[1] ?? '0';
 
+/** Every guest's request asks it: to write it anew each time took as long as to ask it. */
+const createFind = (db: Kysely<Tables>): GuestTokenStore['findByHash'] => {
+  const write = (hash: HashedToken) =>
+    db
+      .selectFrom('guest_tokens')
+      .where('epoch', '=', sumOfEpochs())
+      .selectAll()
+      .select([clientEpoch().as('client_epoch'), contentRevision().as('content_revision')])
+      .where('hash', '=', hash)
+      .compile();
+  let written: ReturnType<typeof write> | undefined;
+  return async (hash) => {
+    written ??= write(hash);
+    const { rows } = await db.executeQuery<FoundRow>({ ...written, parameters: [hash] });
+    const [row] = rows;
+    return row && decode(row);
+  };
+};
+
+const contentRevision = () => sql<ContentRevision>`(select revision::text from guestlist.content_revision)`;
+
 const purgeSize = 10_000;
 
 /** Whether a token is good is decided in the statement that finds it: nothing is revoked between the two. */
@@ -62,14 +88,7 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
         return true;
       }),
     isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
-    findByHash: async (hash) => {
-      const row = await good
-        .selectAll()
-        .select(clientEpoch().as('client_epoch'))
-        .where('hash', '=', hash)
-        .executeTakeFirst();
-      return row && decode(row);
-    },
+    findByHash: createFind(db),
     listLive: async ({ dataAppId, clientId, userIdentifier, now }, wanted) => {
       const rows = await good
         .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])

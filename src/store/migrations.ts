@@ -10,6 +10,7 @@ import { guestWrites } from './migrations/0007-guest-writes.js';
 import { clientErasures } from './migrations/0008-client-erasures.js';
 import { clientDatabases } from './migrations/0009-client-databases.js';
 import { cacheTtl } from './migrations/0010-cache-ttl.js';
+import { contentRevision } from './migrations/0011-content-revision.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -23,6 +24,7 @@ export const migrations: Migrations = {
   '0008-client-erasures': clientErasures,
   '0009-client-databases': clientDatabases,
   '0010-cache-ttl': cacheTtl,
+  '0011-content-revision': contentRevision,
 };
 
 /** Brings the metadata's tables up to date, as migrateSchema does. */

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import type { Sealer, Store } from '../domain/ports.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';
+import { createContent } from './content.js';
 import { createDashboardStore } from './dashboards.js';
 import { createDataAppStore } from './data-apps.js';
 import { createDatamartStore } from './datamarts.js';
@@ -15,6 +16,7 @@ import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
+import { rememberTokens } from './known-tokens.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
@@ -22,21 +24,31 @@ import { createServiceTokenStore } from './service-tokens.js';
 import { schemaName, type Tables } from './tables.js';
 import { createWorkspaceStore } from './workspaces.js';
 
-/** The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. */
-export const createStore = (db: Kysely<Tables>, sealer: Sealer): Store => {
+/**
+ * The store on a migrated database. Its transactions nest into one: what an inner one throws must reach the outermost. `writes` counts what may have
+ * changed the database, where nobody else changes it; null: others do.
+ */
+export const createStore = (db: Kysely<Tables>, sealer: Sealer, writes: (() => number) | null = null): Store => {
   const root = db.withSchema(schemaName);
+  const stores = createStores(root, sealer);
   return {
-    ...createStores(root, sealer),
+    ...stores,
+    guestTokens: { ...stores.guestTokens, findByHash: rememberTokens(stores.guestTokens.findByHash, writes) },
+    contentAt: createContent(stores),
     transaction: (work) => root.transaction().execute((transaction) => work(createInnerStore(transaction, sealer))),
   };
 };
 
 const createInnerStore = (transaction: Kysely<Tables>, sealer: Sealer): Store => {
-  const store: Store = { ...createStores(transaction, sealer), transaction: (work) => work(store) };
+  const store: Store = {
+    ...createStores(transaction, sealer),
+    contentAt: () => store,
+    transaction: (work) => work(store),
+  };
   return store;
 };
 
-const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transaction'> => ({
+const createStores = (db: Kysely<Tables>, sealer: Sealer): Omit<Store, 'transaction' | 'contentAt'> => ({
   dataApps: createDataAppStore(db),
   clients: createClientStore(db),
   apiKeys: createApiKeyStore(db),

@@ -142,6 +142,8 @@ export type Tables = {
     epoch: Epoch;
     last_used_at: ColumnType<Date | null, never, Date | null>;
   };
+  /** One row: how many transactions changed the content. */
+  readonly content_revision: { is_only: boolean; revision: string };
   /** Client and user empty: the whole data app. User empty: the whole client. */
   readonly revocation_epochs: { data_app_id: string; client_id: string; user_identifier: string; epoch: string };
 };

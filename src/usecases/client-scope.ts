@@ -1,10 +1,10 @@
 /** Whose rows a client's questions to a datamart read. */
 import type { Datamart } from '../domain/datamart.js';
-import type { Store } from '../domain/ports.js';
+import type { ContentStore } from '../domain/ports.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../domain/tenant.js';
 
 const findListed = async (
-  store: Pick<Store, 'datasources'>,
+  store: Pick<ContentStore, 'datasources'>,
   { tenancy, datasourceId }: Datamart,
   clientId: string,
 ): Promise<ClientDatabase | undefined> =>
@@ -17,7 +17,7 @@ const findListed = async (
  * CLIENT_ID_ERROR where id and datamart do not fit.
  */
 export const loadTenantScope = async (
-  store: Pick<Store, 'datasources'>,
+  store: Pick<ContentStore, 'datasources'>,
   datamart: Datamart,
   clientId: string,
 ): Promise<TenantScope> => tenantScope(datamart, clientId, await findListed(store, datamart, clientId));

@@ -7,7 +7,7 @@ import { type Embed, joinModelOf } from '../domain/embed.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Metric, Owner } from '../domain/metric.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
-import type { Epoch, Store } from '../domain/ports.js';
+import type { ContentStore, Epoch } from '../domain/ports.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { loadTenantScope } from './client-scope.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
@@ -15,7 +15,7 @@ import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
 /** The embed that an id names, be it an embed's or a dashboard's (both share one namespace), with its dashboard. */
-export const findEmbed = async (store: Store, dataAppId: string, id: string): Promise<Opened | undefined> => {
+export const findEmbed = async (store: ContentStore, dataAppId: string, id: string): Promise<Opened | undefined> => {
   const direct = await store.embeds.findById(dataAppId, id);
   if (direct !== undefined) {
     const dashboard = await store.dashboards.findById(direct.dashboardId);
@@ -28,21 +28,25 @@ export const findEmbed = async (store: Store, dataAppId: string, id: string): Pr
 };
 
 /** The metrics that the host put on a dashboard's board and into its gallery. */
-export const metricsOf = async (store: Store, dashboard: Dashboard): Promise<readonly Metric[]> =>
+export const metricsOf = async (store: ContentStore, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
 
 /**
  * The same, then those that guests of this client made there: all of its users', the private ones too. Whoever shows them to a guest asks
  * `isMetricOpen` of each.
  */
-export const metricsFor = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> => [
+export const metricsFor = async (
+  store: ContentStore,
+  dashboard: Dashboard,
+  client: Owner,
+): Promise<readonly Metric[]> => [
   ...(await metricsOf(store, dashboard)),
   ...(await store.guestMetrics.list(dashboard.id, client)),
 ];
 
 /** What the guest may read of the dashboard's metrics: the host's that its token knows, then those of its client's guests. */
 export const openMetricsOf = async (
-  store: Store,
+  store: ContentStore,
   grant: GuestGrant,
   dashboard: Dashboard,
 ): Promise<readonly Metric[]> => {
@@ -56,7 +60,11 @@ export const openMetricsOf = async (
  * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),
  * the archived ones no more; of what the host made, all.
  */
-export const listedMetrics = async (store: Store, dashboard: Dashboard, client: Owner): Promise<readonly Metric[]> =>
+export const listedMetrics = async (
+  store: ContentStore,
+  dashboard: Dashboard,
+  client: Owner,
+): Promise<readonly Metric[]> =>
   (await metricsFor(store, dashboard, client)).filter(
     ({ owner, guest, isArchived }) => isOpenTo(owner, client) && (guest === null || !isArchived),
   );
@@ -74,7 +82,7 @@ export type Source = {
  * or the workspace names it again.
  */
 export const findSource = async (
-  store: Store,
+  store: ContentStore,
   { embed, dashboard }: Opened,
   scope: SourceScope,
 ): Promise<Source | undefined> => {
@@ -102,7 +110,7 @@ export type ScopedSource = Source & {
 /** Whose rows, and as of which of its epochs. */
 export type Reader = { readonly dataAppId: string; readonly clientId: string; readonly epoch: Epoch };
 export const scopeSource = async (
-  store: Store,
+  store: ContentStore,
   source: Source,
   { dataAppId, clientId, epoch }: Reader,
 ): Promise<ScopedSource> => ({

@@ -2,7 +2,7 @@
 import type { Datamart } from '../domain/datamart.js';
 import { type AccessSettings, qualifiedName } from '../domain/embed.js';
 import { reachesDatamart, type Workspace } from '../domain/organization.js';
-import type { Store } from '../domain/ports.js';
+import type { ContentStore, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 
 /** Throws INVALID_WORKSPACE_NAME. */
@@ -44,5 +44,8 @@ export const assertTenancySettings = (datamart: Datamart | undefined, settings: 
 };
 
 /** The workspace's own datamart, which an embed reads that names none. */
-export const findWorkspaceDatamart = async (store: Store, workspace: Workspace): Promise<Datamart | undefined> =>
+export const findWorkspaceDatamart = async (
+  store: Pick<ContentStore, 'datamarts'>,
+  workspace: Workspace,
+): Promise<Datamart | undefined> =>
   workspace.datamartId === null ? undefined : store.datamarts.findById(workspace.datamartId);

@@ -20,16 +20,16 @@ export const findLayout = async (
   return store.guestLayouts.find(dashboard.id, { ...grant, userIdentifier: null });
 };
 
-/** The cards that this guest sees; `metrics` are all that its client has on the dashboard. */
+/** The cards that this guest sees: of all the metrics that its client has on the dashboard, those that are open to it. */
 export const layoutFor = async (
   store: Store,
   grant: GuestGrant,
   dashboard: Dashboard,
-  metrics: readonly Metric[],
+  { all, open }: { readonly all: readonly Metric[]; readonly open: readonly Metric[] },
 ): Promise<readonly LayoutCard[]> => {
-  const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
-  const cards = boardCards(dashboard, metrics, await findLayout(store, grant, dashboard));
-  return cards.filter(({ metricId }) => open.has(metricId));
+  const shown = new Set(open.map(({ metricId }) => metricId));
+  const cards = boardCards(dashboard, all, await findLayout(store, grant, dashboard));
+  return cards.filter(({ metricId }) => shown.has(metricId));
 };
 
 /** A client's dashboard is arranged by tokens that name no user; everybody else arranges it for themselves. */

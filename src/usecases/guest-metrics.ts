@@ -9,7 +9,7 @@ import type { GuestMetric } from '../domain/guest-view.js';
 import type { GridCard, GuestMadeMetric, MetricDefinition } from '../domain/metric.js';
 import type { Clock, Ids, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { metricsFor } from './embed-lookup.js';
+import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { readChangedDefinition, readNewDefinition } from './guest-definition.js';
 import { layoutFor } from './guest-layouts.js';
 import { changeTarget, loadTarget } from './guest-metric-target.js';
@@ -69,8 +69,9 @@ const place = async (
   metric: GuestMadeMetric,
   wanted: CreateGuestMetric['card'],
 ): Promise<void> => {
-  const metrics = await metricsFor(store, dashboard, grant);
-  const card = wanted === undefined ? nextCard(await layoutFor(store, grant, dashboard, metrics)) : wanted;
+  const all = await metricsFor(store, dashboard, grant);
+  const open = await openMetricsOf(store, grant, dashboard);
+  const card = wanted === undefined ? nextCard(await layoutFor(store, grant, dashboard, { all, open })) : wanted;
   if (!(await store.guestMetrics.insert({ ...metric, guest: { ...metric.guest, card } })))
     throw new Error('a random metric id was taken');
   const own = await store.guestLayouts.find(dashboard.id, grant);

@@ -7,7 +7,7 @@ import { sameName } from '../domain/dashboard.js';
 import type { Scalar } from '../domain/filter.js';
 import type { GuestOption } from '../domain/guest-view.js';
 import type { Metric, MetricDefinition } from '../domain/metric.js';
-import type { Clock, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
+import type { Clock, ContentStore, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { type Opened, openMetricsOf } from './embed-lookup.js';
 import { enforcedQuestion, openDashboard } from './guest-scope.js';
@@ -32,7 +32,7 @@ const rowsOf = (definition: MetricDefinition): unknown => {
 
 /** Each question once, however many metrics ask it, under every restriction of each. */
 const questionsOf = async (
-  { store, clock }: Deps,
+  { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
   grant: LiveGrant,
   opened: Opened,
   { filter: name, search }: OptionsQuery,
@@ -41,10 +41,10 @@ const questionsOf = async (
   if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
   const now = clock.now();
   const asked = new Map<string, Asked>();
-  for (const metric of await openMetricsOf(store, grant, opened.dashboard)) {
+  for (const metric of await openMetricsOf(content, grant, opened.dashboard)) {
     const target = { opened, metric, dashboards: [opened.dashboard] };
     for (const column of columnsFor(filter, metric.definition)) {
-      const enforced = await enforcedQuestion(store, grant, target, now);
+      const enforced = await enforcedQuestion(content, grant, target, now);
       const question = { ...enforced, column, search: search ?? null, limit: optionLimit };
       const variables = [...(question.variables ?? [])];
       const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
@@ -91,8 +91,10 @@ const inOrder = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);
 export const listGuestFilterOptions =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, query: OptionsQuery, signal: AbortSignal): Promise<readonly GuestOption[]> => {
-    const opened = await openDashboard(deps.store, grant, query.dashboardId);
-    const values = await askAll(deps.engine, await questionsOf(deps, grant, opened, query), signal);
+    const content = deps.store.contentAt(grant.revision);
+    const opened = await openDashboard(content, grant, query.dashboardId);
+    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, query);
+    const values = await askAll(deps.engine, questions, signal);
     const distinct = [...new Set(values.flat())].sort(inOrder);
     return distinct.slice(0, optionLimit).map((value) => ({ label: String(value), value }));
   };

@@ -49,21 +49,22 @@ export const getGuestDashboard =
   ({ store }: Pick<Deps, 'store'>) =>
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
     const { grant } = caller;
-    const { embed, dashboard } = await openDashboard(store, grant, dashboardId);
-    const all = await metricsFor(store, dashboard, grant);
-    const metrics = await openMetricsOf(store, grant, dashboard);
+    const content = store.contentAt(grant.revision);
+    const { embed, dashboard } = await openDashboard(content, grant, dashboardId);
+    const all = await metricsFor(content, dashboard, grant);
+    const metrics = await openMetricsOf(content, grant, dashboard);
     return {
       dashboardId,
       name: dashboard.name,
-      layout: await layoutFor(store, grant, dashboard, all),
+      layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
       metrics: metrics.map((metric) => viewMetric(grant, metric)),
       filters: visibleFilters(grant, dashboard).map((filter) => ({
         ...viewFilter(filter, filter.name),
         appliedValue: appliedValue(grant, dashboard, filter.name),
       })),
       permissions: effectivePermissions(grant.permissions, embed.accessSettings),
-      accessPermissions: await accessOf(store, grant, { embed, dashboard }),
-      theme: themeOf(await store.workspaces.findById(dashboard.workspaceId)),
+      accessPermissions: await accessOf(content, grant, { embed, dashboard }),
+      theme: themeOf(await content.workspaces.findById(dashboard.workspaceId)),
     };
   };
 
@@ -71,7 +72,10 @@ export const getGuestDashboard =
 export const getGuestMetric =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
-    viewMetric(grant, (await openMetric(store, grant, metricId, undefined)).metric);
+    viewMetric(grant, (await openMetric(store.contentAt(grant.revision), grant, metricId, undefined)).metric);
+
+const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, query: GuestQuery): Promise<OpenMetric> =>
+  openMetric(store.contentAt(grant.revision), grant, query.metricId, query.dashboardId);
 
 type Ask = (question: MetricQuestion) => Promise<MetricAnswer>;
 
@@ -83,14 +87,14 @@ const reply = async (
   ask: Ask,
 ): Promise<MetricReply> => {
   const started = clock.now();
-  const answer = await ask(await questionFor(store, grant, target, query, started));
+  const answer = await ask(await questionFor(store.contentAt(grant.revision), grant, target, query, started));
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 
 export const queryGuestMetric =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
-    const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
+    const target = await openTarget(deps, caller, query);
     return reply(deps, caller, target, query, compared(deps.engine.until(signal).query));
   };
 
@@ -98,7 +102,7 @@ export const queryGuestMetric =
 export const listGuestUnderlying =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
-    const target = await openMetric(deps.store, caller.grant, query.metricId, query.dashboardId);
+    const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
     return reply(deps, caller, target, query, deps.engine.until(signal).underlying);
   };
@@ -107,7 +111,8 @@ export const listGuestUnderlying =
 export const downloadGuestCsv =
   ({ store, engine, clock }: Deps) =>
   async ({ grant }: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricStream> => {
-    const target = await openMetric(store, grant, query.metricId, query.dashboardId);
+    const content = store.contentAt(grant.revision);
+    const target = await openMetric(content, grant, query.metricId, query.dashboardId);
     assertPermitted(grant, target.opened, 'isEnableDownloadMetrics');
-    return engine.until(signal).stream(await questionFor(store, grant, target, query, clock.now()));
+    return engine.until(signal).stream(await questionFor(content, grant, target, query, clock.now()));
   };

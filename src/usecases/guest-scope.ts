@@ -24,12 +24,12 @@ import type { Condition } from '../domain/filter.js';
 import type { GuestGrant, GuestPermission } from '../domain/guest.js';
 import type { GuestQuery } from '../domain/guest-view.js';
 import type { Metric } from '../domain/metric.js';
-import type { MetricQuestion, Store } from '../domain/ports.js';
+import type { ContentStore, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
-export const assertInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promise<void> => {
+export const assertInScope = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<void> => {
   const { datamartId, datasourceId } = grant;
   if (datamartId === null && datasourceId === null) return;
   const source = await findSource(store, opened, grant);
@@ -38,7 +38,7 @@ export const assertInScope = async (store: Store, grant: GuestGrant, opened: Ope
 };
 
 /** The dashboard behind an embed's or dashboard's id. Throws UNAUTHORIZED for whatever this token does not open. */
-export const openDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Opened> => {
+export const openDashboard = async (store: ContentStore, grant: GuestGrant, id: string): Promise<Opened> => {
   const opened = await findEmbed(store, grant.dataAppId, id);
   if (opened === undefined) throw notOpen('embed-unknown');
   assertOpens(grant, opened.embed, opened.dashboard);
@@ -65,7 +65,7 @@ export type OpenMetric = {
   readonly dashboards: readonly Dashboard[];
 };
 
-const metricEmbeds = async (store: Store, grant: GuestGrant, id: string): Promise<readonly Opened[]> => {
+const metricEmbeds = async (store: ContentStore, grant: GuestGrant, id: string): Promise<readonly Opened[]> => {
   const named = await store.embeds.findById(grant.dataAppId, id);
   const embeds = named === undefined ? await store.embeds.listByMetric(grant.dataAppId, id) : [named];
   const found = await Promise.all(
@@ -88,7 +88,7 @@ export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean 
 };
 
 /** A metric embed, by its own id or its metric's. Every dashboard that holds the metric restricts it. */
-const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Promise<OpenMetric> => {
+const openMetricEmbed = async (store: ContentStore, grant: GuestGrant, id: string): Promise<OpenMetric> => {
   const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
   const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
   if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
@@ -104,7 +104,7 @@ const openMetricEmbed = async (store: Store, grant: GuestGrant, id: string): Pro
 
 /** The metric, through the dashboard that the guest names; without one, only an allowed metric embed is served. */
 export const openMetric = async (
-  store: Store,
+  store: ContentStore,
   grant: GuestGrant,
   metricId: string,
   dashboardId: string | undefined,
@@ -118,7 +118,7 @@ export const openMetric = async (
 };
 
 /** This client's rows of the embed's datamart. */
-export const openSource = async (store: Store, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
+export const openSource = async (store: ContentStore, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
   const source = await findSource(store, opened, grant);
   if (source === undefined) {
     throw new Refusal(
@@ -156,7 +156,7 @@ const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: t
 
 /** What a guest may not influence: whose rows, and every restriction of token and author. */
 export const enforcedQuestion = async (
-  store: Store,
+  store: ContentStore,
   grant: LiveGrant,
   { opened, metric, dashboards }: OpenMetric,
   now: Date,
@@ -174,7 +174,7 @@ export const enforcedQuestion = async (
 });
 
 /** What the guest may do with filters of its own on an embed. */
-export const accessOf = async (store: Store, grant: GuestGrant, opened: Opened): Promise<EffectiveAccess> => {
+export const accessOf = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<EffectiveAccess> => {
   const { accessSettings } = opened.embed;
   const isAllowed = areEndUserFiltersAllowed(grant.accessPermissions, accessSettings);
   const source = isAllowed.dashboard || isAllowed.metric ? await findSource(store, opened, grant) : undefined;
@@ -211,7 +211,7 @@ const chosenFor = (
 
 /** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
 export const questionFor = async (
-  store: Store,
+  store: ContentStore,
   grant: LiveGrant,
   target: OpenMetric,
   query: GuestQuery,

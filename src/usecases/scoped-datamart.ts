@@ -2,7 +2,7 @@
 import type { Datamart } from '../domain/datamart.js';
 import type { GuestGrant } from '../domain/guest.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Store } from '../domain/ports.js';
+import type { ContentStore } from '../domain/ports.js';
 import { findWorkspaceDatamart } from './embed-source.js';
 
 /** What a token, or a question of the host's backend, is scoped to. */
@@ -15,7 +15,7 @@ export const unscoped: SourceScope = { datamartId: null, datasourceId: null };
  * datasource that the token names; otherwise there is none: which client's rows would they be?
  */
 export const findScopedDatamart = async (
-  store: Store,
+  store: ContentStore,
   workspace: Workspace,
   { datamartId, datasourceId }: SourceScope,
 ): Promise<Datamart | undefined> => {

@@ -52,6 +52,7 @@ const guestCaller: GuestCaller = {
     createdAt: when,
     expiresAt: null,
     epoch: '0/0' as Epoch,
+    revision: null,
   },
 };
 

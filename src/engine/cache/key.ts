@@ -4,6 +4,7 @@ import type { MetricQuestion } from '../../domain/ports.js';
 import { type TenantScope, untenantedClientId } from '../../domain/tenant.js';
 import type { Statement } from '../database.js';
 import type { Leaf, PageOfRows, Secured } from '../plan.js';
+import { plainly } from './plainly.js';
 
 /** What decides which rows there are. The plan is one that `secure` made: there is no key without a tenant scope. */
 export type Keyed = {
@@ -38,46 +39,36 @@ const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? te
 export const createKeys = (secret: Buffer): Keys => {
   const markOf = (...parts: readonly unknown[]): string =>
     createHmac('sha256', secret)
-      .update(canonicalJson(plain(parts)))
+      .update(canonicalJson(plainly(parts)))
       .digest('base64url');
   const prefixOf = (dataAppId: string, clientId: string | null): string => {
     const dataApp = `${keyStart}${markOf('dataApp', dataAppId)}:`;
     return clientId === null ? dataApp : `${dataApp}${markOf('client', dataAppId, clientId)}:`;
   };
+  const write = ({ question, plan, statements, page }: Keyed): Key => {
+    const { dataAppId, epoch, tenant, datasource, datamart, timezone, joinModel = null } = question;
+    const prefix = prefixOf(dataAppId, clientOf(tenant));
+    const mark = markOf('rows', formatVersion, {
+      ...{ dataAppId, epoch, tenant, datasource, timezone, joinModel },
+      database: plan.database,
+      datamart: [datamart.id, datamart.updatedAt],
+      statements: Object.entries(statements).map(([name, { sql, parameters }]) => [name, sql, parameters]),
+      page,
+    });
+    return { text: prefix + mark, prefix };
+  };
+  // Of the very same objects, none of which is ever changed: a preparation that is used again.
+  const written = new WeakMap<Keyed['statements'], { readonly of: Keyed; readonly key: Key }>();
   return {
     prefixOf,
-    keyOf: ({ question, plan, statements, page }) => {
-      const { dataAppId, epoch, tenant, datasource, datamart, timezone, joinModel = null } = question;
-      const prefix = prefixOf(dataAppId, clientOf(tenant));
-      const mark = markOf('rows', formatVersion, {
-        ...{ dataAppId, epoch, tenant, datasource, timezone, joinModel },
-        database: plan.database,
-        datamart: [datamart.id, datamart.updatedAt],
-        statements: Object.entries(statements).map(([name, { sql, parameters }]) => [name, sql, parameters]),
-        page,
-      });
-      return { text: prefix + mark, prefix };
+    keyOf: (keyed) => {
+      const known = written.get(keyed.statements);
+      if (known !== undefined && isSame(known.of, keyed)) return known.key;
+      const key = write(keyed);
+      written.set(keyed.statements, { of: keyed, key });
+      return key;
     },
   };
 };
 
-/**
- * A value as JSON tells it from every other one. Throws for what JSON would take for something else (NaN for null, a Map for `{}`): two
- * questions must never come to be one.
- */
-const plain = (value: unknown): unknown => {
-  if (value === null || ['string', 'boolean', 'undefined'].includes(typeof value) || Number.isFinite(value))
-    return value;
-  if (Array.isArray(value)) return value.map((item) => (item === undefined ? unkeyable('undefined') : plain(item)));
-  if (value instanceof Date) return { $date: value.toISOString() };
-  if (typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value)))
-    return unkeyable(typeof value);
-  const members = Object.entries(value);
-  return Object.hasOwn(value, '$date')
-    ? unkeyable('$date')
-    : Object.fromEntries(members.map(([k, v]) => [k, plain(v)]));
-};
-
-const unkeyable = (what: string): never => {
-  throw new TypeError(`a ${what} cannot be part of a cache's key`);
-};
+const isSame = (a: Keyed, b: Keyed): boolean => a.question === b.question && a.plan === b.plan && a.page === b.page;

@@ -48,6 +48,7 @@ export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise
   const secured = secure(plan, tenant, { datamart, catalog });
   const columns = answerColumns(question.definition, shape);
   return {
+    question,
     secured,
     compiled: compileSql(dialect, secured),
     page: plan.page,

@@ -1,19 +1,9 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import helmet from 'helmet';
+import { constantHeaders, type FlatHeaders } from '../../http/constant-headers.js';
 
-/** Names and values in turn, as `writeHead` takes them. */
-export type FlatHeaders = readonly string[];
+export type { FlatHeaders } from '../../http/constant-headers.js';
 
-/** helmet's headers. They are the same for each request, so they are made once and sent as constants. */
-export const securityHeaders = (): FlatHeaders => {
-  const request = new IncomingMessage(new Socket());
-  const response = new ServerResponse(request);
-  helmet()(request, response, (error?: unknown) => {
-    if (error !== undefined) throw error;
-  });
-  return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
-};
+export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
 /** CORS for the pages of allowed origins, with their cookies; nothing for any other page. */
 export const createCors = (allowedOrigins: readonly string[]) => {

@@ -1,0 +1,59 @@
+/**
+ * What was prepared for a question, for whoever asks the same again: to resolve, plan, secure and compile takes longer than to find kept rows. It is kept by
+ * everything that a preparation goes by: the tenant's scope, each condition and value, and the very objects of datamart, definition and database, of which
+ * a change makes others.
+ */
+import { createLru } from '../platform/lru.js';
+import { plainly } from './cache/plainly.js';
+import type { Database } from './database.js';
+import type { AnyAsk, Prepared } from './prepare.js';
+
+/** Of one database. */
+const greatestMemory = 1000;
+/** Questions that take more to write down are prepared each time. */
+const longestKey = 4096;
+
+export type Preparations = {
+  /** `isLasting` false: it goes by more than the question, and is not kept. */
+  readonly load: (
+    database: Database,
+    ask: AnyAsk,
+    make: () => Promise<{ readonly prepared: Prepared; readonly isLasting: boolean }>,
+  ) => Promise<Prepared>;
+};
+
+export const createPreparations = (): Preparations => {
+  const memories = new WeakMap<Database, ReturnType<typeof createLru<string, Prepared>>>();
+  const keyOf = createKeys();
+  return {
+    load: async (database, ask, make) => {
+      const memory = memories.get(database) ?? createLru<string, Prepared>(greatestMemory);
+      memories.set(database, memory);
+      const key = keyOf(ask);
+      const known = key === null ? undefined : memory.get(key);
+      if (known !== undefined) return known;
+      const { prepared, isLasting } = await make();
+      if (isLasting && key !== null) memory.set(key, prepared);
+      return prepared;
+    },
+  };
+};
+
+const createKeys = (): ((ask: AnyAsk) => string | null) => {
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
+  const numberOf = (one: object): number => {
+    const known = numbers.get(one);
+    if (known !== undefined) return known;
+    last += 1;
+    numbers.set(one, last);
+    return last;
+  };
+  return ({ kind, question }) => {
+    // What a comparison may move is moved before the question comes here.
+    const { datasource, datamart, definition, variables = new Map(), movable: _, ...rest } = question;
+    const objects = [datasource, datamart, definition].map(numberOf);
+    const text = JSON.stringify(plainly([kind, objects, [...variables], rest]));
+    return text.length > longestKey ? null : text;
+  };
+};

@@ -1,0 +1,151 @@
+/**
+ * What guests ask, before Express's app is: browsers ask for each chart, mostly for what is kept, and the app's own cost would be most of such a request.
+ * `request` and `response` are Node's own here. The same dispatch answers as behind the app, with the same headers and the same line in the log.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import express from 'express';
+import { limits } from '../contract/fields.js';
+import type { Log } from '../platform/log.js';
+import type { Metrics } from '../platform/metrics.js';
+import { type Dispatch, type DispatchResponse, isPieces } from './bind.js';
+import { answerOf, hasBody, otherType } from './body-faults.js';
+import { constantHeaders } from './constant-headers.js';
+import { notFound } from './envelope.js';
+import { guestHeaders, guestPreflightHeaders, requestIdOf, securityHeaders } from './middleware.js';
+import { goneSignal, sendPieces } from './sending.js';
+
+export type GuestFront = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
+type Deps = { readonly dispatch: Dispatch; readonly log: Log; readonly metrics?: Metrics | undefined };
+
+const root = '/api/v2/guest';
+
+type Target = { readonly path: string; readonly query: Readonly<Record<string, unknown>> };
+
+const noQuery: Target['query'] = Object.freeze({});
+
+/** Undefined for what no guest asks. A proxy may send the whole URL. */
+const targetOf = (url: string): Target | undefined => {
+  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
+  if (!local.startsWith(root)) return undefined;
+  const at = local.indexOf('?');
+  const path = at < 0 ? local : local.slice(0, at);
+  if (path.length > root.length && path[root.length] !== '/') return undefined;
+  return { path, query: at < 0 ? noQuery : parseQuery(local.slice(at + 1)) };
+};
+
+type Outcome = Pick<DispatchResponse, 'status' | 'body' | 'contentType' | 'headers'> &
+  Partial<Pick<DispatchResponse, 'operation' | 'refused'>>;
+
+const plain = (status: number, body: unknown): Outcome => ({
+  status,
+  body,
+  contentType: 'application/json; charset=utf-8',
+  headers: { 'Cache-Control': 'no-store' },
+});
+
+type ParsedMessage = IncomingMessage & { body?: unknown };
+
+const createReader = () => {
+  const parse = express.json({ limit: limits.guestBodyBytes, strict: false, type: 'application/json' });
+  // The types want Express's request and response; it reads none of what Express adds.
+  const run = parse as unknown as (
+    request: ParsedMessage,
+    response: ServerResponse,
+    next: (error?: unknown) => void,
+  ) => void;
+  return (request: ParsedMessage, response: ServerResponse): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      run(request, response, (error) => (error === undefined ? resolve(request.body) : reject(error)));
+    });
+};
+
+const jsonType = /^application\/json *(;|$)/i;
+
+/** Reads the body and asks the dispatch. */
+const createAsk = ({ dispatch, log }: Deps) => {
+  const read = createReader();
+  return async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
+    const method = request.method ?? 'GET';
+    try {
+      const isSent = hasBody(request);
+      if (isSent && !jsonType.test(request.headers['content-type'] ?? '')) return plain(400, otherType(request));
+      const body = isSent ? await read(request, response) : undefined;
+      const signal = goneSignal(response);
+      const { authorization } = request.headers;
+      const answer = await dispatch({ ...target, method, authorization, body, requestId: id, signal });
+      return answer ?? plain(404, notFound(method, target.path));
+    } catch (error) {
+      const { status, body } = answerOf(error, id, log);
+      return plain(status, body);
+    }
+  };
+};
+
+const createSend = () => {
+  const constant = [...constantHeaders(securityHeaders()), ...guestHeaders];
+  const preflight = [...constant, ...guestPreflightHeaders];
+  return {
+    preflight: (response: ServerResponse, id: string): void => {
+      response.writeHead(204, [...preflight, 'X-Request-Id', id]).end();
+    },
+    send: async (response: ServerResponse, outcome: Outcome, id: string): Promise<void> => {
+      const { status, body, contentType, headers } = outcome;
+      const own = ['X-Request-Id', id, 'Content-Type', contentType, ...Object.entries(headers).flat()];
+      if (isPieces(body)) {
+        response.writeHead(status, [...constant, ...own]);
+        return sendPieces(response, body);
+      }
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      response.writeHead(status, [...constant, ...own, 'Content-Length', String(Buffer.byteLength(text))]);
+      response.end(text);
+    },
+  };
+};
+
+/** One line and one measurement for each request, when its answer is out or its caller gone. */
+const createNote = ({ log, metrics }: Deps) => {
+  // Its fields hold no secret, and to look for one costs more than the rest of the line.
+  const requests = log.child({}, { redact: [] });
+  return (
+    { method }: IncomingMessage,
+    { statusCode: status }: ServerResponse,
+    { path }: Target,
+    { id, startedAt, outcome }: { id: string; startedAt: number; outcome: Outcome | undefined },
+  ): void => {
+    const durationInMs = performance.now() - startedAt;
+    const { operation, refused } = outcome ?? {};
+    metrics?.observe({ operation: operation ?? 'unmatched', status, durationInSeconds: durationInMs / 1000 });
+    const line = { method, path: path.slice(0, 500), status, durationInMs: Math.round(durationInMs), operation };
+    const whole = { requestId: id, ...line, ...(refused === undefined ? {} : { refused }) };
+    requests[status >= 500 ? 'error' : 'info'](whole, 'request');
+  };
+};
+
+export const createGuestFront = (deps: Deps): GuestFront => {
+  const ask = createAsk(deps);
+  const { send, preflight } = createSend();
+  const note = createNote(deps);
+  return (request, response, next) => {
+    const target = targetOf(request.url ?? '/');
+    if (target === undefined) {
+      next();
+      return;
+    }
+    const noted = { id: requestIdOf(request), startedAt: performance.now(), outcome: undefined as Outcome | undefined };
+    response.once('close', () => note(request, response, target, noted));
+    if (request.method === 'OPTIONS') {
+      preflight(response, noted.id);
+      return;
+    }
+    const answer = async (): Promise<void> => {
+      noted.outcome = await ask(request, response, target, noted.id);
+      await send(response, noted.outcome, noted.id);
+    };
+    answer().catch((err: unknown) => {
+      deps.log.error({ err, requestId: noted.id }, 'an answer could not be sent');
+      response.destroy();
+    });
+  };
+};
