@@ -1,16 +1,19 @@
 /** What the use cases need of the service's metadata. Satisfied by store/; compose.ts makes it once. */
-import type { Brand, HashedToken } from './brand.js';
+import type { HashedToken } from './brand.js';
 import type { ClientStore } from './client-store.js';
+import type { ContentRevision, ContentStore } from './content-store.js';
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from './dashboard.js';
 import type { Embed } from './embed.js';
-import type { GuestGrant } from './guest.js';
 import type { GuestLayoutStore, GuestMetricStore, GuestViewStore } from './guest-stores.js';
 import type { Metric, MetricDefinition, Owner } from './metric.js';
 import type { DataApp } from './organization.js';
 import type { DatamartStore, DatasourceStore, SemanticLayerStore, WorkspaceStore } from './source-stores.js';
+import type { GuestTokenStore } from './token-store.js';
 
 export type * from './client-store.js';
+export type * from './content-store.js';
 export type * from './source-stores.js';
+export type * from './token-store.js';
 
 /** The service's metadata. Every write that belongs together runs in one `transaction`. */
 export type Store = {
@@ -195,75 +198,6 @@ export type EmbedStore = {
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
   /** Deletes every data app's embeds whose access settings name the datamart; tokens as `delete` says. */
   readonly removeByDatamart: (datamartName: string) => Promise<void>;
-};
-
-/** Whom a guest token is for, as revocations name it. */
-export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
-
-/**
- * How often the organization's content was changed: datasources, datamarts, workspaces, dashboards, metrics and embeds. Whatever was read of it after
- * its revision was, is still so for whoever reads the same revision later.
- */
-export type ContentRevision = Brand<string, 'ContentRevision'>;
-
-/** What guests' requests read of the content. Every `Store` is one. */
-export type ContentStore = {
-  readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric'>;
-  readonly dashboards: Pick<DashboardStore, 'findById' | 'findByExternalId' | 'listMetrics'>;
-  readonly metrics: Pick<MetricStore, 'findById' | 'listDashboards'>;
-  readonly guestMetrics: Pick<GuestMetricStore, 'list'>;
-  readonly workspaces: Pick<WorkspaceStore, 'findById'>;
-  readonly datamarts: Pick<DatamartStore, 'findById' | 'findByName' | 'findOnlyOf'>;
-  readonly datasources: Pick<DatasourceStore, 'findById' | 'findClientDatabase'>;
-};
-
-/** How often the tokens of a subject have been revoked: a token is good only while this is what it was when its mint began. */
-export type Epoch = Brand<string, 'Epoch'>;
-
-/** What a revocation ends, within one data app. `userIdentifier` null: every user of the client. */
-export type Revocation =
-  | { readonly kind: 'id'; readonly id: string }
-  | { readonly kind: 'token'; readonly hash: HashedToken }
-  | { readonly kind: 'client'; readonly clientId: string; readonly userIdentifier: string | null }
-  | { readonly kind: 'all' };
-
-export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' | 'expiresAt'> & {
-  readonly lastUsedAt: Date | null;
-};
-
-export type GuestTokenStore = {
-  /** Of the data app, the client and the user together. */
-  readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
-  /**
-   * `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it
-   * names is gone, and where its client was erased since.
-   */
-  readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
-  /** Whether it is there still, neither revoked nor erased. */
-  readonly isGood: (id: string) => Promise<boolean>;
-  /**
-   * Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. `epoch` is `currentEpoch` of its
-   * client, whoever the user is; `revision` is the content's at the same moment.
-   */
-  readonly findByHash: (
-    hash: HashedToken,
-  ) => Promise<
-    (GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch; readonly revision: ContentRevision }) | undefined
-  >;
-  /** Those that are good at `now`, oldest first. */
-  readonly listLive: (
-    wanted: {
-      readonly dataAppId: string;
-      readonly clientId?: string | undefined;
-      readonly userIdentifier?: string | undefined;
-      readonly now: Date;
-    },
-    page: Page | null,
-  ) => Promise<readonly ListedGuestToken[]>;
-  /** Ends them, mints under way included; answers how many were good at `now`. */
-  readonly revoke: (dataAppId: string, which: Revocation, now: Date) => Promise<number>;
-  /** Removes what expired before `before`, ten thousand at most; answers how many. */
-  readonly purge: (before: Date) => Promise<number>;
 };
 
 /** That a credential was used, and when. */

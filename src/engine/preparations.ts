@@ -4,7 +4,7 @@
  * a change makes others.
  */
 import { createLru } from '../platform/lru.js';
-import { plainly } from './cache/plainly.js';
+import { plainly, Unkeyable } from './cache/plainly.js';
 import type { Database } from './database.js';
 import type { AnyAsk, Prepared } from './prepare.js';
 
@@ -53,7 +53,17 @@ const createKeys = (): ((ask: AnyAsk) => string | null) => {
     // What a comparison may move is moved before the question comes here.
     const { datasource, datamart, definition, variables = new Map(), movable: _, ...rest } = question;
     const objects = [datasource, datamart, definition].map(numberOf);
-    const text = JSON.stringify(plainly([kind, objects, [...variables], rest]));
-    return text.length > longestKey ? null : text;
+    const text = writeExactly([kind, objects, [...variables], rest]);
+    return text === null || text.length > longestKey ? null : text;
   };
+};
+
+/** Null for what JSON would take for something else: whether it can be asked is for the preparation to say. */
+const writeExactly = (value: unknown): string | null => {
+  try {
+    return JSON.stringify(plainly(value));
+  } catch (error) {
+    if (error instanceof Unkeyable) return null;
+    throw error;
+  }
 };

@@ -11,7 +11,7 @@ import { dashboardSample, insertOrganization, metricSample, moment } from './sto
 /** Enough that writers who are not kept apart collide. */
 const times = 12;
 
-const guestMetricSample = (
+export const guestMetricSample = (
   workspaceId: string,
   dashboardId: string,
   owner: Owner,

@@ -12,6 +12,7 @@ import type { Tables } from '../../src/store/tables.js';
 import { dump } from './dump.js';
 import { guestTests } from './guest-store.js';
 import { testSealer } from './sealer.js';
+import { contentTests } from './store-content.js';
 import { datamartTests } from './store-datamarts.js';
 import {
   dashboardSample,
@@ -45,7 +46,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     beforeAll(async () => {
       context.database = await open();
       await migrate(context.database.connect<Tables>());
-      context.store = createStore(context.database.connect<Tables>(), testSealer);
+      context.store = createStore(context.database.connect<Tables>(), testSealer, context.database.writes);
     }, 60_000);
     afterAll(async () => context.database?.close());
 
@@ -58,6 +59,7 @@ export const storeSuite = (name: string, open: () => Promise<Database>): void =>
     raceTests(store);
     transactionTests(store, database);
     textTests(store, database);
+    contentTests(store);
     deletionTests(store, database);
     datamartTests(store, database);
     embedDeletionTests(store);
@@ -175,7 +177,12 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       for (const grant of [wide, narrow]) {
         const hash = hashToken(createToken());
         await store().guestTokens.insert(hash, grant, firstEpoch);
-        expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash, epoch: firstEpoch });
+        expect(await store().guestTokens.findByHash(hash)).toEqual({
+          ...grant,
+          hash,
+          epoch: firstEpoch,
+          revision: expect.stringMatching(/^\d+$/),
+        });
       }
       expect(await store().guestTokens.findByHash(hashToken(createToken()))).toBeUndefined();
     });
@@ -187,7 +194,12 @@ const credentialTests = (store: () => Store, database: () => Database): void => 
       await store().guestTokens.insert(hash, grant, firstEpoch);
       const second = grantSample(dataApp.id, { clientId: 'ATL' });
       await expect(store().guestTokens.insert(hash, second, firstEpoch)).rejects.toThrow();
-      expect(await store().guestTokens.findByHash(hash)).toEqual({ ...grant, hash, epoch: firstEpoch });
+      expect(await store().guestTokens.findByHash(hash)).toEqual({
+        ...grant,
+        hash,
+        epoch: firstEpoch,
+        revision: expect.stringMatching(/^\d+$/),
+      });
     });
 
     it('keeps no token in clear, in any table', async () => {
@@ -676,7 +688,7 @@ const textTests = (store: () => Store, database: () => Database): void => {
       const hash = hashToken(createToken());
       await store().guestTokens.insert(hash, grant, firstEpoch);
       const found = await store().guestTokens.findByHash(hash);
-      expect(found).toEqual({ ...grant, hash, epoch: firstEpoch });
+      expect(found).toEqual({ ...grant, hash, epoch: firstEpoch, revision: expect.stringMatching(/^\d+$/) });
       expect(Object.entries(found?.rlsSettings[0]?.values ?? {}).sort()).toEqual(Object.entries(values).sort());
       const board = dashboardSample(workspace.id, {
         name: text,

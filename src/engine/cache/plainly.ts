@@ -16,5 +16,9 @@ export const plainly = (value: unknown): unknown => {
 };
 
 const unkeyable = (what: string): never => {
-  throw new TypeError(`a ${what} cannot be part of a cache's key`);
+  throw new Unkeyable(`a ${what} cannot be part of a cache's key`);
 };
+
+export class Unkeyable extends TypeError {
+  override readonly name = 'Unkeyable';
+}

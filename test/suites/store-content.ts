@@ -1,0 +1,189 @@
+/** What every database must do with the content's revision, and with what is kept between two of them. A part of the store's suite. */
+import { describe, expect, it } from 'vitest';
+import type { ContentRevision, Store } from '../../src/domain/ports.js';
+import { createToken, hashToken } from '../../src/platform/keys.js';
+import { guestMetricSample } from './guest-store.js';
+import {
+  dashboardSample,
+  embedSample,
+  firstEpoch,
+  grantSample,
+  insertOrganization,
+  metricSample,
+  moment,
+} from './store-samples.js';
+
+const setUp = async (store: Store) => {
+  const organization = await insertOrganization(store);
+  const { dataApp, workspace, owner } = organization;
+  const board = dashboardSample(workspace.id, { owner });
+  await store.dashboards.insert(board);
+  const embed = embedSample(dataApp.id, board.id);
+  await store.embeds.insert(embed);
+  const metric = { ...metricSample(workspace.id), owner };
+  await store.metrics.insert(metric);
+  const made = guestMetricSample(workspace.id, board.id, owner);
+  await store.guestMetrics.insert(made);
+  const hash = hashToken(createToken());
+  await store.guestTokens.insert(hash, grantSample(dataApp.id), firstEpoch);
+  const revision = async (): Promise<ContentRevision> => {
+    const found = await store.guestTokens.findByHash(hash);
+    if (found === undefined) throw new Error('the token is not there');
+    return found.revision;
+  };
+  return { ...organization, board, embed, metric, made, hash, revision };
+};
+
+type Made = Awaited<ReturnType<typeof setUp>>;
+
+/** In this order: each finds what the ones before it left. */
+const changes: Readonly<Record<string, (store: Store, made: Made) => Promise<unknown>>> = {
+  'a datasource': (store, { datasource }) => store.datasources.update({ ...datasource, name: `${datasource.name}-2` }),
+  'the databases of clients': (store, { datasource }) =>
+    store.transaction((inner) =>
+      inner.datasources.saveSync(
+        datasource.id,
+        { tables: [], clientDatabases: { DATABASE: ['acme'], MULTI_DATABASE: [] } },
+        moment,
+      ),
+    ),
+  'a datamart': (store, { datamart }) => store.datamarts.update({ ...datamart, sharedTables: ['main.flights'] }),
+  'a workspace': (store, { workspace }) => store.workspaces.update({ ...workspace, datamartId: null }),
+  'a new dashboard': (store, { workspace }) => store.dashboards.insert(dashboardSample(workspace.id)),
+  'a dashboard': (store, { board }) => store.dashboards.update({ ...board, name: 'another' }),
+  'a layout for all': (store, { board }) => store.dashboards.setLayout(board.id, []),
+  'which metrics a dashboard has': (store, { board, metric }) =>
+    store.dashboards.placeMetrics(board.id, [{ metricId: metric.metricId, placement: 'METRIC' }], moment),
+  'a new metric': (store, { workspace }) => store.metrics.insert(metricSample(workspace.id)),
+  'a metric': (store, { metric, owner }) => store.metrics.change(metric.metricId, owner, { name: 'another' }),
+  'a metric of a guest': (store, { made }) => store.guestMetrics.change(made.metricId, { name: 'another' }),
+  'a metric of a guest that goes': (store, { made }) => store.guestMetrics.delete(made.metricId),
+  'an embed': (store, { embed }) => store.embeds.update({ ...embed, name: 'another' }),
+  'an embed that goes': (store, { dataApp, embed }) => store.embeds.delete(dataApp.id, embed.embedId),
+  'a dashboard that goes': (store, { board }) => store.dashboards.delete(board),
+  'a datamart that goes': (store, { datamart }) => store.datamarts.remove(datamart.id),
+};
+
+const revisionTests = (store: () => Store): void => {
+  it('every change of it is another revision', async () => {
+    const made = await setUp(store());
+    for (const [what, change] of Object.entries(changes)) {
+      const before = BigInt(await made.revision());
+      await change(store(), made);
+      expect(BigInt(await made.revision()), what).toBeGreaterThan(before);
+    }
+  });
+
+  it('one transaction is one, however much it changes, and none where it is rolled back', async () => {
+    const made = await setUp(store());
+    const before = BigInt(await made.revision());
+    const insertTwo = async (inner: Store): Promise<void> => {
+      await inner.metrics.insert(metricSample(made.workspace.id));
+      await inner.metrics.insert(metricSample(made.workspace.id));
+    };
+    await store().transaction(insertTwo);
+    expect(BigInt(await made.revision())).toBe(before + 1n);
+    const failing = store().transaction(async (inner) => {
+      await insertTwo(inner);
+      throw new Error('on the way');
+    });
+    await expect(failing).rejects.toThrow('on the way');
+    expect(BigInt(await made.revision())).toBe(before + 1n);
+  });
+
+  it('of many that change it at once, none is lost and none waits for ever', async () => {
+    const made = await setUp(store());
+    const before = BigInt(await made.revision());
+    const writes = Array.from({ length: 12 }, (_, index) =>
+      store().transaction(async (inner) => {
+        await inner.metrics.insert(metricSample(made.workspace.id));
+        await inner.workspaces.update({ ...made.workspace, themeName: `theme ${index}` });
+      }),
+    );
+    await Promise.all(writes);
+    expect(BigInt(await made.revision())).toBe(before + 12n);
+  });
+
+  it('tokens, their use and what guests keep for themselves leave it as it is', async () => {
+    const made = await setUp(store());
+    const before = await made.revision();
+    const { dataApp, board, owner } = made;
+    await store().guestTokens.insert(hashToken(createToken()), grantSample(dataApp.id), firstEpoch);
+    await store().guestTokens.revoke(dataApp.id, { kind: 'client', clientId: 'nobody', userIdentifier: null }, moment);
+    await store().lastUses.write([{ kind: 'guestToken', id: 'nobody', at: moment }]);
+    await store().guestLayouts.save(board.id, { ...owner, userIdentifier: 'ann' }, { cards: [], known: [] });
+    expect(await made.revision()).toBe(before);
+  });
+};
+
+const keepingTests = (store: () => Store): void => {
+  it('is read once while its revision stays', async () => {
+    const { board, revision } = await setUp(store());
+    const first = await store()
+      .contentAt(await revision())
+      .dashboards.findById(board.id);
+    expect(first).toEqual(await store().dashboards.findById(board.id));
+    expect(
+      await store()
+        .contentAt(await revision())
+        .dashboards.findById(board.id),
+    ).toBe(first);
+    expect(await store().contentAt(null).dashboards.findById(board.id)).not.toBe(first);
+  });
+
+  it('what was changed is read anew, also by whoever came with an earlier revision', async () => {
+    const { board, revision } = await setUp(store());
+    const before = await revision();
+    await store().contentAt(before).dashboards.findById(board.id);
+    await store().dashboards.update({ ...board, name: 'another' });
+    const after = await revision();
+    for (const read of [after, before]) {
+      expect((await store().contentAt(read).dashboards.findById(board.id))?.name).toBe('another');
+    }
+  });
+
+  it('what one client’s guests made is never another’s', async () => {
+    const { board, owner, otherOwner, made, revision } = await setUp(store());
+    const content = store().contentAt(await revision());
+    for (const stranger of [otherOwner, { ...owner, clientId: 'lax' }]) {
+      expect(await content.guestMetrics.list(board.id, owner)).toMatchObject([{ metricId: made.metricId }]);
+      expect(await content.guestMetrics.list(board.id, stranger)).toEqual([]);
+    }
+  });
+
+  it('what failed is asked again', async () => {
+    const { revision } = await setUp(store());
+    const content = store().contentAt(await revision());
+    await expect(content.dashboards.findById('\0')).rejects.toThrow();
+    await expect(content.dashboards.findById('\0')).rejects.toThrow();
+  });
+
+  it('a transaction reads what it wrote', async () => {
+    const { board, revision } = await setUp(store());
+    const before = await revision();
+    await store().contentAt(before).dashboards.findById(board.id);
+    await store().transaction(async (inner) => {
+      await inner.dashboards.update({ ...board, name: 'another' });
+      expect((await inner.contentAt(before).dashboards.findById(board.id))?.name).toBe('another');
+    });
+  });
+
+  it('a token that was found is not found again once it is revoked, alone or with its client', async () => {
+    for (const isAlone of [true, false]) {
+      const { dataApp, hash } = await setUp(store());
+      const found = await store().guestTokens.findByHash(hash);
+      expect(await store().guestTokens.findByHash(hash)).toEqual(found);
+      const { id = '', clientId = '' } = found ?? {};
+      const which = isAlone
+        ? ({ kind: 'id', id } as const)
+        : ({ kind: 'client', clientId, userIdentifier: null } as const);
+      await store().guestTokens.revoke(dataApp.id, which, moment);
+      expect(await store().guestTokens.findByHash(hash)).toBeUndefined();
+    }
+  });
+};
+
+export const contentTests = (store: () => Store): void => {
+  describe('the revision of the content', () => revisionTests(store));
+  describe('content that is kept between requests', () => keepingTests(store));
+};
