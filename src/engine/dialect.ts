@@ -34,6 +34,11 @@ export type Dialect = {
   readonly keys?: (near: Side, far: Side) => readonly [Sql, Sql];
   /** The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. */
   readonly field: (column: Sql, of: Column) => Sql;
+  /**
+   * Whether groups of the column as it is stored are the same as those of the field: then the field is made of each group, and not of each row. Left out:
+   * of no column, or a field costs nothing.
+   */
+  readonly isGroupedAsStored?: (of: Column) => boolean;
   /** A field's values as a condition compares them. */
   readonly comparable: (value: Sql, type: SqlType) => Sql;
   readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;

@@ -9,6 +9,7 @@ import {
   leafName,
   markOf,
   outputName,
+  rawSql,
 } from './expressions.js';
 import type { Aggregated, Output, OutputColumn, SecuredPlan } from './plan.js';
 import { isRanked, rankedAggregateSql, ranksSql } from './ranked.js';
@@ -19,10 +20,31 @@ export const groupedSql = (dialect: Dialect, plan: SecuredPlan, from: Sql): Sql 
   const columns = plan.output.columns.filter(({ expression }) => !isCalculated(expression));
   const isRankedHere = dialect.percentile === null && columns.some(({ expression }) => isRanked(expression));
   const isLayered = isRankedHere || columns.some(({ expression }) => onceOf({ expression }) !== null);
-  const rows = isLayered
-    ? layeredSql(dialect, plan, columns, from)
-    : sql`SELECT ${outputsSql(columns, (column) => plainSql(dialect, plan, column))} FROM ${from}`;
-  return sql`${rows}${groupSql(plan.output.kind, columns)}`;
+  const groups = groupSql(plan.output.kind, columns);
+  if (isLayered) return sql`${layeredSql(dialect, plan, columns, from)}${groups}`;
+  const isStored = plan.output.kind !== 'rows' && columns.some((column) => storedOf(dialect, column) !== null);
+  const rows = outputsSql(
+    columns,
+    (column) => (isStored ? storedOf(dialect, column)?.raw : undefined) ?? plainSql(dialect, plan, column),
+  );
+  const grouped = sql`SELECT ${rows} FROM ${from}${groups}`;
+  return isStored ? fieldsSql(dialect, columns, grouped) : grouped;
+};
+
+/** A column that groups are made by as it is stored, and the field that is made of it. */
+const storedOf = (dialect: Dialect, { expression }: OutputColumn) => {
+  if (expression.kind !== 'field' || dialect.isGroupedAsStored?.(expression.field.column) !== true) return null;
+  const { column } = expression.field;
+  return { raw: rawSql(expression.field), field: (value: Sql): Sql => dialect.field(value, column) };
+};
+
+const fieldsSql = (dialect: Dialect, columns: readonly OutputColumn[], grouped: Sql): Sql => {
+  const groups = sql.id('gl_groups');
+  const outputs = outputsSql(columns, (column, index) => {
+    const value = sql.id('gl_groups', outputName(index));
+    return storedOf(dialect, column)?.field(value) ?? value;
+  });
+  return sql`SELECT ${outputs} FROM (${grouped}) AS ${groups}`;
 };
 
 const plainSql = (dialect: Dialect, { leaves }: SecuredPlan, { expression }: OutputColumn): Sql => {

@@ -17,6 +17,7 @@ import type { Ask } from '../schema.js';
 import { duckDbDialect } from './dialect.js';
 import { runStatement, streamStatement, type Watch, watch } from './read.js';
 import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
+import { dropStatements } from './statements.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
 
@@ -113,7 +114,10 @@ const connect = async (
     },
     close: async () => {
       await pool.drain();
-      for (const connection of connections) connection.closeSync();
+      for (const connection of connections) {
+        dropStatements(connection);
+        connection.closeSync();
+      }
       instance.closeSync();
     },
   };

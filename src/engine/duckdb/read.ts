@@ -19,6 +19,7 @@ import {
   type Statement,
   textOf,
 } from '../database.js';
+import { keepStatement, takeStatement } from './statements.js';
 import { cellOf, dataTypeOf } from './values.js';
 
 /** Bounds a statement's work by time, and by the signal. */
@@ -66,7 +67,7 @@ const open = async <R>(
   { within }: Watch,
   work: (opened: Opened) => Promise<R>,
 ): Promise<R> => {
-  const statement = await within(() => connection.prepare(sql));
+  const statement = await within(() => takeStatement(connection, sql));
   let isRead = false;
   try {
     statement.bind(parameters.map(bindableOf), parameters.map(typeOf));
@@ -79,9 +80,13 @@ const open = async <R>(
     const head = { names: result.columnNames(), dataTypes: result.columnTypes().map(dataTypeOf) };
     return await work({ head, next });
   } finally {
-    statement.destroySync();
-    // Another statement ends what is left of this one, with all that it holds.
-    if (!isRead) await connection.run('SELECT 1');
+    if (isRead) {
+      keepStatement(connection, sql, statement);
+    } else {
+      statement.destroySync();
+      // Another statement ends what is left of this one, with all that it holds.
+      await connection.run('SELECT 1');
+    }
   }
 };
 

@@ -161,6 +161,9 @@ export const postgresDialect: Dialect = {
   tenant,
   join,
   field,
+  // A column of a deterministic collation has equal values where its bytes are equal; to say the collation "C" of each of 3 million rows took a quarter of the time.
+  isGroupedAsStored: ({ type: { kind, collation } }) =>
+    kind === 'text' && collation !== undefined && collation !== inexact,
   comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
   list: (value, kind, { texts, cast: of }) => {
     const values = sql`(CAST(${texts} AS ${sql.raw(`${castName(of, castNames)}[]`)}))`;
