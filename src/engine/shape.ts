@@ -12,10 +12,10 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: Ru
   if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
   const types = columns.map(({ expression }, index) => typeOf(expression) ?? dataTypes[index] ?? 'string');
   return {
-    rows: rows.map((row) =>
-      Object.fromEntries(
-        columns.map(({ name }, index): [string, Cell] => [name, cellAs(types[index], row[index] ?? null)]),
-      ),
+    rows: rowsByName(
+      columns.map(({ name }) => name),
+      rows,
+      types,
     ),
     columns: columns.map(({ name }, index) => ({ name, dataType: types[index] ?? 'string' })),
     groupbyColumnList: columns
@@ -24,6 +24,21 @@ export const shape = ({ columns }: Output, { rows, dataTypes, total, isCut }: Ru
     totalRecords: total,
     ...(isCut === true ? { isTruncated: true } : {}),
   };
+};
+
+type Named = MetricAnswer['rows'];
+
+/** Assigned one by one, which takes a third of what entries take; but `__proto__` cannot be assigned. */
+const rowsByName = (names: readonly string[], rows: ResultTable['rows'], types: ResultTable['dataTypes']): Named => {
+  const cell = (row: readonly Cell[], index: number): Cell => cellAs(types[index], row[index] ?? null);
+  if (names.includes('__proto__')) {
+    return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, cell(row, index)])));
+  }
+  return rows.map((row) => {
+    const named: Record<string, Cell> = {};
+    for (const [index, name] of names.entries()) named[name] = cell(row, index);
+    return named;
+  });
 };
 
 /** The same for a part of a result, by position, and with its columns whether there are rows or not. */

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
-import express from 'express';
 import { limits } from '../contract/fields.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
@@ -12,6 +11,7 @@ import { type Dispatch, type DispatchResponse, isPieces } from './bind.js';
 import { answerOf, hasBody, otherType } from './body-faults.js';
 import { constantHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
+import { createJsonReader, isJson } from './json-reader.js';
 import { guestHeaders, guestPreflightHeaders, requestIdOf, securityHeaders } from './middleware.js';
 import { goneSignal, sendPieces } from './sending.js';
 
@@ -45,32 +45,14 @@ const plain = (status: number, body: unknown): Outcome => ({
   headers: { 'Cache-Control': 'no-store' },
 });
 
-type ParsedMessage = IncomingMessage & { body?: unknown };
-
-const createReader = () => {
-  const parse = express.json({ limit: limits.guestBodyBytes, strict: false, type: 'application/json' });
-  // The types want Express's request and response; it reads none of what Express adds.
-  const run = parse as unknown as (
-    request: ParsedMessage,
-    response: ServerResponse,
-    next: (error?: unknown) => void,
-  ) => void;
-  return (request: ParsedMessage, response: ServerResponse): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      run(request, response, (error) => (error === undefined ? resolve(request.body) : reject(error)));
-    });
-};
-
-const jsonType = /^application\/json *(;|$)/i;
-
 /** Reads the body and asks the dispatch. */
 const createAsk = ({ dispatch, log }: Deps) => {
-  const read = createReader();
+  const read = createJsonReader(limits.guestBodyBytes);
   return async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
     const method = request.method ?? 'GET';
     try {
       const isSent = hasBody(request);
-      if (isSent && !jsonType.test(request.headers['content-type'] ?? '')) return plain(400, otherType(request));
+      if (isSent && !isJson(request)) return plain(400, otherType(request));
       const body = isSent ? await read(request, response) : undefined;
       const signal = goneSignal(response);
       const { authorization } = request.headers;

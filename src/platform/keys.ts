@@ -1,10 +1,9 @@
 /** Credentials are random, and are known at rest by their SHA-256 alone. */
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { HashedToken } from '../domain/brand.js';
 
 /** The SHA-256 of the token's UTF-8 bytes in lower-case hex. */
-export const hashToken = (token: string): HashedToken =>
-  createHash('sha256').update(token, 'utf8').digest('hex') as HashedToken;
+export const hashToken = (token: string): HashedToken => hash('sha256', token, 'hex') as HashedToken;
 
 /** A new credential: a random UUID (version 4, 122 random bits). */
 export const createToken = (): string => randomUUID();
