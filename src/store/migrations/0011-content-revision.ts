@@ -25,8 +25,8 @@ export const contentRevision = statementsOf([
   'insert into guestlist.content_revision (revision) values (0)',
   `create function guestlist.note_content() returns trigger language plpgsql as $$
   begin
-    if coalesce(current_setting('guestlist.noted', true), '') <> pg_current_xact_id()::text then
-      perform set_config('guestlist.noted', pg_current_xact_id()::text, true);
+    if coalesce(current_setting('guestlist.noted', true), '') <> txid_current()::text then
+      perform set_config('guestlist.noted', txid_current()::text, true);
       update guestlist.content_revision set revision = revision + 1;
     end if;
     return null;
