@@ -34,8 +34,8 @@ export type Dialect = {
   readonly keys?: (near: Side, far: Side) => readonly [Sql, Sql];
   /** The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. */
   readonly field: (column: Sql, of: Column) => Sql;
-  /** A field's values as a condition compares them. */
-  readonly comparable: (value: Sql, type: SqlType) => Sql;
+  /** A field's values as a condition compares them, with values of the type `cast`: no value may fail there, since it may be another tenant's. */
+  readonly comparable: (value: Sql, type: SqlType, cast: string | null) => Sql;
   readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;
   /** LIKE with the backslash as its escape; left out where SQL's own ESCAPE says so. */
   readonly like?: (value: Sql, pattern: Bound) => Sql;

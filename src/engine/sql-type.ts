@@ -7,6 +7,8 @@ export type SqlType = {
   readonly collation?: string;
   /** Digits of a second that the column keeps, where the database has columns of several. */
   readonly digits?: number;
+  /** Of numbers: how many digits a comparison may need, where the database has fewer than any other. */
+  readonly greatestDigits?: number;
 };
 
 export type SqlKind =

@@ -177,8 +177,10 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
   if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
-  const own = decimalOfCast(target.type.cast);
-  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > greatestDecimal) {
+  const { cast, greatestDigits } = target.type;
+  const own = greatestDigits === undefined ? decimalOfCast(cast) : asDecimal(cast);
+  const digits = own === undefined ? 0 : own.width - own.scale + Math.max(own.scale, fraction.length);
+  if (digits > (greatestDigits ?? greatestDecimal)) {
     refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
   }
   return { text, cast: `DECIMAL(${width},${fraction.length})` };

@@ -32,6 +32,10 @@ const field = (column: Sql, { type, zone }: Column): Sql => {
     : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
 };
 
+/** A date may lie beyond every timestamp, and to compare the two, DuckDB would make it one. */
+const timeOf = (day: Sql): Sql =>
+  sql`coalesce(TRY_CAST(${day} AS TIMESTAMP), CASE WHEN ${day} > DATE ${sql.lit(firstDay)} THEN TIMESTAMP 'infinity' WHEN ${day} IS NOT NULL THEN TIMESTAMP '-infinity' END)`;
+
 const grain = (value: Sql, of: TimeGrain): Sql => {
   switch (of) {
     case 'minute':
@@ -69,7 +73,7 @@ export const duckDbDialect: Dialect = {
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
   join: (near, far) => sql`${near.column} = ${far.column}`,
   field,
-  comparable: (value) => value,
+  comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
   /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
   list: (value, kind, list) => {
     const values = sql`(SELECT unnest(CAST(${list.texts} AS ${sql.raw(`${list.cast}[]`)})))`;
