@@ -54,6 +54,12 @@ export const decimalOfCast = (cast: string): { readonly width: number; readonly 
   return match === null ? undefined : { width: Number(match[1]), scale: Number(match[2]) };
 };
 
+/** The same for integers, which fit a decimal of as many digits. */
+export const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
+  const range = integerRanges.get(cast);
+  return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
+};
+
 export const isNumeric = (type: SqlType): boolean =>
   type.kind === 'integer' || type.kind === 'decimal' || type.kind === 'float';
 

@@ -3,7 +3,7 @@ import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
 import type { Dialect, Sql } from './dialect.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
+import { asDecimal, decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
 
 /** A value as it is bound: its text, and the type that the database reads it as. */
 export type Bound = { readonly text: string; readonly cast: string };
@@ -100,12 +100,6 @@ const commonCast = (a: string, b: string, target: Target): string => {
   const width = Math.max(left.width - left.scale, right.width - right.scale) + scale;
   if (width > 38) refuseValue(target, 'is compared with numbers that have more than 38 digits together');
   return `DECIMAL(${width},${scale})`;
-};
-
-/** Integers fit a decimal too: 39 digits, the longest, overflow the width above and are refused. */
-const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
-  const range = integerRanges.get(cast);
-  return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
 };
 
 const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {

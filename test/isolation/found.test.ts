@@ -86,8 +86,10 @@ const numbers = { owner: 'VARCHAR', day: 'DATE', big: 'BIGINT', exact: 'DECIMAL(
 const sized = datamart({
   tables: [
     ...['large', 'small'].map((name) => table(name, numbers, 'owner')),
+    table('few', { owner: 'VARCHAR', fine: 'DECIMAL(38,30)' }, 'owner'),
     table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
   ],
+  relationships: ['large', 'small'].map((name) => relationship('few.fine', `${name}.big`, 'INNER JOIN', 'ManyToMany')),
 });
 const tiny = '0.0000000000000000000000000000000000001';
 
@@ -108,6 +110,7 @@ describe.each(await findKinds())('the size of what other tenants hold, on %s', (
     place = await builder.build('sizes', [
       { name: 'large', columns: numbers, rows: rows(large, '9'.repeat(38)) },
       { name: 'small', columns: numbers, rows: rows(small, 1) },
+      { name: 'few', columns: { owner: 'VARCHAR', fine: 'DECIMAL(38,30)' }, rows: [['a', 1]] },
       ...doubled('large'),
       ...doubled('small'),
     ]);
@@ -135,5 +138,18 @@ describe.each(await findKinds())('the size of what other tenants hold, on %s', (
     expect(large).toEqual(small);
     expect(large).not.toBe('datasource-failed');
     if (kind === 'DUCKDB' && name === 'day') expect(large).toEqual([{ n: 128_000 }]);
+  });
+
+  it('is not told by a join, through which what is asked of one column is asked of the other', async () => {
+    const ask = async (far: string) => {
+      const measures = [{ name: 'n', aggregate: 'COUNT' as const, column: columnRef(`${far}.big`) }];
+      const conditions = [condition('few.fine', { kind: 'compare', operator: '=', value: 1 })];
+      const { rows } = await engine.query(question(place, sized, 'a', metric('few', { measures }), { conditions }));
+      return rows;
+    };
+    for (const far of ['large', 'small']) {
+      if (kind !== 'DUCKDB') expect(await ask(far)).toEqual([{ n: 128_000 }]);
+      else expect(await refusalOf(() => ask(far))).toMatchObject({ reason: 'join-of-different-types' });
+    }
   });
 });

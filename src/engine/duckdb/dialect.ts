@@ -6,6 +6,8 @@ import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import { isNumeric } from '../sql-type.js';
 import type { Bound } from '../values.js';
+import { join } from './joins.js';
+import { timeOf } from './times.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
 class DuckDbQueryCompiler extends PostgresQueryCompiler {}
@@ -31,10 +33,6 @@ const field = (column: Sql, { type, zone }: Column): Sql => {
     ? sql`(${column} AT TIME ZONE ${text(zone)})`
     : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
 };
-
-/** A date may lie beyond every timestamp, and to compare the two, DuckDB would make it one. */
-const timeOf = (day: Sql): Sql =>
-  sql`coalesce(TRY_CAST(${day} AS TIMESTAMP), CASE WHEN ${day} > DATE ${sql.lit(firstDay)} THEN TIMESTAMP 'infinity' WHEN ${day} IS NOT NULL THEN TIMESTAMP '-infinity' END)`;
 
 const grain = (value: Sql, of: TimeGrain): Sql => {
   switch (of) {
@@ -71,7 +69,7 @@ export const duckDbDialect: Dialect = {
   cast,
   tenant: (column, type, value) =>
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
-  join: (near, far) => sql`${near.column} = ${far.column}`,
+  join,
   field,
   comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
   /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
