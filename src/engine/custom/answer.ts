@@ -14,7 +14,7 @@ import { refuseQuery } from '../refuse.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
 import type { RunResult } from '../run.js';
 import { secure } from '../secure.js';
-import { readComputed } from './computed.js';
+import { namedBy, readComputed } from './computed.js';
 import { type Restrictions, restrict } from './conditions.js';
 import { readQueries } from './queries.js';
 import type { Reader } from './reader.js';
@@ -65,10 +65,7 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
   const shape = await shapeOf(reader, definition.sql, leaves, () => statementSql(reader.dialect, statement, nameOf));
   const columns = matchOutputs(definition, statement, shape);
   const queries = await readQueries(reader, conditions);
-  const { catalog, columns: computed } = await readComputed(
-    reader,
-    conditions.map(({ column }) => column),
-  );
+  const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
   const resolved = conditions.map((condition) => resolveCondition(condition, columnOf, queries));

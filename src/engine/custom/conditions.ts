@@ -9,7 +9,7 @@ import type { Dialect, Side, Sql } from '../dialect.js';
 import { findPath, isReachable, type Step } from '../paths.js';
 import type { Column, Leaf } from '../plan.js';
 import { predicateSql } from '../predicates.js';
-import { refuseQuery } from '../refuse.js';
+import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
 import { semiJoinOf } from '../semi-joins.js';
 import type { Reader } from './reader.js';
@@ -36,15 +36,17 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
   const writes: ((dialect: Dialect) => readonly Sql[])[] = [];
   for (const [key, table] of tables) {
     const own = conditions.filter(({ column }) => tableKey(column.ref) === key);
-    const shown = loadBlock(source, table).find((one) => sameTable(one.table, table));
+    const isHidden = own.some((condition) => condition.isHidden === true);
+    const shown = withoutNames(isHidden, () => loadBlock(source, table)).find((one) => sameTable(one.table, table));
     if (shown !== undefined) {
       writes.push((dialect) => own.map((condition) => testSql(dialect, shown.alias, condition)));
       continue;
     }
     const prefix = `gl_semi_${leaves.length}`;
-    const { near, steps } = findSemiJoin(source, table);
-    leaves.push(...steps.map(({ far }, index): Leaf => ({ ...leafOf(far), name: `${prefix}_${index}` })));
-    writes.push((dialect) => [semiJoinSql(dialect, source, { near, steps, prefix, own })]);
+    const { near, steps } = withoutNames(isHidden, () => findSemiJoin(source, table));
+    leaves.push(...steps.map(({ far }, index): Leaf => ({ ...leafOf(far), name: `${prefix}_${index}`, isHidden })));
+    const write = (dialect: Dialect): Sql => semiJoinSql(dialect, source, { near, steps, prefix, own });
+    writes.push((dialect) => [withoutNames(isHidden, () => write(dialect))]);
   }
   return { leaves, write: (dialect) => writes.flatMap((write) => write(dialect)) };
 };
