@@ -59,6 +59,7 @@ export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise
 const planSql = async (reader: Reader, question: SqlQuestion) => {
   const { definition, conditions } = question;
   const statement = await readStatement(reader, definition.sql);
+  assertCompared(reader, statement);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
   const leaves = leavesFor(statement.tables, nameOf);
@@ -88,6 +89,19 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
     },
   };
   return { plan, shape: columns.map(({ source }) => shape.find(({ name }) => name === source)) };
+};
+
+/** The value of a variable that has no column and that the SQL names only in a comment, or not at all, would restrict nothing. */
+const assertCompared = ({ declared, variables }: Reader, { values }: Statement): void => {
+  const compared = new Set([...values.keys()].map((name) => name.toLowerCase()));
+  const isLost = declared.some(
+    ({ name, column }) => column === undefined && variables.has(name) && !compared.has(name.toLowerCase()),
+  );
+  if (!isLost) return;
+  refuseQuery(
+    "The metric's SQL does not compare with every RLS variable that has a value here; write each as <name>_variable, or take it out of rlsVariables.",
+    'sql-variable-unused',
+  );
 };
 
 /** Dimensions and measures are all of the result's columns, and nothing else. */
