@@ -4,7 +4,7 @@
  */
 import { type Choices, chosenValues, valuesFor } from './choices.js';
 import { type Dashboard, type DashboardFilter, isOrCopies, sameName } from './dashboard.js';
-import { type ColumnRef, sameTable, type TableRef } from './datamart.js';
+import { type ColumnRef, sameColumn, sameTable, type TableRef } from './datamart.js';
 import type { Moment } from './date-range.js';
 import type { Condition, FilterDataType, FilterValue, Scalar } from './filter.js';
 import { readHostFilterValue } from './filter-value.js';
@@ -50,32 +50,35 @@ const namedMetricFilter = (filter: MetricFilter): Named => ({
   columns: [filter.column],
 });
 
-/** The tables that the metric's answer is made of; those of custom SQL are the engine's to find. */
-const tablesOf = (definition: MetricDefinition): readonly TableRef[] =>
-  definition.kind === 'sql'
-    ? []
-    : [
-        definition.from,
-        ...definition.dimensions.map(({ column }) => column),
-        ...definition.measures.flatMap(({ column }) => (column === undefined ? [] : [column])),
-      ];
+/** Whether the metric's answer is made of the table; what custom SQL reads is the engine's to find. */
+const isReadBy = (definition: MetricDefinition, table: TableRef): boolean => {
+  if (definition.kind === 'sql') return false;
+  const { from, dimensions, measures } = definition;
+  const tables = [from, ...[...dimensions, ...measures].flatMap(({ column }) => column ?? [])];
+  return tables.some((one) => sameTable(one, table)) || measures.some((measure) => names(measure.expression, table));
+};
+
+/** An expression reads a table beyond the metric's own by its name alone. Rather too much is taken for that than too little. */
+const names = (expression: string | undefined, { tableName }: TableRef): boolean =>
+  expression?.toLowerCase().includes(tableName.toLowerCase()) ?? false;
 
 /** Of the columns a dashboard filter maps to, those on the metric's tables; where there is none, all of them (semi-joins). */
 export const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
-  const tables = tablesOf(definition);
   const refs = filter.applyOnTables.map(({ schemaName, tableName, columnName }) => ({
     schemaName,
     tableName,
     columnName,
   }));
-  const near = refs.filter((ref) => tables.some((table) => sameTable(table, ref)));
+  const near = refs.filter((ref) => isReadBy(definition, ref));
   return near.length > 0 ? near : refs;
 };
 
-const namedDashboardFilter = (filter: DashboardFilter, definition: MetricDefinition): Named => ({
+const namedDashboardFilter = (filter: DashboardFilter, ...definitions: readonly MetricDefinition[]): Named => ({
   what: `Filter "${filter.name}"`,
   dataType: filter.dataType,
-  columns: columnsFor(filter, definition),
+  columns: definitions
+    .flatMap((definition) => columnsFor(filter, definition))
+    .filter((column, index, all) => all.findIndex((other) => sameColumn(other, column)) === index),
 });
 
 const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonly FilterValues[] =>
@@ -108,7 +111,7 @@ const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], 
 
 const dashboardAppConditions = (
   dashboard: Dashboard,
-  metric: Metric,
+  definitions: readonly MetricDefinition[],
   settings: readonly DashboardValues[],
   moment: Moment,
 ): readonly Condition[] =>
@@ -124,7 +127,7 @@ const dashboardAppConditions = (
           { reason: 'dashboard-app-filter-unknown' },
         );
       }
-      return conditionsOf(namedDashboardFilter(filter, metric.definition), value, moment, 'APP_FILTER_PARAM_ERROR');
+      return conditionsOf(namedDashboardFilter(filter, ...definitions), value, moment, 'APP_FILTER_PARAM_ERROR');
     });
 
 const isHidden = ({ hideDashboardFilters }: Restrictions, name: string): boolean =>
@@ -147,32 +150,36 @@ const withDefaults = (restrictions: Restrictions, dashboard: Dashboard): readonl
 const hiddenDefaults = (
   restrictions: Restrictions,
   dashboard: Dashboard,
-  metric: Metric,
+  definitions: readonly MetricDefinition[],
   moment: Moment,
 ): readonly Condition[] => {
   return withDefaults(restrictions, dashboard)
     .filter(({ name }) => isHidden(restrictions, name))
     .flatMap((filter) => {
-      const named = namedDashboardFilter(filter, metric.definition);
+      const named = namedDashboardFilter(filter, ...definitions);
       return filter.defaultValue === undefined
         ? []
         : conditionsOf(named, filter.defaultValue, moment, 'APP_FILTER_PARAM_ERROR');
     });
 };
 
-/** What the token and the metric's author enforce, on every dashboard in `dashboards`. */
+/**
+ * What the token and the metric's author enforce, on every dashboard in `dashboards`. `drilled`: what the metric became by clicks, whose tables
+ * are restricted as those of a metric that was made so.
+ */
 export const enforcedConditions = (
   restrictions: Restrictions,
   dashboards: readonly Dashboard[],
   metric: Metric,
   moment: Moment,
+  drilled = metric.definition,
 ): readonly Condition[] => [
   ...authored(metric.definition),
   ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
   ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
   ...dashboards.flatMap((dashboard) => [
-    ...dashboardAppConditions(dashboard, metric, restrictions.dashboardAppFilters, moment),
-    ...hiddenDefaults(restrictions, dashboard, metric, moment),
+    ...dashboardAppConditions(dashboard, [metric.definition, drilled], restrictions.dashboardAppFilters, moment),
+    ...hiddenDefaults(restrictions, dashboard, [metric.definition, drilled], moment),
   ]),
 ];
 

@@ -4,7 +4,7 @@ import type { Dialect, Side, Sql } from './dialect.js';
 import { fieldSql, leafName, rawSql } from './expressions.js';
 import type { Field, Join, Output, SecuredPlan, SemiJoin, Test, Where } from './plan.js';
 import { predicateSql } from './predicates.js';
-import { refuseUnknown } from './refuse.js';
+import { refuseUnknown, withoutNames } from './refuse.js';
 import { semiJoinOf } from './semi-joins.js';
 
 /** The joined rows that a metric is about, under all of its conditions: what follows FROM. */
@@ -68,11 +68,13 @@ const treeSql = (dialect: Dialect, where: Where): Sql => {
 export const groupSql = (kind: 'all' | 'any', items: readonly Sql[]): Sql =>
   sql`(${sql.join(items, kind === 'all' ? sql` AND ` : sql` OR `)})`;
 
-const semiJoinSql = (dialect: Dialect, { joins, tests }: SemiJoin): Sql =>
-  semiJoinOf(
-    dialect,
-    joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: sql.id(leafName(far.leaf)) })),
-    tests.map((test) => testSql(dialect, test)),
+const semiJoinSql = (dialect: Dialect, { joins, tests, isHidden }: SemiJoin): Sql =>
+  withoutNames(isHidden, () =>
+    semiJoinOf(
+      dialect,
+      joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: sql.id(leafName(far.leaf)) })),
+      tests.map((test) => testSql(dialect, test)),
+    ),
   );
 
 const optionTests = (dialect: Dialect, { kind, columns, search }: Output): readonly Sql[] => {

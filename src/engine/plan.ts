@@ -38,6 +38,8 @@ export type Leaf = {
   readonly computed?: readonly Computed[] | undefined;
   /** Left out: by its position. */
   readonly name?: string | undefined;
+  /** Only a condition that whoever asks may not know of reads it. */
+  readonly isHidden?: boolean | undefined;
 };
 
 /** A custom column: written over the columns of the relation that is named. */
@@ -59,7 +61,11 @@ export type Join = { readonly kind: JoinKind; readonly near: Field; readonly far
 export type Test = { readonly field: Field; readonly predicate: BoundPredicate };
 
 /** Rows pass for which a chain of matching rows exists, whose last passes all tests. The first `near` is in the row set. */
-export type SemiJoin = { readonly joins: readonly Omit<Join, 'kind'>[]; readonly tests: readonly Test[] };
+export type SemiJoin = {
+  readonly joins: readonly Omit<Join, 'kind'>[];
+  readonly tests: readonly Test[];
+  readonly isHidden?: boolean | undefined;
+};
 
 /** Tests over each other; NULL never passes. */
 export type Where =

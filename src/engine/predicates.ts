@@ -7,7 +7,7 @@ import type { Bound, BoundPredicate } from './values.js';
 
 /** The condition on a field's value; NULL where the value is NULL, unless it asks for that. */
 export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predicate: BoundPredicate): Sql => {
-  const compared = dialect.comparable(value, type);
+  const compared = dialect.comparable(value, type, castOf(predicate));
   switch (predicate.kind) {
     case 'oneOf':
     case 'noneOf':
@@ -27,6 +27,23 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
       return sql`(${value} IS NOT NULL)`;
     default:
       return refuseUnknown('condition', predicate);
+  }
+};
+
+/** What the values of a predicate are read as; null where it has none of its own. */
+const castOf = (predicate: BoundPredicate): string | null => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return predicate.cast;
+    case 'compare':
+      return predicate.value.cast;
+    case 'range': {
+      const casts = [predicate.from, predicate.to].map((end) => end?.cast);
+      return casts.includes('TIMESTAMP') ? 'TIMESTAMP' : (casts.find((cast) => cast !== undefined) ?? null);
+    }
+    default:
+      return null;
   }
 };
 

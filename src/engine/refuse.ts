@@ -19,6 +19,12 @@ export const withoutNames = <T>(isHidden: boolean | undefined, work: () => T): T
   }
 };
 
+/** The same for work that failed already. */
+export const rethrowUnnamed = (isHidden: boolean | undefined, cause: unknown): never =>
+  withoutNames(isHidden, () => {
+    throw cause;
+  });
+
 /** Where a closed union meets a value outside of it (stored by a newer version, say): the query is refused, not guessed. */
 export const refuseUnknown = (what: string, value: never): never => {
   throw new Refusal('METRIC_QUERY_ERROR', `This version of the engine does not know this ${what}.`, {

@@ -118,12 +118,11 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
 /** Each starts at the last table of `joined` on the one path from the root, and has leaves of its own, after the first `taken`. */
 const createSemiJoins = (resolved: Resolved, joined: readonly TableRef[], taken: number) => {
   const leaves: Leaf[] = [];
-  const plan = ({ table, conditions }: TableConditions): SemiJoin => {
-    const isHidden = conditions.some((condition) => condition.isHidden === true);
-    const path = withoutNames(isHidden, () => findPath(resolved.datamart.relationships, resolved.from, table));
+  const plan = ({ table, conditions }: TableConditions, isHidden?: true): SemiJoin => {
+    const path = findPath(resolved.datamart.relationships, resolved.from, table);
     const steps = path.filter(({ far }) => !joined.some((candidate) => sameTable(candidate, far)));
     const first = taken + leaves.length;
-    leaves.push(...steps.map(({ far }) => asLeaf(far)));
+    leaves.push(...steps.map(({ far }) => ({ ...asLeaf(far), isHidden })));
     const joins = steps.map((step, index) => ({
       near: {
         leaf: index === 0 ? joined.findIndex((candidate) => sameTable(candidate, step.near)) : first + index - 1,
@@ -132,9 +131,14 @@ const createSemiJoins = (resolved: Resolved, joined: readonly TableRef[], taken:
       far: { leaf: first + index, column: resolved.columnOf(step.far) },
     }));
     const last = first + steps.length - 1;
-    return { joins, tests: conditions.map(({ column, predicate }) => ({ field: { leaf: last, column }, predicate })) };
+    const tests = conditions.map(({ column, predicate }) => ({ field: { leaf: last, column }, predicate }));
+    return { joins, tests, isHidden };
   };
-  return { leaves, plan };
+  const planUnnamed = (group: TableConditions): SemiJoin => {
+    const isHidden = group.conditions.some((condition) => condition.isHidden === true);
+    return isHidden ? withoutNames(true, () => plan(group, true)) : plan(group);
+  };
+  return { leaves, plan: planUnnamed };
 };
 
 const asLeaf = (table: TableRef): Leaf => ({

@@ -5,7 +5,7 @@ import { Refusal } from '../domain/refusal.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
 import type { Leaf, Secured, SecuredLeaf, TenantPredicate } from './plan.js';
-import { refuseQuery, refuseUnknown } from './refuse.js';
+import { refuseQuery, refuseUnknown, withoutNames } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 import { type Bound, bindScalar } from './values.js';
 
@@ -27,7 +27,7 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
   source: Source,
 ): Secured<P> => {
   const predicateOf = tenantRule(tenant, source);
-  const leaves: readonly SecuredLeaf[] = plan.leaves.map((leaf) => {
+  const secureLeaf = (leaf: Leaf): SecuredLeaf => {
     const table = loadTable(leaf, source.datamart);
     return {
       ...leaf,
@@ -35,7 +35,8 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
       columns: columnsToShow(table, source.catalog),
       tenant: predicateOf(table),
     };
-  });
+  };
+  const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
   // The one place where the brand is given.
   return { ...plan, database: source.catalog.database, leaves } as unknown as Secured<P>;
 };

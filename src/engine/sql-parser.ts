@@ -41,6 +41,8 @@ export type ParsedSelect = {
    * tables alone, or where one of these tables is read anywhere else too. Then no condition can be added, and none is left out: the query is refused.
    */
   readonly block: readonly { readonly table: number; readonly alias: string }[] | null;
+  /** Those of `tables` whose values may be shown, and not only decide in the outermost WHERE which rows are; its FROM among them. */
+  readonly shown: readonly Path[];
   /**
    * Columns that are named with the alias of a table: the engine refuses those that the datamart's table lacks. PostgreSQL reads `t.f` as the call
    * `f(t)` where there is no such column. Left out by databases that do not.

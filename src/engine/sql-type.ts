@@ -7,6 +7,8 @@ export type SqlType = {
   readonly collation?: string;
   /** Digits of a second that the column keeps, where the database has columns of several. */
   readonly digits?: number;
+  /** Of numbers: how many digits a comparison may need, where the database has fewer than any other. */
+  readonly greatestDigits?: number;
 };
 
 export type SqlKind =
@@ -50,6 +52,12 @@ export const otherType: SqlType = { kind: 'other', cast: '' };
 export const decimalOfCast = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
   const match = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(cast);
   return match === null ? undefined : { width: Number(match[1]), scale: Number(match[2]) };
+};
+
+/** The same for integers, which fit a decimal of as many digits. */
+export const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
+  const range = integerRanges.get(cast);
+  return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
 };
 
 export const isNumeric = (type: SqlType): boolean =>

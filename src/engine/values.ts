@@ -3,7 +3,7 @@ import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
 import type { Dialect, Sql } from './dialect.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
+import { asDecimal, decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
 
 /** A value as it is bound: its text, and the type that the database reads it as. */
 export type Bound = { readonly text: string; readonly cast: string };
@@ -102,12 +102,6 @@ const commonCast = (a: string, b: string, target: Target): string => {
   return `DECIMAL(${width},${scale})`;
 };
 
-/** Integers fit a decimal too: 39 digits, the longest, overflow the width above and are refused. */
-const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
-  const range = integerRanges.get(cast);
-  return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };
-};
-
 const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {
   if (range.from === null && range.to === null) {
     refuseValue(target, 'is restricted to a range without ends; give at least one end');
@@ -177,8 +171,10 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
   if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
-  const own = decimalOfCast(target.type.cast);
-  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > greatestDecimal) {
+  const { cast, greatestDigits } = target.type;
+  const own = greatestDigits === undefined ? decimalOfCast(cast) : asDecimal(cast);
+  const digits = own === undefined ? 0 : own.width - own.scale + Math.max(own.scale, fraction.length);
+  if (digits > (greatestDigits ?? greatestDecimal)) {
     refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
   }
   return { text, cast: `DECIMAL(${width},${fraction.length})` };

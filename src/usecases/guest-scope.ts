@@ -160,12 +160,13 @@ export const enforcedQuestion = async (
   grant: LiveGrant,
   { opened, metric, dashboards }: OpenMetric,
   now: Date,
+  definition = metric.definition,
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
-  definition: metric.definition,
-  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(
-    hidden,
-  ),
+  definition,
+  conditions: unnamed(() =>
+    enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }, definition),
+  ).map(hidden),
   variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,
   sort: null,
@@ -218,12 +219,11 @@ export const questionFor = async (
   now: Date,
 ): Promise<MetricQuestion> => {
   const moment: Moment = { now, timezone: grant.timezone };
-  const enforced = await enforcedQuestion(store, grant, target, now);
   const drilled = drill(target.metric.definition, query.drill ?? []);
+  const enforced = await enforcedQuestion(store, grant, target, now, drilled.definition);
   const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...drilled.conditions];
   return {
     ...enforced,
-    definition: drilled.definition,
     conditions: [...enforced.conditions, ...chosen],
     movable: [...authoredAmong(enforced.conditions, target.metric.definition), ...chosen],
     sort: query.sort ?? null,

@@ -130,6 +130,22 @@ describe('what is enforced', () => {
         .map((condition) => condition.column.tableName),
     ).toEqual(['flights']);
   });
+
+  test('a filter restricts what a measure reads by an expression, and what a click adds, as it would a column', () => {
+    const dated = {
+      ...noRestrictions,
+      dashboardAppFilters: [{ dashboardId: 'd1', values: { Date: '2024-02-01' }, isShowOnUrl: true }],
+    };
+    const tablesOf = (changed: MetricDefinition, drilled?: MetricDefinition) =>
+      enforcedConditions(dated, [dashboard], { ...metric, definition: changed }, moment, drilled)
+        .slice(1)
+        .map((condition) => condition.column.tableName);
+    const measured = (expression: string) => ({ ...definition, measures: [{ name: 'n', expression }] });
+    expect(tablesOf(measured('count(main.ORDERS.id)'))).toEqual(['flights', 'orders']);
+    expect(tablesOf(measured('count(flights.id)'))).toEqual(['flights']);
+    const byOrder = { ...definition, dimensions: [{ name: 'Order', column: column('orders', 'id') }] };
+    expect(tablesOf(definition, byOrder)).toEqual(['flights', 'orders']);
+  });
 });
 
 describe('RLS variables', () => {

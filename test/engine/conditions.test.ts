@@ -1,7 +1,7 @@
 /** Trees of conditions: on the joined rows, before anything is aggregated, and for every way to ask. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Condition } from '../../src/domain/filter.js';
-import type { ConditionTree, VisualDefinition } from '../../src/domain/metric.js';
+import type { ConditionTree, MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import { type Builder, createBuilder, findKinds } from './places.js';
 import {
@@ -194,6 +194,56 @@ describe.each(await findKinds())('on %s', (kind) => {
     });
     expect(await refusalOf(() => found({ any: [is('orders.amount', 'x')] }))).toMatchObject({
       reason: 'value-of-wrong-type',
+    });
+  });
+
+  describe('of a restriction that whoever asks may not know of', () => {
+    const odd = (sql: string) => ({
+      ...{ columnName: 'odd', datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
+      ...{ isCustomColumn: true, sql },
+    });
+    const others = mart.tables.filter(({ tableName }) => tableName !== 'shops');
+    const withShops = (parts: object): typeof mart => ({
+      ...mart,
+      tables: [...others, { ...table('shops', shops), ...parts }],
+    });
+    const marts = {
+      'no relationship': { ...mart, relationships: [] },
+      'a client column that is gone': withShops({ clientColumn: 'gone' }),
+      'a column of its path that is gone': withShops({ columns: table('shops', { state: 'VARCHAR' }).columns }),
+      'a custom column that aggregates': withShops({
+        columns: [...table('shops', shops).columns, odd('count(state)')],
+      }),
+      'a custom column of another table': withShops({
+        columns: [...table('shops', shops).columns, odd('nowhere.state')],
+      }),
+    };
+    const inSql = (sql: string): MetricDefinition => ({
+      ...{ kind: 'sql', chart: { type: 'table' }, sql, dimensions: [], measures: [{ name: 'n' }], filters: [] },
+      ...{ rlsVariables: [], sort: [], limit: null },
+    });
+    const definitions: Readonly<Record<string, MetricDefinition>> = {
+      'a visual metric': metric('orders', { dimensions: ids }),
+      'a metric in SQL': inSql('select count(*) as n from orders'),
+    };
+
+    describe.each(Object.entries(definitions))('on %s', (_, definition) => {
+      it.each(Object.entries(marts))('a refusal of it names nothing: %s', async (fault, of) => {
+        const hidden = { ...is(fault.includes('custom') ? 'shops.odd' : 'shops.state', 'CA'), isHidden: true };
+        const { message, reason } = await refusalOf(() =>
+          engine.query(question(place, of, 'a', definition, { conditions: [hidden] })),
+        );
+        expect(message).not.toMatch(/shops|state|odd|gone|nowhere|code/);
+        expect(reason).toMatch(/^restriction-/);
+      });
+    });
+
+    it('a refusal of it names nothing where SQL reads more than tables', async () => {
+      const definition = inSql('select count(*) as n from (select * from orders) o');
+      const conditions = [{ ...is('shops.state', 'CA'), isHidden: true }];
+      expect(await refusalOf(() => engine.query(question(place, mart, 'a', definition, { conditions })))).toMatchObject(
+        { reason: 'restriction-sql-condition', message: expect.not.stringMatching(/shops|state/) },
+      );
     });
   });
 });

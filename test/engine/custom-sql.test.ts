@@ -295,6 +295,24 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await refusalOf(() => ask(text, {}, on(path, ...values)))).toMatchObject({ reason: 'sql-condition' });
     });
 
+    test('that a table shown beside would go on without are refused', async () => {
+      const beside = (inner: string, outer: string) =>
+        `select count(*) + (select count(*) from ${inner}) as n from ${outer}`;
+      expect(await n(beside('flights', 'airports'))).toBe(6);
+      const refusal = { reason: 'sql-condition', message: expect.stringContaining('flights') };
+      expect(await refusalOf(() => ask(beside('flights', 'airports'), {}, on('airports.state', 'NY')))).toMatchObject(
+        refusal,
+      );
+      const cte =
+        'with f as (select count(*) as c from flights) select count(*) + (select c from f) as n from airports';
+      expect(await refusalOf(() => ask(cte, {}, on('airports.state', 'NY')))).toMatchObject(refusal);
+      // Neither an airport, nor a client, is of a flight; and what only says which airports they are shows nothing of flights.
+      expect(await n(beside('airports', 'flights'), on('flights.delay', 10))).toBe(4);
+      expect(await n(beside('clients', 'airports'), on('airports.state', 'NY'))).toBe(2);
+      const flown = 'select count(*) as n from airports where iata in (select dest from flights)';
+      expect(await n(flown, on('airports.state', 'NY'))).toBe(1);
+    });
+
     test('NULL never passes', async () => {
       const outer = 'select count(*) as n from airports a left join flights f on f.dest = a.iata';
       expect(await n(outer)).toBe(4);

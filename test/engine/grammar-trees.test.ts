@@ -327,7 +327,7 @@ const onceWritten = async (
     const parsed = writeSelect(tree, grammar, () => {
       throw new Unfit();
     });
-    const once = { ...parser, select: async () => parsed };
+    const once = { ...parser, select: async () => ({ ...parsed, shown: parsed.tables }) };
     return { text: plainText(await saidAgain(once, '')), template: said(await shown(once, '')) };
   } catch (cause) {
     if (cause instanceof Unfit) return undefined;

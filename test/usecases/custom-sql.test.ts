@@ -48,6 +48,23 @@ describe('RLS variables of custom SQL', () => {
     });
   });
 
+  test('with a value that the SQL compares nothing with are refused, and not passed over', async () => {
+    const texts = [
+      'select count(*) as "Sales" from sales -- region_variable',
+      'select count(*) as "Sales" from sales s left join shops on code = shop where state in (sub_region_variable)',
+    ];
+    const optional = (name: string) => ({ name, isOptional: true });
+    for (const [index, sql] of texts.entries()) {
+      await world.template(`lost${index}`, {}, inSql({ sql, rlsVariables: ['region', 'sub_region'].map(optional) }));
+      await world.embed(`lost${index}`);
+      const guest = await world.mint(rls(`lost${index}-count`, 'CA'));
+      expect(await refusalOf(() => world.count(guest, `lost${index}-count`, `lost${index}`))).toMatchObject({
+        reason: 'sql-variable-unused',
+        message: expect.not.stringMatching(/region|CA/),
+      });
+    }
+  });
+
   test('have a value, also from the host`s own backend', async () => {
     await world.template('backend', {}, inSql());
     await world.embed('backend');

@@ -1,8 +1,10 @@
 /** A restriction that a token names holds on every way to the rows that it was meant for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DashboardFilter } from '../../src/domain/dashboard.js';
+import type { Click } from '../../src/domain/drill.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
-import { getGuestDashboard } from '../../src/usecases/guest-reads.js';
-import { refusalOf, stays } from '../engine/world.js';
+import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest-reads.js';
+import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, stateFilter, type World } from './world.js';
 
 let world: World;
@@ -89,6 +91,31 @@ describe('a setting that names a template', () => {
     const guest = await world.mint({ appFilters: [{ metricId: 'apps-count', values: { SHOP: 's1' } }] });
     expect([await world.count(guest, metricId, 'apps--a'), await world.count(guest, embedId)]).toEqual([2, 2]);
   });
+});
+
+test('a click does not lead past a filter that would restrict the same metric, had it been made so', async () => {
+  const filters: DashboardFilter[] = [
+    {
+      name: 'Place',
+      dataType: 'string',
+      applyOnTables: ['sales.shop', 'shops.state'].map((path) => ({ ...columnRef(path), dataType: 'string' })),
+    },
+  ];
+  const byShop = { name: 'Shop', column: columnRef('sales.shop') };
+  const byState = { name: 'State', column: columnRef('shops.state') };
+  const measures = [{ name: 'Sales', aggregate: 'COUNT' as const }];
+  await world.template('path', { filters }, metric('sales', { dimensions: [byShop], drillPath: [byState], measures }));
+  await world.template('direct', { filters }, metric('sales', { dimensions: [byState], measures }));
+  const ask = async (dashboardId: string, values: readonly string[], drill: readonly Click[]) => {
+    const dashboardAppFilters = [{ dashboardId, values: { Place: values }, isShowOnUrl: false }];
+    const query = { metricId: `${dashboardId}-count`, dashboardId, drill };
+    return (await queryGuestMetric(world.deps)(await world.mint({ dashboardAppFilters }), query, stays)).answer.rows;
+  };
+  for (const id of ['path', 'direct']) await world.embed(id);
+  const click = [{ columnName: 'Shop', value: 's1' }];
+  expect(await ask('path', ['s1', 'NV'], [])).toEqual([{ Shop: 's1', Sales: 2 }]);
+  expect([await ask('path', ['s1', 'NV'], click), await ask('direct', ['s1', 'NV'], [])]).toEqual([[], []]);
+  expect(await ask('path', ['s1', 'CA'], click)).toEqual([{ State: 'CA', Sales: 2 }]);
 });
 
 describe('a hidden filter', () => {

@@ -14,7 +14,7 @@ import { refuseQuery } from '../refuse.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
 import type { RunResult } from '../run.js';
 import { secure } from '../secure.js';
-import { readComputed } from './computed.js';
+import { namedBy, readComputed } from './computed.js';
 import { type Restrictions, restrict } from './conditions.js';
 import { readQueries } from './queries.js';
 import type { Reader } from './reader.js';
@@ -60,16 +60,14 @@ export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise
 const planSql = async (reader: Reader, question: SqlQuestion) => {
   const { definition, conditions } = question;
   const statement = await readStatement(reader, definition.sql);
+  assertCompared(reader, statement);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
   const leaves = leavesFor(statement.tables, nameOf);
   const shape = await shapeOf(reader, definition.sql, leaves, () => statementSql(reader.dialect, statement, nameOf));
   const columns = matchOutputs(definition, statement, shape);
   const queries = await readQueries(reader, conditions);
-  const { catalog, columns: computed } = await readComputed(
-    reader,
-    conditions.map(({ column }) => column),
-  );
+  const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
   const resolved = conditions.map((condition) => resolveCondition(condition, columnOf, queries));
@@ -92,6 +90,19 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
     },
   };
   return { plan, shape: columns.map(({ source }) => shape.find(({ name }) => name === source)) };
+};
+
+/** The value of a variable that has no column and that the SQL names only in a comment, or not at all, would restrict nothing. */
+const assertCompared = ({ declared, variables }: Reader, { values }: Statement): void => {
+  const compared = new Set([...values.keys()].map((name) => name.toLowerCase()));
+  const isLost = declared.some(
+    ({ name, column }) => column === undefined && variables.has(name) && !compared.has(name.toLowerCase()),
+  );
+  if (!isLost) return;
+  refuseQuery(
+    "The metric's SQL does not compare with every RLS variable that has a value here; write each as <name>_variable, or take it out of rlsVariables.",
+    'sql-variable-unused',
+  );
 };
 
 /** Dimensions and measures are all of the result's columns, and nothing else. */

@@ -9,12 +9,13 @@ import {
   type TableRef,
   tableKey,
 } from '../../domain/datamart.js';
+import type { Condition } from '../../domain/filter.js';
 import type { ExpressionMeasure } from '../../domain/metric.js';
 import type { AnswerColumn } from '../../domain/ports.js';
 import { type Catalog, columnName } from '../catalog.js';
 import type { Dialect, Sql } from '../dialect.js';
 import type { Computed } from '../plan.js';
-import { refuseQuery } from '../refuse.js';
+import { refuseQuery, rethrowUnnamed } from '../refuse.js';
 import type { ParsedExpression, Path, SqlParser, Template } from '../sql-parser.js';
 import type { SqlType } from '../sql-type.js';
 import { castOf } from './queries.js';
@@ -29,8 +30,13 @@ const parse = (parser: SqlParser, text: string): Promise<ParsedExpression> =>
 /** Custom columns by the key of their table, and their types. */
 export type Computations = { readonly catalog: Catalog; readonly columns: ReadonlyMap<string, readonly Computed[]> };
 
+/** A column, which a condition names that whoever asks may not know of (`isHidden`). */
+export type NamedColumn = ColumnRef & { readonly isHidden?: boolean | undefined };
+
+export const namedBy = ({ column, isHidden }: Condition): NamedColumn => ({ ...column, isHidden });
+
 /** Those of `refs` that are custom columns, each once. */
-export const readComputed = async (reader: Reader, refs: readonly ColumnRef[]): Promise<Computations> => {
+export const readComputed = async (reader: Reader, refs: readonly NamedColumn[]): Promise<Computations> => {
   const tables = new Map(reader.catalog.tables);
   const columns = new Map<string, readonly Computed[]>();
   for (const ref of refs) {
@@ -38,7 +44,8 @@ export const readComputed = async (reader: Reader, refs: readonly ColumnRef[]): 
     const known = columns.get(key) ?? [];
     const isCustom = findColumn(reader.datamart, ref)?.isCustomColumn === true;
     if (!isCustom || known.some((one) => one.columnName === ref.columnName)) continue;
-    const { computed, type } = await computeColumn(reader, ref);
+    const computing = computeColumn(reader, ref);
+    const { computed, type } = await computing.catch((cause: unknown) => rethrowUnnamed(ref.isHidden, cause));
     columns.set(key, [...known, computed]);
     tables.set(key, new Map([...(tables.get(key) ?? []), [ref.columnName, type]]));
   }

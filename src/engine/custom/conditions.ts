@@ -5,11 +5,12 @@
 import { sql } from 'kysely';
 import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
 import { qualifiedName } from '../../domain/embed.js';
+import { withCardinalities } from '../cardinalities.js';
 import type { Dialect, Side, Sql } from '../dialect.js';
-import { findPath, isReachable, type Step } from '../paths.js';
+import { findPath, isMultiplying, isReachable, type Step } from '../paths.js';
 import type { Column, Leaf } from '../plan.js';
 import { predicateSql } from '../predicates.js';
-import { refuseQuery } from '../refuse.js';
+import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
 import { semiJoinOf } from '../semi-joins.js';
 import type { Reader } from './reader.js';
@@ -36,15 +37,18 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
   const writes: ((dialect: Dialect) => readonly Sql[])[] = [];
   for (const [key, table] of tables) {
     const own = conditions.filter(({ column }) => tableKey(column.ref) === key);
-    const shown = loadBlock(source, table).find((one) => sameTable(one.table, table));
+    const isHidden = own.some((condition) => condition.isHidden === true);
+    const shown = withoutNames(isHidden, () => loadBlock(source, table)).find((one) => sameTable(one.table, table));
     if (shown !== undefined) {
+      withoutNames(isHidden, () => assertAlone(source, table));
       writes.push((dialect) => own.map((condition) => testSql(dialect, shown.alias, condition)));
       continue;
     }
     const prefix = `gl_semi_${leaves.length}`;
-    const { near, steps } = findSemiJoin(source, table);
-    leaves.push(...steps.map(({ far }, index): Leaf => ({ ...leafOf(far), name: `${prefix}_${index}` })));
-    writes.push((dialect) => [semiJoinSql(dialect, source, { near, steps, prefix, own })]);
+    const { near, steps } = withoutNames(isHidden, () => findSemiJoin(source, table));
+    leaves.push(...steps.map(({ far }, index): Leaf => ({ ...leafOf(far), name: `${prefix}_${index}`, isHidden })));
+    const write = (dialect: Dialect): Sql => semiJoinSql(dialect, source, { near, steps, prefix, own });
+    writes.push((dialect) => [withoutNames(isHidden, () => write(dialect))]);
   }
   return { leaves, write: (dialect) => writes.flatMap((write) => write(dialect)) };
 };
@@ -53,6 +57,26 @@ const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schema
 
 const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
   predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
+
+/** A table that is shown from elsewhere, each of whose rows belongs to one row of the condition's, would go on without the condition. */
+const assertAlone = (source: Source, table: TableRef): void => {
+  const { reader, statement } = source;
+  const { relationships } = withCardinalities(reader.datamart, reader.catalog);
+  const block = loadBlock(source, table);
+  const leadsToMany = (step: Step): boolean => step.relationship.cardinality !== null && isMultiplying(step);
+  const beside = statement.shown.find(
+    (other) =>
+      !block.some((one) => sameTable(one.table, other)) &&
+      isReachable(relationships, other, table) &&
+      !findPath(relationships, other, table).some(leadsToMany),
+  );
+  if (beside !== undefined) {
+    refuse(
+      table,
+      `it shows ${qualifiedName(beside)} too, whose rows belong to that table's (if they do not, the relationship's cardinality says so)`,
+    );
+  }
+};
 
 type SemiJoin = { readonly near: string; readonly steps: readonly Step[] };
 

@@ -5,7 +5,7 @@ import type { Condition } from '../../domain/filter.js';
 import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/metric.js';
 import type { Catalog } from '../catalog.js';
 import type { Computed, Leaf, Plan } from '../plan.js';
-import { columnsIn, type Expressions, readComputed, readExpressions } from './computed.js';
+import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
 import { type Queries, readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 
@@ -34,7 +34,7 @@ export const readCustom = async (reader: Reader, question: CustomQuestion): Prom
   const { definition, column } = question;
   const conditions = [...question.conditions, ...testsOf(definition.where)];
   const queries = await readQueries(reader, conditions);
-  const named = [...columnsOf(definition), ...conditions.map((one) => one.column), ...(column ? [column] : [])];
+  const named = [...columnsOf(definition), ...conditions.map(namedBy), ...(column ? [column] : [])];
   const near = [
     definition.from,
     ...[...definition.dimensions, ...definition.measures].flatMap((one) => one.column ?? []),

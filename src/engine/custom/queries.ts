@@ -5,7 +5,7 @@ import type { Condition, Predicate } from '../../domain/filter.js';
 import { columnName } from '../catalog.js';
 import type { Dialect, Sql } from '../dialect.js';
 import type { Leaf } from '../plan.js';
-import { refuseQuery, withoutNames } from '../refuse.js';
+import { refuseQuery, rethrowUnnamed } from '../refuse.js';
 import type { SqlKind, SqlType } from '../sql-type.js';
 import type { BoundPredicate } from '../values.js';
 import type { Reader } from './reader.js';
@@ -24,13 +24,9 @@ export const readQueries = async (reader: Reader, conditions: readonly Condition
   for (const { predicate, isHidden } of conditions) {
     if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
     const reading = readQuery(reader, predicate, queries.size);
-    queries.set(predicate, await reading.catch((cause: unknown) => withoutNames(isHidden, () => rethrow(cause))));
+    queries.set(predicate, await reading.catch((cause: unknown) => rethrowUnnamed(isHidden, cause)));
   }
   return queries;
-};
-
-const rethrow = (cause: unknown): never => {
-  throw cause;
 };
 
 const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Query> => {

@@ -18,6 +18,8 @@ export type Statement = {
   readonly template: Template<SelectHole>;
   /** By the template's numbers. */
   readonly tables: readonly TableRef[];
+  /** Those whose values may be shown, and not only decide which rows are. */
+  readonly shown: readonly TableRef[];
   /** The outermost block's tables by their aliases, each read there once and nowhere else; null: no condition can be added. */
   readonly block: readonly { readonly table: TableRef; readonly alias: string }[] | null;
   readonly values: ReadonlyMap<string, readonly Scalar[] | null>;
@@ -41,6 +43,7 @@ export const readStatement = async (reader: Reader, text: string): Promise<State
     parser,
     template: parsed.template,
     tables,
+    shown: parsed.shown.map((path) => resolveTable(reader, parser, writtenPath(path))),
     block: isOnce ? (block ?? null) : null,
     values: new Map(parsed.variables.map((name) => [name, valuesOf(reader, name)])),
   };

@@ -6,6 +6,8 @@ import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import { isNumeric } from '../sql-type.js';
 import type { Bound } from '../values.js';
+import { join } from './joins.js';
+import { timeOf } from './times.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
 class DuckDbQueryCompiler extends PostgresQueryCompiler {}
@@ -67,9 +69,9 @@ export const duckDbDialect: Dialect = {
   cast,
   tenant: (column, type, value) =>
     type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
-  join: (near, far) => sql`${near.column} = ${far.column}`,
+  join,
   field,
-  comparable: (value) => value,
+  comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
   /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
   list: (value, kind, list) => {
     const values = sql`(SELECT unnest(CAST(${list.texts} AS ${sql.raw(`${list.cast}[]`)})))`;

@@ -80,9 +80,11 @@ const select: SqlParser['select'] = async (text) => {
   checkNodes(node);
   if (Array.isArray(query.named_param_map) && query.named_param_map.length > 0) return refuseSql('a parameter');
   const markers = markersFor<SelectHole>(tree);
+  const unfiltered = { ...query, node: { ...structuredClone(node), where_clause: null } };
+  const shown = rewriteStatement(unfiltered, markersFor<SelectHole>(tree)).tables.paths;
   const { tables, variables, block } = rewriteStatement(query, markers);
   if (block !== null) await addConditions(node, markers.mark({ kind: 'conditions' }));
-  return { template: withoutAnd(await print(tree, markers)), tables: tables.paths, variables, block };
+  return { template: withoutAnd(await print(tree, markers)), tables: tables.paths, shown, variables, block };
 };
 
 /** Nothing but one thing that is selected. */

@@ -55,8 +55,14 @@ export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> =>
   return rows.map(([name]) => String(name));
 };
 
+/** Of a DECIMAL: to compare a column with one, DuckDB casts every value to what holds both, and fails on the first that does not fit. */
+const greatestDigits = 38;
+
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name }]),
+  ...[...integerRanges.keys()].map((name): [string, SqlType] => [
+    name,
+    { kind: 'integer', cast: name, greatestDigits },
+  ]),
   ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
   ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
   ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
@@ -73,6 +79,6 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
 export const parseDuckDbType = (datatype: string): SqlType => {
   const plain = plainTypes.get(datatype);
   if (plain !== undefined) return plain;
-  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype };
+  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype, greatestDigits };
   return datatype.startsWith('ENUM(') ? { kind: 'enum', cast: 'VARCHAR' } : otherType;
 };

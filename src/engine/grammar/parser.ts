@@ -22,8 +22,13 @@ const refuseIn =
   (what, reason, location) =>
     refuseSql(what, text, location, reason);
 
-const parseSelect = (text: string, grammar: Grammar): ParsedSelect =>
-  writeSelect(readStatement(createReader(text, grammar)), grammar, refuseIn(text));
+const parseSelect = (text: string, grammar: Grammar): ParsedSelect => {
+  const query = readStatement(createReader(text, grammar));
+  const { body } = query;
+  const unfiltered = body.kind === 'select' ? { ...query, body: { ...body, where: null } } : query;
+  const shown = writeSelect(unfiltered, grammar, refuseIn(text)).tables;
+  return { ...writeSelect(query, grammar, refuseIn(text)), shown };
+};
 
 const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
   const reader = createReader(text, grammar);

@@ -11,7 +11,7 @@ import { type Around, quoted, writeExpression, writeGroup, writeOrder } from './
  * Writes a SELECT from its tree. In place of a table stands a hole or the number of a CTE of the same text, under a name that no text can say: so a
  * table of the database is never named, even where the database would have taken a name for another thing than we do.
  */
-export const writeSelect = (query: Query, grammar: Grammar, refuse: Around['refuse']): ParsedSelect => {
+export const writeSelect = (query: Query, grammar: Grammar, refuse: Around['refuse']): Omit<ParsedSelect, 'shown'> => {
   const tables: Path[] = [];
   const variables = new Set<string>();
   const template = createTemplate<SelectHole>(() => refuse('more to be run than fits a statement', 'sql-too-long', 0));

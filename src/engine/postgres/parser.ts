@@ -63,10 +63,12 @@ const select: SqlParser['select'] = async (text) => {
   const { tree, select } = await parseOne(text, oneSelect);
   checkNodes({ SelectStmt: select });
   const markers = markersFor<SelectHole>(tree);
+  const { whereClause: _where, ...unfiltered } = structuredClone(select);
+  const shown = rewriteStatement(unfiltered, markersFor<SelectHole>(tree)).tables.paths;
   const { tables, columns, variables, block } = rewriteStatement(select, markers);
   if (block !== null) addConditions(select, markers.mark({ kind: 'conditions' }));
   const template = await print(tree, markers);
-  return { template: withoutAnd(template), tables: tables.paths, variables, columns, block };
+  return { template: withoutAnd(template), tables: tables.paths, shown, variables, columns, block };
 };
 
 /** The hole brings its own AND. */

@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import { columnName } from '../catalog.js';
+import type { Side, Sql } from '../dialect.js';
+import { refuseQuery } from '../refuse.js';
+import { asDecimal, integerRanges, type SqlType } from '../sql-type.js';
+import { timeOf } from './times.js';
+
+/**
+ * DuckDB casts both columns to one type, and applies what is asked of one of them to the other: before it looks whose row that is. So no value
+ * may fail to be cast.
+ */
+export const join = (near: Side, far: Side): Sql => {
+  if (!isHeldByOne(near.type, far.type)) {
+    refuseQuery(
+      `Columns ${columnName(near.ref)} and ${columnName(far.ref)} are joined, but DuckDB has no type that holds the numbers of both. Join columns of one type.`,
+      'join-of-different-types',
+    );
+  }
+  return sql`${sideOf(near, far)} = ${sideOf(far, near)}`;
+};
+
+const sideOf = ({ column, type }: Side, other: Side): Sql =>
+  type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : column;
+
+const isHeldByOne = (a: SqlType, b: SqlType): boolean => {
+  const [left, right] = [asDecimal(a.cast), asDecimal(b.cast)];
+  if (a.cast === b.cast || left === undefined || right === undefined) return true;
+  if (a.kind === 'integer' && b.kind === 'integer') return !isWidestBesideSigned(a, b) && !isWidestBesideSigned(b, a);
+  const scale = Math.max(left.scale, right.scale);
+  return Math.max(left.width - left.scale, right.width - right.scale) + scale <= (a.greatestDigits ?? 0);
+};
+
+const isWidestBesideSigned = (a: SqlType, b: SqlType): boolean =>
+  a.cast === 'UHUGEINT' && (integerRanges.get(b.cast)?.[0] ?? 0n) < 0n;
