@@ -7,6 +7,8 @@ export type SqlType = {
   readonly collation?: string;
   /** Digits of a second that the column keeps, where the database has columns of several. */
   readonly digits?: number;
+  /** Digits of the longest decimal that the column is made into where it is compared; left out where none is made that is too short. */
+  readonly widest?: number;
 };
 
 export type SqlKind =

@@ -168,17 +168,21 @@ const integerOf = (value: Scalar, target: Target): Bound => {
   return { text: String(number), cast: target.type.cast };
 };
 
-/** Digits of the longest decimal of any database: what outgrows it would fail by another tenant's row. */
+/** Digits of the longest decimal of any database. */
 const greatestDecimal = 76;
 
-/** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
+/**
+ * Typed by its own digits, so that nothing is rounded on the way to the comparison. To be compared, the column gets as many decimal places: where its
+ * own digits had no room beside them, the comparison would fail by another tenant's row, and so tell of it.
+ */
 const decimalOf = (value: Scalar, target: Target): Bound => {
   const text = plainNumber(value, target);
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
   if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
-  const own = decimalOfCast(target.type.cast);
-  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > greatestDecimal) {
+  const { cast, widest = greatestDecimal } = target.type;
+  const own = asDecimal(cast);
+  if (own !== undefined && own.width - own.scale + Math.max(own.scale, fraction.length) > widest) {
     refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
   }
   return { text, cast: `DECIMAL(${width},${fraction.length})` };

@@ -51,7 +51,7 @@ it('opens a file once, however many ask', async () => {
   expect(one).toBe(two);
   expect([...one.catalog.tables.values()][0]).toEqual(
     new Map([
-      ['id', { kind: 'integer', cast: 'BIGINT' }],
+      ['id', { kind: 'integer', cast: 'BIGINT', widest: 38 }],
       ['name', { kind: 'text', cast: 'VARCHAR' }],
     ]),
   );

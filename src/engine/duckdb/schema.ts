@@ -55,8 +55,10 @@ export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> =>
   return rows.map(([name]) => String(name));
 };
 
+const widest = 38;
+
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
-  ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name }]),
+  ...[...integerRanges.keys()].map((name): [string, SqlType] => [name, { kind: 'integer', cast: name, widest }]),
   ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
   ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
   ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
@@ -73,6 +75,6 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
 export const parseDuckDbType = (datatype: string): SqlType => {
   const plain = plainTypes.get(datatype);
   if (plain !== undefined) return plain;
-  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype };
+  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype, widest };
   return datatype.startsWith('ENUM(') ? { kind: 'enum', cast: 'VARCHAR' } : otherType;
 };
