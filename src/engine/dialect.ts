@@ -39,8 +39,6 @@ export type Dialect = {
    * of no column, or a field costs nothing.
    */
   readonly isGroupedAsStored?: (of: Column) => boolean;
-  /** A field's values as a condition compares them. */
-  readonly comparable: (value: Sql, type: SqlType) => Sql;
   /** A field's values as a condition compares them, with values of the type `cast`: no value may fail there, since it may be another tenant's. */
   readonly comparable: (value: Sql, type: SqlType, cast: string | null) => Sql;
   readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;

@@ -27,6 +27,14 @@ const custom = {
 };
 /** A view whose client column is computed cannot be filtered before it is read: the order of tests is the planner's. */
 const views = ['plain', 'computed'];
+/** Views whose client column no table holds: what is asked of the other columns is met first, beneath them. */
+const derived: Readonly<Record<string, string>> = {
+  joined: 'SELECT accounts.owner, times.moment FROM times JOIN accounts ON accounts.id = times.account',
+  windowed:
+    'SELECT max(owner) OVER (PARTITION BY moment) AS owner, moment FROM (SELECT owner, moment FROM times, accounts WHERE id = account) x',
+  grouped:
+    'SELECT max(owner) AS owner, moment FROM (SELECT owner, moment FROM times, accounts WHERE id = account) x GROUP BY moment',
+};
 const mart = datamart({
   tenancy: byClients(),
   tables: [
@@ -34,6 +42,7 @@ const mart = datamart({
       const one = table(name, columns, 'owner');
       return { ...one, columns: [...one.columns, custom] };
     }),
+    ...Object.keys(derived).map((name) => table(name, { owner: 'VARCHAR', moment: 'BIGINT' }, 'owner')),
     table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
   ],
 });
@@ -55,6 +64,21 @@ describe.each(kinds)('%s', (kind) => {
       { name: 'plain', columns, rows },
       { name: 'clients', columns: { id: 'VARCHAR', name: 'VARCHAR' }, rows: [['a', 'A']] },
       "CREATE VIEW computed AS SELECT lower(upper(owner) || '') AS owner, note, size FROM plain",
+      {
+        name: 'accounts',
+        columns: { id: 'BIGINT', owner: 'VARCHAR' },
+        rows: rows.map(([owner = ''], index) => [index, owner]),
+      },
+      // Of `b`, no time at all.
+      {
+        name: 'times',
+        columns: { account: 'BIGINT', moment: 'BIGINT' },
+        rows: rows.map(([owner], index) => [
+          index,
+          owner === 'a' ? index : 9_000_000_000_000_000_000 - 2 ** 20 * index,
+        ]),
+      },
+      ...Object.entries(derived).map(([name, sql]) => `CREATE VIEW ${name} AS ${sql}`),
     ]);
   });
   afterAll(async () => {
@@ -64,6 +88,28 @@ describe.each(kinds)('%s', (kind) => {
 
   const ask = async (asked: MetricDefinition, more = {}) =>
     (await engine.query(question(place, mart, 'a', asked, more))).rows.map((row) => Number(Object.values(row)[0]));
+
+  // DuckDB leaves alone what it knows to fail on some values, but of these functions it does not know.
+  const failing =
+    kind === 'DUCKDB'
+      ? ["epoch_ms(moment) >= '1970-01-01'", "substr('x', moment) >= ''"]
+      : ['cast(moment as int) >= 0'];
+  describe.each(Object.keys(derived))('%s', (view) => {
+    test.each(failing)('%s', async (where) => {
+      expect(await ask(definition(`select count(*) as n from ${view} where ${where}`))).toEqual([2000]);
+    });
+
+    test('a custom column', async () => {
+      const sql = kind === 'DUCKDB' ? "substr('x', moment)" : 'cast(cast(moment as int) as text)';
+      const tables = mart.tables.map((one) =>
+        one.tableName === view ? { ...one, columns: [...one.columns, { ...custom, columnName: 'text', sql }] } : one,
+      );
+      const count = metric(view, { measures: [{ name: 'n', aggregate: 'COUNT' }] });
+      const conditions = [condition(`${view}.text`, { kind: 'range', from: '', to: null, toIsExclusive: false })];
+      const { rows: counted } = await engine.query(question(place, { ...mart, tables }, 'a', count, { conditions }));
+      expect(counted).toEqual([{ n: 2000 }]);
+    });
+  });
 
   describe.each(views)('%s', (view) => {
     test.each([

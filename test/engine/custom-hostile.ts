@@ -316,6 +316,8 @@ export const own: Readonly<
         'table secrets',
         'create temp table x as select 1',
         'select * from flights f order by delay using <',
+        // Printed, it would be another one: NOT (… IS NULL).
+        'select * from flights where (not (delay > 1)) is null',
       ],
     ],
     expressions: [

@@ -34,7 +34,7 @@ describe.each([
   const reader = {
     datasource: {
       ...datasourceAt('unused'),
-      ...(kind === 'DUCKDB' ? {} : { datasourceType: kind, schema: 'main' }),
+      ...(kind === 'DUCKDB' ? {} : { datasourceType: kind, schema: 'main', database: 'main' }),
     } as never,
     ...{ datamart: mart, tenant: scopeOf(mart, 'a'), catalog: catalogOf(mart), dialect },
     ...{ variables: new Map(), declared: [], run: () => Promise.reject(new Error('nothing may run')), memory: {} },
@@ -61,6 +61,19 @@ describe.each([
       }
     }
     expect(through).toEqual([]);
+  });
+
+  test('a bare name that two schemas have is the default one`s, or nobody`s', async () => {
+    const tablesOf = async (...schemas: readonly string[]) => {
+      const two = datamart({
+        tables: schemas.map((schemaName) => ({ ...table('flights', { origin: 'VARCHAR' }, 'origin'), schemaName })),
+      });
+      const own = { ...reader, datamart: two, catalog: catalogOf(two) };
+      return (await readStatement(own, 'select 1 as n from flights')).tables;
+    };
+    expect(await tablesOf('other', 'main')).toEqual([{ schemaName: 'main', tableName: 'flights' }]);
+    expect(await refusalOf(() => tablesOf('other', 'another'))).toMatchObject({ reason: 'sql-table-unknown' });
+    expect(await tablesOf('other')).toEqual([{ schemaName: 'other', tableName: 'flights' }]);
   });
 
   test('a refusal repeats no value', async () => {

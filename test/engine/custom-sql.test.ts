@@ -157,6 +157,11 @@ describe.each(await findKinds())('%s', (kind) => {
         code: 'METRIC_QUERY_ERROR',
         reason: 'sql-table-unknown',
       });
+    // To ClickHouse, the name in such a list is a table's.
+    for (const list of ['hidden', 'id, hidden', '(hidden)'])
+      expect(await refusalOf(() => ask(`select count(*) as n from flights where dest in (${list})`))).toMatchObject({
+        reason: kind === 'CLICKHOUSE' ? 'sql-syntax' : 'datasource-failed',
+      });
     const narrow = {
       ...mart,
       tables: mart.tables.map((one) => ({
@@ -244,6 +249,12 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n(open, valued('NY'), optional)).toBe(2);
     });
 
+    test('the client is the question`s own, whatever a variable of that name says', async () => {
+      const named = { rlsVariables: [{ name: 'client_id', isOptional: false }] };
+      const own = 'select count(*) as n from flights where origin = client_id_variable';
+      expect(await n(own, { variables: new Map([['client_id', ['b']]]) }, named)).toBe(3);
+    });
+
     test('the client of an untenanted datamart is refused', async () => {
       const open = datamart({ tenancy: null, tables: [mart.tables[0] as (typeof mart.tables)[0]] });
       const asked = question(
@@ -313,6 +324,17 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n(flown, on('airports.state', 'NY'))).toBe(1);
     });
 
+    test('that two of its tables lead to are refused: whose it is meant to be is not said', async () => {
+      const { relationships } = mart;
+      const both = { ...mart, relationships: [...relationships, relationship('clients.name', 'airports.iata')] };
+      const asked = (sql: string) =>
+        engine.query(question(place, both, 'a', definition(own(sql)), on('airports.state', 'NY')));
+      expect(await refusalOf(() => asked('select count(*) as n from flights, clients'))).toMatchObject({
+        reason: 'sql-condition',
+      });
+      expect((await asked('select count(*) as n from flights')).rows).toEqual([{ n: 2 }]);
+    });
+
     test('NULL never passes', async () => {
       const outer = 'select count(*) as n from airports a left join flights f on f.dest = a.iata';
       expect(await n(outer)).toBe(4);
@@ -372,6 +394,7 @@ describe.each(await findKinds())('%s', (kind) => {
                 custom('way', "concat(flights.origin, '-', flights.dest)"),
                 custom('mean', 'sum(delay) / count(*)', true),
                 custom('outer', 'airports.state'),
+                custom('other', 'clients.id'),
               ],
             },
       ),
@@ -433,7 +456,8 @@ describe.each(await findKinds())('%s', (kind) => {
     test('a custom column that aggregates, or names another table, is refused', async () => {
       const sum = (path: string) => visual({ measures: [{ name: 'm', aggregate: 'SUM', column: columnRef(path) }] });
       expect(await refusalOf(() => sum('flights.mean'))).toMatchObject({ reason: 'custom-column-aggregates' });
-      expect(await refusalOf(() => sum('flights.outer'))).toMatchObject({ reason: 'expression-column-unknown' });
+      for (const name of ['outer', 'other'])
+        expect(await refusalOf(() => sum(`flights.${name}`))).toMatchObject({ reason: 'expression-column-unknown' });
     });
   });
 

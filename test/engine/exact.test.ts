@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
 import {
+  byClients,
   columnRef,
   condition,
   createLoggedEngine,
@@ -130,4 +131,70 @@ it('128 bits without a sign are summed exactly too, where DuckDB itself would ro
   expect((await engine.query(question(place, of, 'None', definition))).rows).toEqual([{ n: '9007199254740995' }]);
   await engine.close();
   await builder.remove();
+});
+
+describe.each(await findKinds())('on %s, of views whose client column no table holds', (kind) => {
+  const columns = { owner: 'VARCHAR', big: 'BIGINT', huge: 'HUGEINT', price: 'DECIMAL(10,2)' };
+  const views = {
+    joined:
+      'SELECT o.owner AS owner, n.big AS big, n.huge AS huge, n.price AS price FROM numbers n JOIN owners o ON o.id = n.id',
+    windowed:
+      'SELECT max(owner) OVER (PARTITION BY big, huge, price) AS owner, big, huge, price FROM (SELECT owner, big, huge, price FROM numbers n JOIN owners o ON o.id = n.id) x',
+  };
+  const tenanted = datamart({
+    tenancy: byClients(),
+    tables: [
+      ...Object.keys(views).map((name) => table(name, columns, 'owner')),
+      table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
+    ],
+  });
+  const { engine } = createLoggedEngine();
+  let builder: Builder;
+  let all: Place;
+  let own: Place;
+
+  /** Of `b`, the greatest numbers that there are. */
+  const build = (name: string, owners: readonly string[]): Promise<Place> =>
+    builder.build(name, [
+      { name: 'owners', columns: { id: 'BIGINT', owner: 'VARCHAR' }, rows: owners.map((owner, id) => [id, owner]) },
+      {
+        name: 'numbers',
+        columns: { id: 'BIGINT', big: 'BIGINT', huge: 'HUGEINT', price: 'DECIMAL(10,2)' },
+        rows: owners.map((owner, id) => (owner === 'a' ? [id, 1, 1, 1] : [id, row[0], row[2], '99999999.99'])),
+      },
+      { name: 'clients', columns: { id: 'VARCHAR', name: 'VARCHAR' }, rows: [['a', 'A']] },
+      ...Object.entries(views).map(([view, sql]) => `CREATE VIEW ${view} AS ${sql}`),
+    ]);
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind, types);
+    all = await build('all', ['a', 'b', 'a', 'b']);
+    own = await build('own', ['a', 'a']);
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  const outcome = async (place: Place, view: string, column: string, from: string): Promise<unknown> => {
+    const count = metric(view, { measures: [{ name: 'n', aggregate: 'COUNT' }] });
+    const conditions = [condition(`${view}.${column}`, { kind: 'range', from, to: null, toIsExclusive: false })];
+    const asked = question(place, tenanted, 'a', count, { conditions });
+    return engine.query(asked).then(
+      ({ rows }) => rows,
+      ({ reason }) => reason,
+    );
+  };
+
+  const places = [1, 3, 18, 19, 20, 28, 30, 31, 36];
+  it.each(['joined', 'windowed'].flatMap((view) => ['big', 'huge', 'price'].map((column) => [view, column] as const)))(
+    '%s: a number of many decimal places tells nothing of another tenant by what %s is compared as',
+    async (view, column) => {
+      for (const count of places) {
+        const from = `0.${'0'.repeat(count - 1)}1`;
+        expect([from, await outcome(all, view, column, from)]).toEqual([from, await outcome(own, view, column, from)]);
+      }
+      if (column !== 'huge') expect(await outcome(all, view, column, '0.001')).toEqual([{ n: 2 }]);
+    },
+  );
 });

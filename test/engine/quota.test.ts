@@ -52,6 +52,21 @@ describe('seats', () => {
     expect(evicted).toEqual(['newer', 'older']);
   });
 
+  it('that come free go to the datasources in turn, however many of one wait', async () => {
+    const quota = createQuota({ ...patience, maxConnections: 1, maxConnectionsPerDatasource: 1 });
+    const first = await quota.seatsOf('one').take();
+    const order: string[] = [];
+    const waiting = ['one', 'one', 'one', 'two', 'three'].map(async (id) => {
+      const seat = await quota.seatsOf(id).take();
+      order.push(id);
+      await settled();
+      seat.leave();
+    });
+    first.leave();
+    await Promise.all(waiting);
+    expect(order).toEqual(['one', 'two', 'three', 'one', 'one']);
+  });
+
   it('are refused where none comes in time, or too many wait', async () => {
     const quota = createQuota({ maxWaiting: 1, waitMs: 1, maxConnections: 1, maxConnectionsPerDatasource: 1 });
     const seats = quota.seatsOf('one');
