@@ -6,17 +6,12 @@ import { defineConfig } from 'vitest/config';
  */
 const long = [
   'test/fault/fault.test.ts',
-  'test/fuzz/fuzz.test.ts',
   'test/gateway/rollout.test.ts',
   'test/gateway/rollout-many.test.ts',
   'test/platform/database.test.ts',
   'test/product/conformance.test.ts',
-  'test/product/download.test.ts',
   'test/product/provisioning.test.ts',
   'test/product/tenants-rollout.test.ts',
-  'test/spec/datasource-servers.test.ts',
-  'test/store/upgrade.test.ts',
-  'test/web/url-mirror.test.ts',
 ];
 const isLong = process.env.TEST_LONG === '1';
 

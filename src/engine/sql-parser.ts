@@ -44,10 +44,10 @@ export type ParsedSelect = {
   /** Those of `tables` whose values may be shown, and not only decide in the outermost WHERE which rows are; its FROM among them. */
   readonly shown: readonly Path[];
   /**
-   * Columns that are named with the alias of a table: the engine refuses those that the datamart's table lacks. PostgreSQL reads `t.f` as the call
+   * Columns that are named with an alias, and come from these tables: the engine refuses those that all of them lack. PostgreSQL reads `t.f` as the call
    * `f(t)` where there is no such column. Left out by databases that do not.
    */
-  readonly columns?: readonly { readonly table: number; readonly name: string }[] | undefined;
+  readonly columns?: readonly { readonly tables: readonly number[]; readonly name: string }[] | undefined;
 };
 
 /** Both refuse with METRIC_QUERY_ERROR, and repeat nothing of the text but names. */

@@ -267,6 +267,24 @@ describe.each(await findKinds())('%s', (kind) => {
     });
   });
 
+  test.runIf(kind === 'POSTGRES')('columns of queries are known by their names', async () => {
+    for (const text of [
+      'select max(d.delay) as n from (select * from flights) d',
+      'select max(d.x) as n from (select f.*, delay as x from flights f) d',
+      'with d as (select * from flights), e as (select d.* from d) select max(e.delay) as n from e',
+      'with d(x) as (select delay from flights) select max(d.x) as n from d',
+      'select max(d.y) as n from (select id, delay as y from flights) d(x)',
+      'select max(d.x) as n from (select delay as x from flights union all select 1) d',
+      'select max(d.column1) as n from (values (40)) d',
+      'select max(d.max) as n from (select max(delay) from flights) d',
+      'select max(d.delay) as n from (select delay::int8 from flights) d',
+      'select max(d.d + u.u) as n from generate_series(40, 40) d, unnest(array[0]) u',
+      'select max(l.x) as n from flights f, lateral (select f.delay as x) l',
+      'select max(d.x) as n from flights f join (select id, delay as x from flights) d on d.id = f.id',
+    ])
+      expect(await n(text), text).toBe(40);
+  });
+
   describe('conditions', () => {
     const sql = 'select count(*) as n from flights f join airports a on f.dest = a.iata where f.delay > 5 or 1 = 1';
     const on = (path: string, ...values: (string | number)[]) => ({

@@ -45,6 +45,20 @@ it.each([
   expect(await refusalOf(() => run({ sql, parameters: [] }))).toMatchObject({ reason: 'datasource-failed' });
 });
 
+it.each(['"+"(a, b) AS', 'COUNT_STAR() AS', 'upper(a) AS', 'unnest(a) AS TABLE'])(
+  'reads no file whose macro %s takes the place of a function that any question may call',
+  async (macro) => {
+    const own = await folder.build(`macro-${macro.length}`, [
+      'CREATE TABLE t (owner VARCHAR, name VARCHAR)',
+      'CREATE MACRO helper(a) AS a || a',
+      `CREATE MACRO ${macro} ${macro.endsWith('TABLE') ? 'SELECT name FROM t' : '(SELECT string_agg(name) FROM t)'}`,
+    ]);
+    const open = () => databases.use(datasourceAt(own), null, async () => undefined);
+    const hides = { reason: 'duckdb-macro-hides-function', message: expect.not.stringContaining('helper') };
+    await expect(open()).rejects.toMatchObject({ reason: 'datasource-unavailable', cause: hides });
+  },
+);
+
 it('opens a file once, however many ask', async () => {
   const open = () => databases.use(datasourceAt(path), null, async (database) => database);
   const [one, two] = await Promise.all([open(), open()]);

@@ -2,7 +2,19 @@
 import type { Path } from '../sql-parser.js';
 import { refuseSql } from './refusals.js';
 
-export type Relation = { readonly table: number; readonly path: Path; readonly isAliased: boolean } | 'derived';
+export type TableRelation = { readonly table: number; readonly path: Path; readonly isAliased: boolean };
+export type Relation = TableRelation | 'derived' | { readonly columns: Outputs };
+
+export const isTable = (relation: Relation | undefined): relation is TableRelation =>
+  typeof relation === 'object' && 'table' in relation;
+
+/** What a query's columns are called: by these names, or as those of the tables. */
+export type Outputs = {
+  readonly names: ReadonlySet<string>;
+  readonly tables: readonly number[];
+  /** The names by their places, as far as these are known; null: from here on they are not. */
+  readonly inOrder: readonly (string | null)[];
+};
 
 export type Scope = {
   /** The new names of CTEs that are seen here, by their own. */

@@ -33,7 +33,10 @@ export const readStatement = async (reader: Reader, text: string): Promise<State
   const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
   const tables = parsed.tables.map((path) => resolveTable(reader, parser, writtenPath(path)));
   for (const table of tables) assertThere(reader, table);
-  for (const { table, name } of parsed.columns ?? []) assertColumn(reader, parser, tables[table], name);
+  for (const { tables: among, name } of parsed.columns ?? []) {
+    const read = among.flatMap((table) => tables[table] ?? []);
+    assertColumn(reader, parser, read, name);
+  }
   const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);
   const block = parsed.block?.flatMap(({ table, alias }) => {
     const found = tables[table];
@@ -57,10 +60,14 @@ const assertThere = ({ catalog, datamart }: Reader, table: TableRef): void => {
   );
 };
 
-const assertColumn = (reader: Reader, parser: SqlParser, table: TableRef | undefined, name: string): void => {
-  if (table !== undefined && findOwnColumn(reader, parser, table, name) !== undefined) return;
+const assertColumn = (reader: Reader, parser: SqlParser, tables: readonly TableRef[], name: string): void => {
+  const isThere = tables.some((table) =>
+    columnsOf(reader.catalog, table).has(findOwnColumn(reader, parser, table, name) ?? ''),
+  );
+  if (isThere) return;
+  const [table, ...others] = tables;
   refuseQuery(
-    `The SQL reads column ${name} of ${table?.tableName ?? 'a table'}, which the datamart does not have.`,
+    `The SQL reads column ${name} of ${table === undefined || others.length > 0 ? 'a query' : table.tableName}, which the datamart does not have; a column of a query gets its name by AS.`,
     'sql-column-unknown',
   );
 };

@@ -8,6 +8,7 @@ import {
   createTables,
   exposing,
   findRelation,
+  isTable,
   noScope,
   type Relation,
   type Scope,
@@ -180,7 +181,7 @@ const withoutSchema = (names: readonly string[], scope: Scope): readonly string[
   for (const depth of [1, 2]) {
     const relation = findRelation(scope, keyOf(names[depth] ?? ''));
     const qualifier = JSON.stringify(names.slice(0, depth + 1).map(keyOf));
-    const isMeant = relation !== undefined && relation !== 'derived' && !relation.isAliased;
+    const isMeant = isTable(relation) && !relation.isAliased;
     if (isMeant && names.length > depth + 1 && JSON.stringify(relation.path) === qualifier) return names.slice(depth);
   }
   return refuseSql(`a column of ${names.slice(0, -1).join('.')}, which no FROM there names`);
@@ -189,7 +190,7 @@ const withoutSchema = (names: readonly string[], scope: Scope): readonly string[
 const blockOf = (block: Block, tables: Tables): ParsedSelect['block'] => {
   if (block === null || block.size === 0) return null;
   const shown = [...block].flatMap(([alias, relation]) =>
-    relation === 'derived' || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
+    !isTable(relation) || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
   );
   return shown.length === block.size ? shown : null;
 };

@@ -1,5 +1,6 @@
 import type { SourceTable } from '../../domain/source-schema.js';
 import { type Catalog, createCatalog } from '../catalog.js';
+import { refuseConnection } from '../database.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { integerRanges, otherType, type SqlType } from '../sql-type.js';
 
@@ -18,8 +19,24 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
 ORDER BY schema_name, table_name, constraint_index`;
 
+/** DuckDB looks a name up among the file's macros first: an operator's and that of count(*), too. */
+const hidingMacros = `SELECT DISTINCT function_name FROM duckdb_functions()
+WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+  AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal) ORDER BY 1`;
+
+const assertNoneHidden = async (ask: Ask): Promise<void> => {
+  const [macro] = await ask(hidingMacros);
+  if (macro === undefined) return;
+  refuseConnection(
+    `The DuckDB file has a macro ${String(macro[0])}, which takes the place of a function of DuckDB's own, and may read any row; rename it.`,
+    'duckdb-macro-hides-function',
+    undefined,
+  );
+};
+
 /** The types of the open database, by table and column: of these schemas; null: of all. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
+  await assertNoneHidden(ask);
   const within = schemas === null ? '' : 'AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))';
   const values = schemas === null ? [] : [schemas];
   const rows = await ask(columnsQuery(within), values);

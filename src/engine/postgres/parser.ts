@@ -4,7 +4,8 @@ import { assertPlainExpression, refuseSql, refuseSyntax } from '../custom/refusa
 import type { ExpressionHole, SelectHole, SqlParser } from '../sql-parser.js';
 import { sameTree, type TreeNode } from '../sql-tree.js';
 import { checkNodes } from './grammar.js';
-import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
+import { rewriteStatement } from './rewrite.js';
+import { type ExpressionFacts, rewriteExpression } from './rewrite-expression.js';
 
 /** Loaded where it is used: few questions hold SQL. */
 const openParser = async () => {

@@ -8,47 +8,45 @@ import {
   createTables,
   exposing,
   findRelation,
+  isTable,
   noScope,
+  type Outputs,
   type Relation,
   type Scope,
   type Tables,
 } from '../custom/relations.js';
-import type { ExpressionHole, ParsedSelect, SelectHole } from '../sql-parser.js';
+import type { ParsedSelect, SelectHole } from '../sql-parser.js';
 import type { TreeNode } from '../sql-tree.js';
-import { aggregateFunctions, scalarFunctions, tableFunctions, windowFunctions } from './functions.js';
+import { resolveFunction, textNode } from './calls.js';
 import { namesOf } from './grammar.js';
+import { colnamesOf, outputsOf, outputsOfFunction, renamed } from './outputs.js';
 
-export type Columns = { readonly table: number; readonly name: string }[];
+export type Columns = { readonly tables: readonly number[]; readonly name: string }[];
 
 type Context = {
   readonly tables: Tables;
   readonly columns: Columns;
   readonly variables: Set<string>;
   readonly markers: Markers<SelectHole>;
+  /** What the columns of each SELECT are called. */
+  readonly outputs: Map<unknown, Outputs>;
+  /** By the new name of each CTE. */
+  readonly ctes: Map<string, Outputs>;
 };
 
-const textNode = (sval: string): TreeNode => ({ String: { sval } });
 const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 const nodeIn = (value: unknown, kind: string): TreeNode | undefined =>
   isNode(value) && isNode(value[kind]) ? value[kind] : undefined;
 const listIn = (node: TreeNode, name: string): readonly unknown[] => (Array.isArray(node[name]) ? node[name] : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Resolves the name to the database's own function. `isInFrom`: one that makes rows. */
-export const resolveFunction = (call: TreeNode, isInFrom = false): string => {
-  const [name = '', ...schema] = namesOf(call.funcname).toReversed();
-  const isBuiltIn = schema.length === 0 || (schema.length === 1 && schema[0] === 'pg_catalog');
-  const known = isInFrom ? [tableFunctions] : [scalarFunctions, aggregateFunctions, windowFunctions];
-  if (!isBuiltIn || !known.some((names) => names.has(name)))
-    return refuseSql(`a function that is not allowed: ${name}`);
-  call.funcname = [textNode('pg_catalog'), textNode(name)];
-  return name;
-};
+const noOutputs: Outputs = { names: new Set(), tables: [], inOrder: [null] };
 
 const aliasOf = (node: TreeNode): string => text(isNode(node.alias) ? node.alias.aliasname : undefined);
 
 /** Puts the hole where a table was read, or the CTE's new name. Answers what the FROM shows it as. */
-const rewriteRange = (range: TreeNode, scope: Scope, { tables, markers }: Context): readonly [string, Relation] => {
+const rewriteRange = (range: TreeNode, scope: Scope, context: Context): readonly [string, Relation] => {
+  const { tables, markers, ctes } = context;
   const [schema, name] = [text(range.schemaname), text(range.relname)];
   const alias = aliasOf(range);
   if (range.inh !== true) refuseSql('ONLY');
@@ -56,7 +54,7 @@ const rewriteRange = (range: TreeNode, scope: Scope, { tables, markers }: Contex
   if (cte !== undefined) {
     range.relname = cte;
     range.alias ??= { aliasname: name };
-    return [alias || name, 'derived'];
+    return [alias || name, { columns: renamed(ctes.get(cte) ?? noOutputs, colnamesOf(range)) }];
   }
   if (isNode(range.alias) && range.alias.colnames !== undefined) refuseSql('column aliases of a table');
   const path = schema === '' ? [name] : [schema, name];
@@ -67,7 +65,10 @@ const rewriteRange = (range: TreeNode, scope: Scope, { tables, markers }: Contex
   return [alias || name, { table, path, isAliased: alias !== '' }];
 };
 
-type From = { readonly shown: (readonly [string, Relation])[]; readonly derived: TreeNode[] };
+type From = {
+  readonly shown: (readonly [string, Relation])[];
+  readonly derived: { readonly item: TreeNode; readonly relation: { columns: Outputs } }[];
+};
 
 /** Tables first: what a FROM shows is known before anything in it is read. */
 const readFrom = (item: unknown, scope: Scope, context: Context, from: From): void => {
@@ -80,13 +81,14 @@ const readFrom = (item: unknown, scope: Scope, context: Context, from: From): vo
   if (join !== undefined) {
     readFrom(join.larg, scope, context, from);
     readFrom(join.rarg, scope, context, from);
-    from.derived.push({ quals: join.quals });
+    from.derived.push({ item: { quals: join.quals }, relation: { columns: noOutputs } });
     return;
   }
   const derived = nodeIn(item, 'RangeSubselect') ?? nodeIn(item, 'RangeFunction');
   if (derived === undefined) refuseSql('a FROM that is not allowed');
-  if (aliasOf(derived) !== '') from.shown.push([aliasOf(derived), 'derived']);
-  from.derived.push(derived);
+  const relation = { columns: noOutputs };
+  if (aliasOf(derived) !== '') from.shown.push([aliasOf(derived), relation]);
+  from.derived.push({ item: derived, relation });
 };
 
 const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope => {
@@ -99,6 +101,7 @@ const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope =>
     const name = text(cte.ctename);
     cte.ctename = context.tables.nextCte();
     ctes.set(name, text(cte.ctename));
+    context.ctes.set(text(cte.ctename), renamed(context.outputs.get(query) ?? noOutputs, namesOf(cte.aliascolnames)));
   }
   return { ...scope, ctes };
 };
@@ -112,16 +115,30 @@ export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context):
   const from: From = { shown: [], derived: [] };
   for (const item of listIn(select, 'fromClause')) readFrom(item, scope, context, from);
   const inner: Scope = { ...scope, blocks: [exposing(from.shown), ...scope.blocks] };
-  for (const item of from.derived) {
-    rewriteFunctions(item);
-    const { alias: _alias, functions, ...rest } = item;
-    rewrite(rest, inner, context, false);
-    for (const each of listIn({ functions }, 'functions')) rewriteArguments(each, inner, context);
+  for (const { item, relation } of from.derived) {
+    rewriteDerived(item, inner, context);
+    // Those behind it, and what is selected, name its columns.
+    relation.columns = derivedOutputs(item, context);
   }
+  const find = (name: string): Relation | undefined => findRelation(inner, name);
+  const outputs = context.outputs.get(select.larg) ?? outputsOf(select, exposing(from.shown), find);
+  context.outputs.set(select, outputs);
   const { withClause: _with, larg: _larg, rarg: _rarg, fromClause: _from, ...rest } = select;
   rewrite(rest, inner, context, false);
-  const isOfTables = from.derived.every((item) => 'quals' in item);
+  const isOfTables = from.derived.every(({ item }) => 'quals' in item);
   return isOfTables ? (inner.blocks[0] ?? null) : null;
+};
+
+const rewriteDerived = (item: TreeNode, scope: Scope, context: Context): void => {
+  rewriteFunctions(item);
+  const { alias: _alias, functions, ...rest } = item;
+  rewrite(rest, scope, context, false);
+  for (const each of listIn({ functions }, 'functions')) rewriteArguments(each, scope, context);
+};
+
+const derivedOutputs = (item: TreeNode, { outputs }: Context): Outputs => {
+  if (item.functions !== undefined) return outputsOfFunction(aliasOf(item), colnamesOf(item));
+  return renamed(outputs.get(nodeIn(item.subquery, 'SelectStmt')) ?? noOutputs, colnamesOf(item));
 };
 
 /** Of the functions in FROM, each is a list of the call and its column definitions. */
@@ -187,8 +204,10 @@ const rewriteColumn = (column: TreeNode, scope: Scope, context: Context, isItem:
   const relation = relationOf(qualifier, scope);
   if (relation === undefined) return;
   column.fields = [textNode(qualifier.at(-1) ?? ''), fields.at(-1)];
-  const name = names.at(-1);
-  if (relation !== 'derived' && !isStar && name !== undefined) context.columns.push({ table: relation.table, name });
+  const name = names.at(-1) ?? '';
+  if (isStar || relation === 'derived') return;
+  if (isTable(relation)) context.columns.push({ tables: [relation.table], name });
+  else if (!relation.columns.names.has(name)) context.columns.push({ tables: relation.columns.tables, name });
 };
 
 /** Undefined: the column stands by itself. A schema is said only of a table that bears no alias. */
@@ -196,9 +215,7 @@ const relationOf = (qualifier: readonly string[], scope: Scope): Relation | unde
   const [name, schema, ...more] = qualifier.toReversed();
   if (name === undefined) return undefined;
   const relation = findRelation(scope, name);
-  const isMeant =
-    schema === undefined ||
-    (relation !== undefined && relation !== 'derived' && !relation.isAliased && relation.path.at(-2) === schema);
+  const isMeant = schema === undefined || (isTable(relation) && !relation.isAliased && relation.path.at(-2) === schema);
   if (relation === undefined || !isMeant || more.length > 0) {
     return refuseSql(`a column of ${qualifier.join('.')}, which no FROM there names`);
   }
@@ -209,7 +226,7 @@ const relationOf = (qualifier: readonly string[], scope: Scope): Relation | unde
 const blockOf = (select: TreeNode, block: Block, tables: Tables): ParsedSelect['block'] => {
   if (block === null || block.size === 0 || select.op !== 'SETOP_NONE') return null;
   const shown = [...block].flatMap(([alias, relation]) =>
-    relation === 'derived' || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
+    !isTable(relation) || tables.uses(relation.table) > 1 ? [] : [{ table: relation.table, alias }],
   );
   return shown.length === block.size ? shown : null;
 };
@@ -222,39 +239,9 @@ export type Rewritten = {
 };
 
 export const rewriteStatement = (select: TreeNode, markers: Markers<SelectHole>): Rewritten => {
-  const context: Context = { tables: createTables(), columns: [], variables: new Set(), markers };
+  const known = { outputs: new Map(), ctes: new Map() };
+  const context: Context = { tables: createTables(), columns: [], variables: new Set(), markers, ...known };
   const block = blockOf(select, rewriteSelect(select, noScope, context), context.tables);
   const { tables, columns, variables } = context;
   return { tables, columns, variables: [...variables], block };
-};
-
-export type ExpressionFacts = { isAggregate: boolean; hasBareColumn: boolean };
-
-/** Columns become holes; what only a statement could hold is refused. */
-export const rewriteExpression = (
-  value: unknown,
-  markers: Markers<ExpressionHole>,
-  facts: ExpressionFacts,
-  isWithin = false,
-): void => {
-  if (Array.isArray(value)) {
-    for (const item of value) rewriteExpression(item, markers, facts, isWithin);
-    return;
-  }
-  if (!isNode(value)) return;
-  for (const [name, inner] of Object.entries(value)) {
-    if (name === 'SubLink' || name === 'WindowDef' || name === 'over')
-      refuseSql('a subquery or a window in an expression');
-    if (name === 'ColumnRef' && isNode(inner)) {
-      const path = namesOf(inner.fields);
-      if (path.some((part) => part === '')) refuseSql('a * in an expression');
-      facts.hasBareColumn ||= !isWithin;
-      inner.fields = [textNode(markers.mark({ kind: 'column', path }))];
-      continue;
-    }
-    const isAggregate = name === 'FuncCall' && isNode(inner) && aggregateFunctions.has(resolveFunction(inner));
-    if (isAggregate && isWithin) refuseSql('an aggregate within an aggregate');
-    facts.isAggregate ||= isAggregate;
-    rewriteExpression(inner, markers, facts, isWithin || isAggregate);
-  }
 };
