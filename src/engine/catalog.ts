@@ -11,6 +11,8 @@ export type Catalog = {
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, SqlType>>;
   /** By `tableKey`, the columns of each key that no two rows share. Left out: none is known. */
   readonly uniqueKeys?: ReadonlyMap<string, readonly (readonly string[])[]> | undefined;
+  /** Operators, and casts (`::json`), that the database's owner made: what they do is no list's to say. Left out: there are none. */
+  readonly ownOperators?: ReadonlySet<string> | undefined;
   /** Of a client's own database: which one, and the real table behind each table of the datamart. Absent: of the datasource's own. */
   readonly client?: { readonly database: ClientDatabase; readonly tables: ReadonlyMap<string, TableRef> } | undefined;
 };

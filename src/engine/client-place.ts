@@ -72,6 +72,7 @@ export const placeCatalog = (asked: Asked, real: Catalog): Catalog => {
     database: real.database,
     tables: new Map([...tables].map(([key, table]) => [key, columnsOf(real, table)])),
     uniqueKeys: new Map([...tables].map(([key, table]) => [key, real.uniqueKeys?.get(tableKey(table)) ?? []])),
+    ownOperators: real.ownOperators,
     client: { database: client.database, tables },
   };
 };

@@ -9,6 +9,9 @@ export type Template<Hole> = readonly (string | Hole)[];
 /** A name as it was written, part by part, folded as the database folds it: `['flights', 'delay']`. */
 export type Path = readonly string[];
 
+/** Those that it uses, and its casts (`::json`), where a database's owner may make others of these names. */
+export type Operators = readonly string[] | undefined;
+
 export type ExpressionHole = { readonly kind: 'column'; readonly path: Path };
 
 /** One scalar expression over columns: parsed unwrapped, so that nothing can end it and begin another. */
@@ -16,6 +19,7 @@ export type ParsedExpression = {
   readonly template: Template<ExpressionHole>;
   /** Whether it aggregates; then every column stands within an aggregate. */
   readonly isAggregate: boolean;
+  readonly operators?: Operators;
 };
 
 export type SelectHole =
@@ -41,6 +45,7 @@ export type ParsedSelect = {
    * tables alone, or where one of these tables is read anywhere else too. Then no condition can be added, and none is left out: the query is refused.
    */
   readonly block: readonly { readonly table: number; readonly alias: string }[] | null;
+  readonly operators?: Operators;
   /** Those of `tables` whose values may be shown, and not only decide in the outermost WHERE which rows are; its FROM among them. */
   readonly shown: readonly Path[];
   /**

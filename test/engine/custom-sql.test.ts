@@ -285,6 +285,29 @@ describe.each(await findKinds())('%s', (kind) => {
       expect(await n(text), text).toBe(40);
   });
 
+  test.runIf(kind === 'POSTGRES')(
+    'operators and casts that the database`s owner made are not the listed ones',
+    async () => {
+      const body = `LANGUAGE sql AS 'SELECT string_agg(note, '','') FROM main.flights'`;
+      const made = await builder.build('operators', [
+        ...tables,
+        `CREATE FUNCTION public.all_notes(text, text) RETURNS text ${body}`,
+        'CREATE OPERATOR public.- (LEFTARG = text, RIGHTARG = text, FUNCTION = public.all_notes)',
+        `CREATE FUNCTION public.notes_of(text) RETURNS int4 LANGUAGE sql AS 'SELECT count(*)::int4 FROM main.flights'`,
+        'CREATE CAST (text AS int4) WITH FUNCTION public.notes_of(text)',
+      ]);
+      const asked = (text: string) => engine.query(question(made, mart, 'a', definition(text)));
+      const reason = 'sql-operator-own';
+      for (const value of ['note - note', "'a'::text - 'b'::text", 'note::int4', 'cast(note as int)'])
+        expect(await refusalOf(() => asked(`select ${value} as n from flights`)), value).toMatchObject({ reason });
+      const measured = metric('flights', { measures: [{ name: 'n', expression: 'max(note - note)' }] });
+      expect(await refusalOf(() => engine.query(question(made, mart, 'a', measured)))).toMatchObject({ reason });
+      expect(
+        (await asked("select sum(delay) + 1 as n from flights where note like '1' or note in ('2')")).rows,
+      ).toEqual([{ n: 31 }]);
+    },
+  );
+
   describe('conditions', () => {
     const sql = 'select count(*) as n from flights f join airports a on f.dest = a.iata where f.delay > 5 or 1 = 1';
     const on = (path: string, ...values: (string | number)[]) => ({

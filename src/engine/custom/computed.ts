@@ -19,13 +19,16 @@ import { refuseQuery, rethrowUnnamed } from '../refuse.js';
 import type { ParsedExpression, Path, SqlParser, Template } from '../sql-parser.js';
 import type { SqlType } from '../sql-type.js';
 import { castOf } from './queries.js';
-import { createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
+import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
 import { shapeOf } from './statement.js';
 
 const parses = createMemory<ParsedExpression>();
 
-const parse = (parser: SqlParser, text: string): Promise<ParsedExpression> =>
-  parses(parser, text, () => parser.expression(text));
+const parse = async (reader: Reader, parser: SqlParser, text: string): Promise<ParsedExpression> => {
+  const parsed = await parses(parser, text, () => parser.expression(text));
+  assertOperators(reader, parsed.operators);
+  return parsed;
+};
 
 /** Custom columns by the key of their table, and their types. */
 export type Computations = { readonly catalog: Catalog; readonly columns: ReadonlyMap<string, readonly Computed[]> };
@@ -55,7 +58,7 @@ export const readComputed = async (reader: Reader, refs: readonly NamedColumn[])
 const computeColumn = async (reader: Reader, ref: ColumnRef) => {
   const parser = loadParser(reader);
   const column = findColumn(reader.datamart, ref);
-  const { template, isAggregate } = await parse(parser, column?.sql ?? '');
+  const { template, isAggregate } = await parse(reader, parser, column?.sql ?? '');
   if (isAggregate || column?.isAggregate === true) {
     refuseQuery(
       `Custom column ${columnName(ref)} aggregates already: name it in a measure's expression, and nowhere else.`,
@@ -136,7 +139,7 @@ export const readExpressions = async (
   const expressions = new Map<string, Template<ColumnRef>>();
   for (const { name, expression } of measures) {
     const parser = loadParser(reader);
-    const parsed = await parse(parser, expression);
+    const parsed = await parse(reader, parser, expression);
     const parts: Template<ColumnRef>[] = [];
     for (const part of parsed.template) {
       parts.push(typeof part === 'string' ? [part] : await expand(reader, parser, part.path, near));
@@ -177,7 +180,7 @@ const expand = async (
   const { schemaName, tableName } = one.table;
   const ref = { schemaName, tableName, columnName: one.column.columnName };
   if (one.column.isCustomColumn !== true || one.column.isAggregate !== true) return [ref];
-  const { template, isAggregate } = await parse(parser, one.column.sql ?? '');
+  const { template, isAggregate } = await parse(reader, parser, one.column.sql ?? '');
   if (!isAggregate) {
     refuseQuery(
       `Custom column ${columnName(ref)} has isAggregate, but its SQL aggregates nothing.`,

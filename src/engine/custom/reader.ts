@@ -11,7 +11,7 @@ import { databaseNameFor } from '../client-place.js';
 import type { ResultTable } from '../database.js';
 import type { Dialect } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
-import type { Path, SqlParser } from '../sql-parser.js';
+import type { Operators, Path, SqlParser } from '../sql-parser.js';
 import { parserOf } from '../sql-parsers.js';
 import { databasePlaceholder } from './placeholder.js';
 
@@ -74,6 +74,16 @@ export const findOwnColumn = (
   const own = findTable(datamart, table)?.columns.filter(({ isCustomColumn }) => isCustomColumn !== true) ?? [];
   const exact = own.find(({ columnName }) => columnName === name);
   return (exact ?? own.find(({ columnName }) => parser.isSameName(columnName, name)))?.columnName;
+};
+
+/** An operator that the database's owner made may read anything, whatever its name. */
+export const assertOperators = ({ catalog }: Reader, operators: Operators): void => {
+  const own = operators?.find((name) => catalog.ownOperators?.has(name) === true);
+  if (own === undefined) return;
+  refuseQuery(
+    `The SQL uses ${own}, and the database has an operator or a cast of its own by that name; write it without, or have that one renamed or dropped.`,
+    'sql-operator-own',
+  );
 };
 
 const greatestMemory = 1000;

@@ -11,7 +11,7 @@ import { refuseQuery } from '../refuse.js';
 import { secure } from '../secure.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
 import { withoutPlaceholder, writtenPath } from './placeholder.js';
-import { createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
+import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
 export type Statement = {
   readonly parser: SqlParser;
@@ -31,6 +31,7 @@ const parses = createMemory<ParsedSelect>();
 export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
   const parser = loadParser(reader);
   const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
+  assertOperators(reader, parsed.operators);
   const tables = parsed.tables.map((path) => resolveTable(reader, parser, writtenPath(path)));
   for (const table of tables) assertThere(reader, table);
   for (const { tables: among, name } of parsed.columns ?? []) {

@@ -4,6 +4,7 @@ import { assertPlainExpression, refuseSql, refuseSyntax } from '../custom/refusa
 import type { ExpressionHole, SelectHole, SqlParser } from '../sql-parser.js';
 import { sameTree, type TreeNode } from '../sql-tree.js';
 import { checkNodes } from './grammar.js';
+import { operatorsIn } from './operators.js';
 import { rewriteStatement } from './rewrite.js';
 import { type ExpressionFacts, rewriteExpression } from './rewrite-expression.js';
 
@@ -63,13 +64,14 @@ const select: SqlParser['select'] = async (text) => {
   if (text.includes('\0')) return refuseSyntax('SQL without NUL');
   const { tree, select } = await parseOne(text, oneSelect);
   checkNodes({ SelectStmt: select });
+  const operators = operatorsIn(tree);
   const markers = markersFor<SelectHole>(tree);
   const { whereClause: _where, ...unfiltered } = structuredClone(select);
   const shown = rewriteStatement(unfiltered, markersFor<SelectHole>(tree)).tables.paths;
   const { tables, columns, variables, block } = rewriteStatement(select, markers);
   if (block !== null) addConditions(select, markers.mark({ kind: 'conditions' }));
   const template = await print(tree, markers);
-  return { template: withoutAnd(template), tables: tables.paths, shown, variables, columns, block };
+  return { template: withoutAnd(template), tables: tables.paths, operators, shown, variables, columns, block };
 };
 
 /** The hole brings its own AND. */
@@ -94,13 +96,14 @@ const expression: SqlParser['expression'] = async (text) => {
   const isOne = targets.length === 1 && isPlain(statement) && target.name === undefined && target.val !== undefined;
   if (!isOne) return refuseSyntax(oneExpression);
   checkNodes(target.val);
+  const operators = operatorsIn(tree);
   const markers = markersFor<ExpressionHole>(tree);
   const facts: ExpressionFacts = { isAggregate: false, hasBareColumn: false };
   rewriteExpression(target.val, markers, facts);
   if (facts.isAggregate && facts.hasBareColumn) return refuseSql('a column outside of the aggregates');
   const [first = '', ...rest] = await print(tree, markers);
   const start = typeof first === 'string' ? first.replace(/^\s*SELECT\s+/, '') : first;
-  return { template: [start, ...rest], isAggregate: facts.isAggregate };
+  return { template: [start, ...rest], isAggregate: facts.isAggregate, operators };
 };
 
 /** Unquoted names are folded to lower case by the parser already. */

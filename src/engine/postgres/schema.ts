@@ -53,6 +53,17 @@ JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
 WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
 ORDER BY 1, 2, 3, names`;
 
+const isOfExtension = (catalog: string, object: string): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.${catalog}'::regclass AND d.objid = ${object} AND d.deptype = 'e')`;
+
+/** PostgreSQL's own come first only where they fit as well. */
+const ownOperatorsQuery = `SELECT DISTINCT o.oprname::text FROM pg_catalog.pg_operator o
+WHERE o.oprnamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_operator', 'o.oid')}
+UNION SELECT DISTINCT '::' || t.typname FROM pg_catalog.pg_cast k
+JOIN pg_catalog.pg_type t ON t.oid = k.casttarget JOIN pg_catalog.pg_proc f ON f.oid = k.castfunc
+WHERE f.pronamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_cast', 'k.oid')}`;
+
 /** The types of every readable table of these schemas; null: of all but the system's own. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
   const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
@@ -64,7 +75,8 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
     columnName: String(column),
     type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
   }));
-  return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
+  const catalog = createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
+  return { ...catalog, ownOperators: new Set((await ask(ownOperatorsQuery)).map(([name]) => String(name))) };
 };
 
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
