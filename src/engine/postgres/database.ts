@@ -82,12 +82,15 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
 
 /**
  * For the transaction alone, so that neither a role's settings nor another question's reach this one, also where a pooler gives each
- * transaction another connection. The client is told to row-level security policies of the database's own: the second wall.
+ * transaction another connection. The client is told to row-level security policies of the database's own: the second wall. What PostgreSQL itself has
+ * comes first on the path of names, whatever the role says: a `sum` or `=` of the database's own would see the rows of all clients. Nothing here can be
+ * such a one already.
  */
-const settings = `SELECT set_config('statement_timeout', $1, true), set_config('guestlist.client_id', $2, true),
-  set_config('timezone', 'UTC', true),
-  set_config('datestyle', 'ISO, YMD', true), set_config('extra_float_digits', '1', true),
-  set_config('standard_conforming_strings', 'on', true), set_config('bytea_output', 'hex', true)`;
+const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('guestlist.client_id', $2, true),
+  pg_catalog.set_config('timezone', 'UTC', true), pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog', (
+    SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS name)), true),
+  pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
+  pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true)`;
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 
