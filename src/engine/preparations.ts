@@ -3,13 +3,14 @@
  * everything that a preparation goes by: the tenant's scope, each condition and value, and the very objects of datamart, definition and database, of which
  * a change makes others.
  */
+import { clientOf } from '../domain/tenant.js';
 import { createLru } from '../platform/lru.js';
 import { plainly, Unkeyable } from './cache/plainly.js';
 import type { Database } from './database.js';
 import type { AnyAsk, Prepared } from './prepare.js';
 
-/** Of one database. */
-const greatestMemory = 1000;
+/** Of all databases together. */
+const greatestMemory = 2000;
 /** Questions that take more to write down are prepared each time. */
 const longestKey = 4096;
 
@@ -20,26 +21,32 @@ export type Preparations = {
     ask: AnyAsk,
     make: () => Promise<{ readonly prepared: Prepared; readonly isLasting: boolean }>,
   ) => Promise<Prepared>;
+  /** Drops those of a client of the data app, whose values they hold; null: of all its clients. */
+  readonly forgetClient: (dataAppId: string, clientId: string | null) => void;
 };
 
 export const createPreparations = (): Preparations => {
-  const memories = new WeakMap<Database, ReturnType<typeof createLru<string, Prepared>>>();
+  const memory = createLru<string, Prepared>(greatestMemory);
   const keyOf = createKeys();
   return {
     load: async (database, ask, make) => {
-      const memory = memories.get(database) ?? createLru<string, Prepared>(greatestMemory);
-      memories.set(database, memory);
-      const key = keyOf(ask);
+      const key = keyOf(database, ask);
       const known = key === null ? undefined : memory.get(key);
       if (known !== undefined) return known;
       const { prepared, isLasting } = await make();
       if (isLasting && key !== null) memory.set(key, prepared);
       return prepared;
     },
+    forgetClient: (dataAppId, clientId) => {
+      for (const [key, { question }] of [...memory.entries()]) {
+        const isClients = clientId === null || clientOf(question.tenant) === clientId;
+        if (question.dataAppId === dataAppId && isClients) memory.delete(key);
+      }
+    },
   };
 };
 
-const createKeys = (): ((ask: AnyAsk) => string | null) => {
+const createKeys = (): ((database: Database, ask: AnyAsk) => string | null) => {
   const numbers = new WeakMap<object, number>();
   let last = 0;
   const numberOf = (one: object): number => {
@@ -49,10 +56,10 @@ const createKeys = (): ((ask: AnyAsk) => string | null) => {
     numbers.set(one, last);
     return last;
   };
-  return ({ kind, question }) => {
+  return (database, { kind, question }) => {
     // What a comparison may move is moved before the question comes here.
     const { datasource, datamart, definition, variables = new Map(), movable: _, ...rest } = question;
-    const objects = [datasource, datamart, definition].map(numberOf);
+    const objects = [database, datasource, datamart, definition].map(numberOf);
     const text = writeExactly([kind, objects, [...variables], rest]);
     return text === null || text.length > longestKey ? null : text;
   };

@@ -3,16 +3,28 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { MetricQuestion } from '../../src/domain/ports.js';
+import type { Database } from '../../src/engine/database.js';
 import { createEngine } from '../../src/engine/engine.js';
+import { createPreparations } from '../../src/engine/preparations.js';
+import type { Prepared } from '../../src/engine/prepare.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './places.js';
-import { columnRef, condition, createFolder, datamart, metric, question, refusalOf, table } from './world.js';
+import {
+  columnRef,
+  condition,
+  createFolder,
+  datamart,
+  datasourceAt,
+  metric,
+  question,
+  refusalOf,
+  table,
+} from './world.js';
 
 const log = { warn: () => {}, error: () => {} };
 const folder = await createFolder();
-const open = () => createEngine({ log, assertReachable: async () => {} });
-const shared = open();
+const shared = createEngine({ log, assertReachable: async () => {} });
 let path: string;
 
 beforeAll(async () => {
@@ -53,6 +65,9 @@ const definitions: readonly MetricDefinition[] = [
   inSql,
 ];
 
+/** The very same objects each time. */
+const same = { datasource: datasourceAt('unused'), datamart: mart, definition: metric('sales', { measures }) };
+
 const oneOf = (values: readonly string[]) => condition('sales.place', { kind: 'oneOf', values });
 
 /** All that may differ between two questions about one datamart. */
@@ -76,16 +91,8 @@ const questionOf = ({ definition, clientId, values, direction, ...parts }: Asked
   });
 
 it('however questions follow each other, each has the answer that it has alone', async () => {
-  const alone = new Map<string, unknown>();
-  const answerAlone = async (one: Asked): Promise<unknown> => {
-    const key = JSON.stringify(one);
-    if (!alone.has(key)) {
-      const engine: Engine = open();
-      alone.set(key, await engine.query(questionOf(one)));
-      await engine.close();
-    }
-    return alone.get(key);
-  };
+  // Of an object that nobody asked of before, nothing is prepared.
+  const answerAlone = (one: Asked) => shared.query(questionOf({ ...one, definition: structuredClone(one.definition) }));
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 4 }), async (many) => {
       for (const one of many) expect(await shared.query(questionOf(one))).toEqual(await answerAlone(one));
@@ -115,6 +122,32 @@ it.runIf(isThere)('buckets are fitted to the rows that there are at each questio
   await client.query("INSERT INTO main.sales VALUES ('a', 1000)");
   await client.end();
   expect((await shared.query(asked)).rows.map(({ bucket }) => bucket)).toEqual([0, 1000]);
+});
+
+it('a client that is forgotten is in none of them', async () => {
+  const preparations = createPreparations();
+  const database = {} as Database;
+  const made: string[] = [];
+  const load = (clientId: string, dataAppId: string) => {
+    const asked = { ...question('unused', mart, clientId, same.definition, { dataAppId }), ...same };
+    return preparations.load(database, { kind: 'answer', question: asked }, async () => {
+      made.push(`${dataAppId} ${clientId}`);
+      return { prepared: { question: asked } as unknown as Prepared, isLasting: true };
+    });
+  };
+  const loadAll = async () => {
+    made.length = 0;
+    await load('a', 'one');
+    await load('b', 'one');
+    await load('a', 'two');
+    return [...made];
+  };
+  expect(await loadAll()).toHaveLength(3);
+  expect(await loadAll()).toEqual([]);
+  preparations.forgetClient('one', 'a');
+  expect(await loadAll()).toEqual(['one a']);
+  preparations.forgetClient('one', null);
+  expect(await loadAll()).toEqual(['one a', 'one b']);
 });
 
 it('what cannot be written exactly is refused each time as it was at first', async () => {
