@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
+import type { Datasource } from '../../src/domain/organization.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { Database } from '../../src/engine/database.js';
 import { createEngine } from '../../src/engine/engine.js';
@@ -26,6 +27,8 @@ const log = { warn: () => {}, error: () => {} };
 const folder = await createFolder();
 const shared = createEngine({ log, assertReachable: async () => {} });
 let path: string;
+/** The very same each time, as requests have it. */
+let datasource: Datasource;
 
 beforeAll(async () => {
   path = await folder.build('prepared', [
@@ -34,6 +37,7 @@ beforeAll(async () => {
     `INSERT INTO sales VALUES ('a', 'x', 1, '2024-01-01 23:30:00'), ('a', 'y', 2, '2024-01-02 01:00:00'),
       ('b', 'x', 40, '2024-01-01 12:00:00'), ('b', 'y', 80, '2024-02-01 12:00:00')`,
   ]);
+  datasource = datasourceAt(path);
 });
 afterAll(async () => {
   await shared.close();
@@ -84,7 +88,7 @@ const asked = fc.record({
 type Asked = typeof asked extends fc.Arbitrary<infer One> ? One : never;
 
 const questionOf = ({ definition, clientId, values, direction, ...parts }: Asked): MetricQuestion =>
-  question(path, mart, clientId, definition, {
+  question({ datasource, schemaName: 'main' }, mart, clientId, definition, {
     ...parts,
     variables: new Map([['place', values]]),
     sort: direction === null ? null : [{ name: 'total', direction }],
