@@ -59,7 +59,9 @@ const finiteOf = ({ ref, type }: ResolvedDimension['column']): BoundPredicate | 
 const widthOf = ({ column, bucketCount }: ResolvedDimension, least: Cell, greatest: Cell): number => {
   const isWhole = column.type.kind === 'integer';
   const count = bucketCount ?? 1;
-  const wanted = Number(greatest) / count - Number(least) / count;
+  const span = Number(greatest) - Number(least);
+  // Of the greatest numbers there are, only the parts have a difference; of others, the parts' would be off by their rounding.
+  const wanted = Number.isFinite(span) ? span / count : Number(greatest) / count - Number(least) / count;
   if (!Number.isFinite(wanted) || wanted <= 0) return 1;
   const power = Math.floor(Math.log10(wanted)) - 1;
   const widths = [power, power + 1, power + 2].flatMap((exponent) =>

@@ -51,6 +51,8 @@ describe.each(await findKinds())('on %s', (kind) => {
           ['a', null, null, null, 'y'],
           ['b', 1_000_000, 5000, 5000, 'z'],
           ['b', 42, 1, 1, 'z'],
+          ['d', 4, 4, 4, 'z'],
+          ['d', 7, 7, 7, 'z'],
         ],
       },
     ]);
@@ -148,6 +150,14 @@ describe.each(await findKinds())('on %s', (kind) => {
     ],
   ])('about %s of whole numbers are %s wide', async (bucketCount, _, groups) => {
     expect(await ask({ bucketCount })).toEqual([...groups, [null, 1]]);
+  });
+
+  it('are no wider for the rounding of a third', async () => {
+    // 7/3 - 4/3 is a little more than 1.
+    expect(await ask({ bucketCount: 3 }, 'd')).toEqual([
+      [4, 1],
+      [7, 1],
+    ]);
   });
 
   it('are as wide as this guest’s rows want, and no other tenant’s', async () => {
