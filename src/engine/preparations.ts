@@ -3,12 +3,13 @@
  * everything that a preparation goes by: the tenant's scope, each condition and value, and the very objects of datamart, definition and database, of which
  * a change makes others.
  */
+import type { Datamart } from '../domain/datamart.js';
 import { createLru } from '../platform/lru.js';
 import { plainly, Unkeyable } from './cache/plainly.js';
 import type { Database } from './database.js';
 import type { AnyAsk, Prepared } from './prepare.js';
 
-/** Of one database. */
+/** Of one datamart, at one database. */
 const greatestMemory = 1000;
 /** Questions that take more to write down are prepared each time. */
 const longestKey = 4096;
@@ -23,12 +24,11 @@ export type Preparations = {
 };
 
 export const createPreparations = (): Preparations => {
-  const memories = new WeakMap<Database, ReturnType<typeof createLru<string, Prepared>>>();
+  const memoryOf = createMemories();
   const keyOf = createKeys();
   return {
     load: async (database, ask, make) => {
-      const memory = memories.get(database) ?? createLru<string, Prepared>(greatestMemory);
-      memories.set(database, memory);
+      const memory = memoryOf(database, ask.question.datamart);
       const key = keyOf(ask);
       const known = key === null ? undefined : memory.get(key);
       if (known !== undefined) return known;
@@ -36,6 +36,20 @@ export const createPreparations = (): Preparations => {
       if (isLasting && key !== null) memory.set(key, prepared);
       return prepared;
     },
+  };
+};
+
+type Memory = ReturnType<typeof createLru<string, Prepared>>;
+
+/** A datamart that nothing else holds any more, since it was read anew, takes all that was prepared for it along. */
+const createMemories = (): ((database: Database, datamart: Datamart) => Memory) => {
+  const memories = new WeakMap<Datamart, WeakMap<Database, Memory>>();
+  return (database, datamart) => {
+    const ofDatamart = memories.get(datamart) ?? new WeakMap<Database, Memory>();
+    memories.set(datamart, ofDatamart);
+    const memory = ofDatamart.get(database) ?? createLru<string, Prepared>(greatestMemory);
+    ofDatamart.set(database, memory);
+    return memory;
   };
 };
 

@@ -27,7 +27,7 @@ const noQuery: Target['query'] = Object.freeze({});
 
 /** Undefined for what no guest asks. A proxy may send the whole URL. */
 const targetOf = (url: string): Target | undefined => {
-  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
+  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   if (!local.startsWith(root)) return undefined;
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
