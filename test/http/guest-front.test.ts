@@ -173,3 +173,13 @@ test('a host whose name is followed by no path is no request of a guest', () => 
   }
   expect(nexts).toHaveLength(4);
 });
+
+test('an answer that cannot be written is a failure of ours, and not a connection that breaks', async () => {
+  const { log, lines } = createMemoryLog();
+  const answer = { status: 200, headers: {}, contentType: 'application/json', body: 1n, operation: 'getGuestMetric' };
+  const odd = createGuestFront({ dispatch: async () => answer, log });
+  const port = await listen((request, response) => odd(request, response, passed));
+  const { status, text } = await ask(port, { method: 'GET', path: '/api/v2/guest/metrics/m' });
+  expect([status, JSON.parse(text).error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);
+  await expect.poll(() => lines.map((line) => JSON.parse(line).msg)).toEqual(['a request failed', 'request']);
+});
