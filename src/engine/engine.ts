@@ -46,7 +46,10 @@ export const createEngine = (options: EngineOptions): Engine => {
       rows.forgetDatasource(datasourceId);
       await databases.forget(datasourceId);
     },
-    forgetClient: rows.forgetClient,
+    forgetClient: async (dataAppId, clientId) => {
+      preparations.forget();
+      await rows.forgetClient(dataAppId, clientId);
+    },
     close: async () => {
       await databases.close();
       rows.close();

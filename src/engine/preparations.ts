@@ -21,10 +21,12 @@ export type Preparations = {
     ask: AnyAsk,
     make: () => Promise<{ readonly prepared: Prepared; readonly isLasting: boolean }>,
   ) => Promise<Prepared>;
+  /** Whatever was prepared, for whomever: it holds clients' names and values. */
+  readonly forget: () => void;
 };
 
 export const createPreparations = (): Preparations => {
-  const memoryOf = createMemories();
+  let memoryOf = createMemories();
   const keyOf = createKeys();
   return {
     load: async (database, ask, make) => {
@@ -35,6 +37,9 @@ export const createPreparations = (): Preparations => {
       const { prepared, isLasting } = await make();
       if (isLasting && key !== null) memory.set(key, prepared);
       return prepared;
+    },
+    forget: () => {
+      memoryOf = createMemories();
     },
   };
 };

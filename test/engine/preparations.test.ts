@@ -4,7 +4,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Database } from '../../src/engine/database.js';
 import { createEngine } from '../../src/engine/engine.js';
+import { createPreparations } from '../../src/engine/preparations.js';
+import type { Prepared } from '../../src/engine/prepare.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './places.js';
 import { columnRef, condition, createFolder, datamart, metric, question, refusalOf, table } from './world.js';
@@ -115,6 +118,35 @@ it.runIf(isThere)('buckets are fitted to the rows that there are at each questio
   await client.query("INSERT INTO main.sales VALUES ('a', 1000)");
   await client.end();
   expect((await shared.query(asked)).rows.map(({ bucket }) => bucket)).toEqual([0, 1000]);
+});
+
+it('what was prepared goes with its datamart, its database, and a client that is forgotten', async () => {
+  const preparations = createPreparations();
+  const [one, other] = [{}, {}] as [Database, Database];
+  let made = 0;
+  const load = async (database: Database, of: typeof mart): Promise<void> => {
+    const asked = { ...question(path, of, 'a', inSql), datasource, definition: inSql };
+    await preparations.load(database, { kind: 'sql', question: asked }, async () => {
+      made += 1;
+      return { prepared: {} as Prepared, isLasting: true };
+    });
+  };
+  const { datasource } = question(path, mart, 'a', inSql);
+  const anew = { ...mart };
+  for (const [database, of] of [
+    [one, mart],
+    [one, mart],
+    [other, mart],
+    [one, anew],
+    [one, anew],
+    [one, mart],
+  ] as const)
+    await load(database, of);
+  expect(made).toBe(3);
+  preparations.forget();
+  await load(one, mart);
+  await load(one, mart);
+  expect(made).toBe(4);
 });
 
 it('what cannot be written exactly is refused each time as it was at first', async () => {
