@@ -7,6 +7,7 @@ import type { TenantScope } from '../domain/tenant.js';
 import type { Catalog } from './catalog.js';
 import type { Dialect } from './dialect.js';
 import type { Seats } from './quota.js';
+import type { SqlType } from './sql-type.js';
 
 export type Log = {
   readonly warn: (details: object, message: string) => void;
@@ -18,6 +19,8 @@ export type ResultTable = {
   /** As the database names the columns. */
   readonly names: readonly string[];
   readonly dataTypes: readonly AnswerColumn['dataType'][];
+  /** Of columns that are not to be taken for decimals of any size: what numbers they hold. */
+  readonly numberTypes?: readonly (SqlType | null)[] | undefined;
   readonly rows: readonly (readonly Cell[])[];
   /** There are more rows, which were not read: they would have been more bytes than allowed. */
   readonly isCut?: boolean | undefined;

@@ -45,6 +45,8 @@ export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new
   ['UINT256', unsigned(256n)],
 ]);
 
+export const floatType: SqlType = { kind: 'float', cast: 'DOUBLE' };
+
 /** What is not known is `other`, and takes no values. */
 export const otherType: SqlType = { kind: 'other', cast: '' };
 

@@ -27,7 +27,7 @@ const noQuery: Target['query'] = Object.freeze({});
 
 /** Undefined for what no guest asks. A proxy may send the whole URL. */
 const targetOf = (url: string): Target | undefined => {
-  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
+  const local = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   if (!local.startsWith(root)) return undefined;
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
@@ -45,7 +45,11 @@ const plain = (status: number, body: unknown): Outcome => ({
   headers: { 'Cache-Control': 'no-store' },
 });
 
-/** Reads the body and asks the dispatch. */
+/** As text, where it is not in pieces. */
+const written = (answer: DispatchResponse): DispatchResponse =>
+  isPieces(answer.body) || typeof answer.body === 'string' ? answer : { ...answer, body: JSON.stringify(answer.body) };
+
+/** Reads the body and asks the dispatch. What cannot be answered is a failure of ours. */
 const createAsk = ({ dispatch, log }: Deps) => {
   const read = createJsonReader(limits.guestBodyBytes);
   return async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
@@ -57,7 +61,7 @@ const createAsk = ({ dispatch, log }: Deps) => {
       const signal = goneSignal(response);
       const { authorization } = request.headers;
       const answer = await dispatch({ ...target, method, authorization, body, requestId: id, signal });
-      return answer ?? plain(404, notFound(method, target.path));
+      return answer === undefined ? plain(404, notFound(method, target.path)) : written(answer);
     } catch (error) {
       const { status, body } = answerOf(error, id, log);
       return plain(status, body);

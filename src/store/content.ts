@@ -3,27 +3,44 @@
  * caller's was read in the same statement as its token, so nothing is answered that was changed before the request came.
  */
 import type { ContentRevision, ContentStore } from '../domain/ports.js';
-import { createLru } from '../platform/lru.js';
+import { createSizedLru } from '../platform/lru.js';
 
-/** Answers that are kept of one revision. */
-const greatestMemory = 2000;
+/** What the answers that are kept of one revision may take, as characters of JSON. */
+const greatestMemory = 32 * 1024 * 1024;
+/** Of an answer that is not there yet, and what each takes beside its JSON. */
+const leastSize = 1000;
 
 type Memory = {
   readonly revision: bigint;
   readonly keep: <Answer>(key: string, load: () => Promise<Answer>) => Promise<Answer>;
 };
 
-const createMemory = (revision: bigint): Memory => {
-  const kept = createLru<string, Promise<unknown>>(greatestMemory);
+type Kept = { readonly loading: Promise<unknown>; readonly size: number };
+
+const createMemory = (revision: bigint, mostCharacters: number): Memory => {
+  const kept = createSizedLru<string, Kept>(
+    mostCharacters,
+    ({ size }) => size,
+    () => {},
+  );
+  /** From then on it counts as what it is; one that fails is asked again. */
+  const settle = async (key: string, loading: Promise<unknown>): Promise<void> => {
+    try {
+      const text = JSON.stringify(await loading) ?? '';
+      if (kept.peek(key)?.loading === loading) kept.set(key, { loading, size: leastSize + text.length });
+    } catch {
+      kept.delete(key);
+    }
+  };
   return {
     revision,
     keep: <Answer>(key: string, load: () => Promise<Answer>): Promise<Answer> => {
       const found = kept.get(key);
       // Under this key there is what this `load` answered before: the key names it with all its arguments.
-      if (found !== undefined) return found as Promise<Answer>;
+      if (found !== undefined) return found.loading as Promise<Answer>;
       const loading = load();
-      kept.set(key, loading);
-      loading.catch(() => kept.delete(key));
+      kept.set(key, { loading, size: leastSize });
+      void settle(key, loading);
       return loading;
     },
   };
@@ -68,14 +85,18 @@ const remembering = (store: ContentStore, { keep }: Memory): ContentStore => {
 };
 
 /** For a store outside of transactions. */
-export const createContent = (store: ContentStore): ((revision: ContentRevision | null) => ContentStore) => {
+export const createContent = (
+  store: ContentStore,
+  mostCharacters = greatestMemory,
+): ((revision: ContentRevision | null) => ContentStore) => {
   let memory: Memory | undefined;
   let current = store;
   return (revision) => {
     if (revision === null) return store;
-    // Whoever read an earlier revision is served what is newer, which it could have come upon anyway.
+    // Of an earlier revision is who came before others, or everybody, once an older copy of the database was put in its place: what is kept is not theirs.
+    if (memory !== undefined && BigInt(revision) < memory.revision) return store;
     if (memory === undefined || memory.revision < BigInt(revision)) {
-      memory = createMemory(BigInt(revision));
+      memory = createMemory(BigInt(revision), mostCharacters);
       current = remembering(store, memory);
     }
     return current;

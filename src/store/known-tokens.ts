@@ -5,19 +5,21 @@ import { createLru } from '../platform/lru.js';
 const greatestMemory = 10_000;
 
 type Find = GuestTokenStore['findByHash'];
-type Known = { readonly writes: number; readonly found: NonNullable<Awaited<ReturnType<Find>>> };
+type Found = NonNullable<Awaited<ReturnType<Find>>>;
 
-/** `writes` as `Database` has it; null: nothing is remembered. */
+/** `writes` as `Database` has it; null: nothing is remembered. What a write may have changed is let go, so that nothing erased stays here. */
 export const rememberTokens = (find: Find, writes: (() => number) | null): Find => {
   if (writes === null) return find;
-  const known = createLru<string, Known>(greatestMemory);
+  const known = createLru<string, Found>(greatestMemory);
+  let knownAt = writes();
   return async (hash) => {
     const before = writes();
+    if (knownAt !== before) known.clear();
+    knownAt = before;
     const there = known.get(hash);
-    if (there?.writes === before) return there.found;
+    if (there !== undefined) return there;
     const found = await find(hash);
-    if (found === undefined) known.delete(hash);
-    else known.set(hash, { writes: before, found });
+    if (found !== undefined && writes() === before) known.set(hash, found);
     return found;
   };
 };

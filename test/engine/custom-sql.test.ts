@@ -421,25 +421,21 @@ describe.each(await findKinds())('%s', (kind) => {
       ...{ columnName, datatype: '', alias: '', label: '', isHide: false, isApplyTimezone: false },
       ...{ isCustomColumn: true, sql: own(sql), isAggregate },
     });
-    const wide = () => ({
+    const withColumns = (...more: readonly ReturnType<typeof custom>[]) => ({
       ...mart,
       tables: mart.tables.map((one) =>
-        one.tableName !== 'flights'
-          ? one
-          : {
-              ...one,
-              columns: [
-                ...one.columns,
-                custom('hours', 'delay / 10.0'),
-                custom('number', 'cast(note as decimal(10,0))'),
-                custom('way', "concat(flights.origin, '-', flights.dest)"),
-                custom('mean', 'sum(delay) / count(*)', true),
-                custom('outer', 'airports.state'),
-                custom('other', 'clients.id'),
-              ],
-            },
+        one.tableName === 'flights' ? { ...one, columns: [...one.columns, ...more] } : one,
       ),
     });
+    const wide = () =>
+      withColumns(
+        custom('hours', 'delay / 10.0'),
+        custom('number', 'cast(note as decimal(10,0))'),
+        custom('way', "concat(flights.origin, '-', flights.dest)"),
+        custom('mean', 'sum(delay) / count(*)', true),
+        custom('outer', 'airports.state'),
+        custom('other', 'clients.id'),
+      );
     const visual = async (parts: Parameters<typeof metric>[1], more: Partial<MetricQuestion> = {}) =>
       (await engine.query(question(place, wide(), 'a', metric('flights', parts), more))).rows;
     const count = { name: 'n', aggregate: 'COUNT' } as const;
@@ -462,6 +458,76 @@ describe.each(await findKinds())('%s', (kind) => {
       };
       expect(await visual({ measures: [count] }, filtered)).toEqual([{ n: 2 }]);
       expect(await n('select count(*) as n from flights', { ...filtered, datamart: at(place, wide()) })).toBe(2);
+    });
+
+    test('a custom column stands wherever a column may, be it a float, a long decimal or a date', async () => {
+      const real =
+        { MYSQL: 'delay / 16e0', CLICKHOUSE: 'delay / 16' }[kind as string] ?? 'cast(delay as double precision) / 16';
+      const of = (columnName: string) => columnRef(`flights.${columnName}`);
+      const datamart = withColumns(
+        custom('real', real),
+        custom('tenth', real.replace('16', '100')),
+        custom('long', "cast('12345678901234567890123.5' as decimal(30,1)) + delay"),
+        custom('price', "cast('0.7' as decimal(10,2)) * delay"),
+        custom('sold', 'day'),
+        custom('maybe', kind === 'CLICKHOUSE' ? "nullIf(day, toDate('2024-01-01'))" : "nullif(day, date '2024-01-01')"),
+        custom('way', "concat(flights.origin, '-', flights.dest)"),
+      );
+      const asks = async (parts: Parameters<typeof metric>[1], more: Partial<MetricQuestion> = {}) =>
+        (await engine.query(question(place, datamart, 'a', metric('flights', parts), more))).rows.map(Object.values);
+      const counted = (parts: Parameters<typeof metric>[1]) => asks({ ...parts, measures: [count] });
+      const passing = (columnName: string, operator: '<' | '=' | '>', value: number | string) =>
+        counted({ where: { any: [{ column: of(columnName), predicate: { kind: 'compare', operator, value } }] } });
+      for (const [operator, n] of [
+        ['<', 2],
+        ['=', 0],
+        ['>', 1],
+      ] as const) {
+        expect(await passing('real', operator, 2.4)).toEqual([[n]]);
+        expect(await passing('long', operator, '12345678901234567890154')).toEqual([[n]]);
+      }
+      expect(await passing('real', '=', 1.25)).toEqual([[1]]);
+      expect(await passing('long', '=', '12345678901234567890143.5')).toEqual([[1]]);
+      const buckets = (columnName: string, bucketWidth: number) =>
+        counted({ dimensions: [{ name: 'b', column: of(columnName), bucketWidth }] });
+      expect(await buckets('real', 0.5)).toEqual([
+        [0.5, 1],
+        [1, 1],
+        [2.5, 1],
+      ]);
+      expect(await buckets('tenth', 0.1)).toEqual([
+        [0.1, 1],
+        [0.2, 1],
+        [0.4, 1],
+      ]);
+      expect(await buckets('price', 2.5)).toEqual([
+        [5, 1],
+        [12.5, 1],
+        [27.5, 1],
+      ]);
+      expect(await counted({ dimensions: [{ name: 'm', column: of('sold'), grain: 'month' }] })).toEqual([
+        ['2024-01-01', 2],
+        ['2024-02-01', 1],
+      ]);
+      expect(await counted({ dimensions: [{ name: 'm', column: of('maybe') }] })).toEqual([
+        ['2024-01-02T00:00:00', 1],
+        ['2024-02-01T00:00:00', 1],
+        [null, 1],
+      ]);
+      const january = { kind: 'range', from: '2024-01-02', to: '2024-01-31', toIsExclusive: false } as const;
+      expect(await counted({ where: { any: [{ column: of('sold'), predicate: january }] } })).toEqual([[1]]);
+      expect(await asks({ measures: [{ name: 's', aggregate: 'SUM', column: of('long') }] })).toEqual([
+        ['37037036703703703670440.5'],
+      ]);
+      const dated = metric('flights', { underlying: [of('way'), of('sold')], drillPath: [] });
+      expect((await engine.underlying(question(place, datamart, 'a', dated))).rows.map(Object.values)).toEqual([
+        ['a-x', '2024-01-01T00:00:00'],
+        ['a-y', '2024-01-02T00:00:00'],
+        ['a-y', '2024-02-01T00:00:00'],
+      ]);
+      const { schemaName } = place;
+      const options = { ...question(place, datamart, 'a', metric('flights', { measures: [count] })), search: 'X' };
+      expect(await engine.options({ ...options, column: { ...of('way'), schemaName } })).toEqual(['a-x']);
     });
 
     test('an expression measure, with columns by table or bare, and with one that aggregates', async () => {

@@ -1,5 +1,6 @@
 /** PostgreSQL's own row-level security, told of the client by each question: it holds by itself, with the engine's wall taken away here. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource } from '../../src/domain/organization.js';
@@ -17,15 +18,18 @@ import { columnRef, datamart, metric, question, relationship, scopeOf, table } f
 const role = `wall_${randomUUID().slice(0, 8)}`;
 const password = randomUUID();
 
-/** As the README says it. */
-const wall = [
-  'ALTER TABLE main.sales ENABLE ROW LEVEL SECURITY',
-  'ALTER TABLE main.sales FORCE ROW LEVEL SECURITY',
-  `CREATE POLICY guestlist ON main.sales FOR SELECT USING (client = nullif(current_setting('guestlist.client_id', true), ''))`,
-  `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`,
-  `GRANT USAGE ON SCHEMA main TO ${role}`,
-  `GRANT SELECT ON ALL TABLES IN SCHEMA main TO ${role}`,
-];
+/** The SQL of docs/tenancy.md, for this schema and a role of its own. */
+const wall = (
+  readFileSync(new URL('../../docs/tenancy.md', import.meta.url), 'utf8').match(/```sql\n(.*?)```/s)?.[1] ?? ''
+)
+  .replace(/--.*$/gm, '')
+  .replaceAll('guestlist_reader', role)
+  .replace("'...'", `'${password}'`)
+  .replaceAll(/SCHEMA public\b/g, 'SCHEMA main')
+  .replaceAll(/\bsales\b/g, 'main.sales')
+  .split(';')
+  .map((statement) => statement.trim())
+  .filter((statement) => statement !== '');
 const statements = [
   'CREATE SCHEMA main',
   'CREATE TABLE main.sales (client text, shop text, amount bigint)',

@@ -261,7 +261,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  it('asks whether it may reach a server before it does, each time', async () => {
+  it('asks whether it may reach a server before it does, and not while it does', async () => {
     const asked: string[] = [];
     let isAllowed = false;
     const { engine: own } = createLoggedEngine({
@@ -282,6 +282,11 @@ describe.each(kinds)('%s', (kind) => {
     isAllowed = true;
     expect((await ask('notes', own)).rows).toHaveLength(1);
     expect(asked).toHaveLength(3);
+    isAllowed = false;
+    expect((await ask('notes', own)).rows).toHaveLength(1);
+    expect(asked).toHaveLength(3);
+    await own.forget(source.id);
+    expect(await refusalOf(() => ask('notes', own))).toMatchObject({ code: 'METRIC_QUERY_ERROR' });
     await own.close();
   });
 

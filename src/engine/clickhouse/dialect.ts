@@ -32,9 +32,10 @@ const compiler = new Kysely<Record<string, never>>({
   },
 });
 
-/** Date32 takes what is outside for its first or last day. */
-const assertHeld = (text: string, cast: string): void => {
-  if ((cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300')) return;
+/** Date32 takes what is outside for its first or last day. What is no text is an expression, whose values are within. */
+const assertHeld = (text: unknown, cast: string): void => {
+  if (typeof text !== 'string' || (cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300'))
+    return;
   refuseQuery(
     'A condition holds a date outside of the years 1900 to 2299, which ClickHouse does not hold; give one within.',
     'value-out-of-range',

@@ -24,7 +24,11 @@ type Head = { readonly names: readonly string[]; readonly readers: readonly Read
 /** False: no more rows are wanted. */
 type Take = (row: readonly unknown[], head: Head) => boolean | Promise<void>;
 
-const headOf = ({ names, readers }: Head) => ({ names, dataTypes: readers.map(({ dataType }) => dataType) });
+const headOf = ({ names, readers }: Head) => ({
+  names,
+  dataTypes: readers.map(({ dataType }) => dataType),
+  numberTypes: readers.map(({ numberType }) => numberType),
+});
 const cellsOf = (row: readonly unknown[], { readers }: Head): readonly Cell[] =>
   readers.map(({ cellOf }, index) => cellOf(row[index]));
 

@@ -1,20 +1,24 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
 import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
-import type { SqlKind } from '../sql-type.js';
+import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
 import { bareType, parseClickHouseType } from './types.js';
 
 /** How the cells of one column are read, by the type that the server names. */
 export type ColumnReader = {
   readonly dataType: AnswerColumn['dataType'];
+  readonly numberType: SqlType | null;
   /** Out of JSON, as the settings of settings.ts have it written: what a JSON number would round is text. */
   readonly cellOf: (value: unknown) => Cell;
 };
 
 export const readerOf = (name: string): ColumnReader => {
-  const { kind, cast } = parseClickHouseType(name);
+  const type = parseClickHouseType(name);
+  const { kind, cast } = type;
   const read = cast === 'FLOAT' ? singleOf : readers[kind];
   return {
     dataType: dataTypes[kind],
+    // Its sums and remainders are of a size that is said.
+    numberType: isNumeric(type) ? type : null,
     cellOf: (value) => (value === null || value === undefined ? null : read(value, bareType(name))),
   };
 };

@@ -11,7 +11,6 @@ import {
 } from '../../domain/datamart.js';
 import type { Condition } from '../../domain/filter.js';
 import type { ExpressionMeasure } from '../../domain/metric.js';
-import type { AnswerColumn } from '../../domain/ports.js';
 import { type Catalog, columnName } from '../catalog.js';
 import type { Dialect, Sql } from '../dialect.js';
 import type { Computed } from '../plan.js';
@@ -20,7 +19,7 @@ import type { ParsedExpression, Path, SqlParser, Template } from '../sql-parser.
 import type { SqlType } from '../sql-type.js';
 import { castOf } from './queries.js';
 import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
-import { shapeOf } from './statement.js';
+import { type Shape, shapeOf } from './statement.js';
 
 const parses = createMemory<ParsedExpression>();
 
@@ -75,7 +74,7 @@ const computeColumn = async (reader: Reader, ref: ColumnRef) => {
   const shape = await shapeOf(reader, [tableKey(ref), ref.columnName, column?.sql], [plain], () => {
     return sql`SELECT (${write(name)}) AS ${sql.id('gl_c0')} FROM ${sql.id(name)}`;
   });
-  const { type, cast } = typeFor(shape[0]?.dataType);
+  const { type, cast } = typeFor(shape[0]);
   const computed: Computed = {
     columnName: ref.columnName,
     write: (dialect, from) => castTo(dialect, sql`(${write(from)})`, cast),
@@ -87,8 +86,9 @@ const castTo = (dialect: Dialect, value: Sql, cast: string | null): Sql =>
   cast === null ? value : castOf(dialect, value, cast);
 
 /** As far as the database tells an expression's type. Numbers are compared by their own digits, and dates are instants of the day they begin. */
-const typeFor = (dataType: AnswerColumn['dataType'] | undefined): { type: SqlType; cast: string | null } => {
-  switch (dataType) {
+const typeFor = (column: Shape[number] | undefined): { type: SqlType; cast: string | null } => {
+  if (column?.numberType != null) return { type: column.numberType, cast: null };
+  switch (column?.dataType) {
     case 'number':
       return { type: { kind: 'decimal', cast: 'DECIMAL(38,0)' }, cast: null };
     case 'boolean':

@@ -10,6 +10,7 @@ import type { Leaf } from '../plan.js';
 import { refuseQuery } from '../refuse.js';
 import { secure } from '../secure.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
+import type { SqlType } from '../sql-type.js';
 import { withoutPlaceholder, writtenPath } from './placeholder.js';
 import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
@@ -155,7 +156,11 @@ export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly
     .filter((table, index) => tables.findIndex((other) => sameTable(other, table)) === index)
     .map((table) => ({ table, isMarked: false, isBarrier: true, name: nameOf(table) }));
 
-export type Shape = readonly { readonly name: string; readonly dataType: AnswerColumn['dataType'] }[];
+export type Shape = readonly {
+  readonly name: string;
+  readonly dataType: AnswerColumn['dataType'];
+  readonly numberType: SqlType | null;
+}[];
 
 const shapes = createMemory<Shape>();
 
@@ -166,7 +171,11 @@ export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], r
   return shapes(memory, known, async () => {
     const secured = secure({ leaves }, tenant, { datamart, catalog });
     const query = sql`${rowsAs(dialect, secured, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
-    const { names, dataTypes } = await reader.run(dialect.compile(query));
-    return names.map((name, index) => ({ name, dataType: dataTypes[index] ?? 'string' }));
+    const { names, dataTypes, numberTypes } = await reader.run(dialect.compile(query));
+    return names.map((name, index) => ({
+      name,
+      dataType: dataTypes[index] ?? 'string',
+      numberType: numberTypes?.[index] ?? null,
+    }));
   });
 };

@@ -20,7 +20,7 @@ import {
   textOf,
 } from '../database.js';
 import { keepStatement, takeStatement } from './statements.js';
-import { cellOf, dataTypeOf } from './values.js';
+import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 /** Bounds a statement's work by time, and by the signal. */
 export type Watch = {
@@ -77,7 +77,12 @@ const open = async <R>(
       isRead = chunk === null || chunk.rowCount === 0;
       return isRead ? null : chunk;
     };
-    const head = { names: result.columnNames(), dataTypes: result.columnTypes().map(dataTypeOf) };
+    const types = result.columnTypes();
+    const head = {
+      names: result.columnNames(),
+      dataTypes: types.map(dataTypeOf),
+      numberTypes: types.map(numberTypeOf),
+    };
     return await work({ head, next });
   } finally {
     if (isRead) {

@@ -12,6 +12,7 @@ import {
 } from '@duckdb/node-api';
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
 import { decimalCell, floatCell, integerCell } from '../cells.js';
+import { floatType, type SqlType } from '../sql-type.js';
 
 const timestampTypes = [
   DuckDBTimestampValue,
@@ -65,5 +66,8 @@ const dataTypes: ReadonlyMap<DuckDBTypeId, AnswerColumn['dataType']> = new Map([
   ].map((id): [DuckDBTypeId, AnswerColumn['dataType']] => [id, 'date']),
   [DuckDBTypeId.BOOLEAN, 'boolean'],
 ]);
+
+export const numberTypeOf = ({ typeId }: DuckDBType): SqlType | null =>
+  typeId === DuckDBTypeId.FLOAT || typeId === DuckDBTypeId.DOUBLE ? floatType : null;
 
 export const dataTypeOf = (type: DuckDBType): AnswerColumn['dataType'] => dataTypes.get(type.typeId) ?? 'string';

@@ -5,7 +5,7 @@ import type { Cell } from '../../domain/ports.js';
 import { batchBytes, collect, Enough, hand, type Meter, meter, refuseLargeBatch, rowBytes } from '../batches.js';
 import { type ResultTable, type Running, type Sink, type Statement, textOf } from '../database.js';
 import { refuseQuery } from '../refuse.js';
-import { cellOf, dataTypeOf } from './values.js';
+import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 export type Server = { readonly connection: Connection; readonly isMariaDb: boolean; readonly meter: Meter };
 
@@ -53,7 +53,11 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
 };
 
 const noColumns: Columns = { names: [], types: [] };
-const headOf = ({ names, types }: Columns) => ({ names, dataTypes: types.map(dataTypeOf) });
+const headOf = ({ names, types }: Columns) => ({
+  names,
+  dataTypes: types.map(dataTypeOf),
+  numberTypes: types.map(numberTypeOf),
+});
 
 const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
   row.map((value, index) => cellOf(value, types[index] ?? 0));

@@ -1,5 +1,6 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
 import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
+import { floatType, type SqlType } from '../sql-type.js';
 
 /** The protocol's numbers of types. */
 const numbers: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, 246]);
@@ -19,6 +20,8 @@ export const cellOf = (value: unknown, type: number): Cell => {
 
 /** A date of zeros, in whole or in part, is none. */
 const dateCell = (text: string): Cell => (/^0000|-00/.test(text) ? null : timestampCell(text));
+
+export const numberTypeOf = (type: number): SqlType | null => (type === 4 || type === 5 ? floatType : null);
 
 export const dataTypeOf = (type: number): AnswerColumn['dataType'] => {
   if (dates.has(type)) return 'date';

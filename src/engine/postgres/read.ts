@@ -3,7 +3,7 @@ import type { Client, FieldDef, Query, QueryArrayConfig, QueryArrayResult } from
 import { batchBytes, collect, Enough, hand, type Meter, meter, refuseLargeBatch, rowBytes } from '../batches.js';
 import { type ResultTable, type Running, type Sink, type Statement, textOf } from '../database.js';
 import { refuseQuery } from '../refuse.js';
-import { cellOf, dataTypeOf } from './values.js';
+import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 type Text = readonly (string | null)[];
 type Asking = QueryArrayConfig & { readonly queryMode: 'extended' };
@@ -43,6 +43,7 @@ const typesOf = (fields: readonly FieldDef[]): readonly number[] => fields.map((
 const columnsOf = (fields: readonly FieldDef[]) => ({
   names: fields.map(({ name }) => name),
   dataTypes: typesOf(fields).map(dataTypeOf),
+  numberTypes: typesOf(fields).map(numberTypeOf),
 });
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 

@@ -1,5 +1,6 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
 import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
+import { floatType, type SqlType } from '../sql-type.js';
 
 /** PostgreSQL's own numbers of its types, which never change. */
 const oid = {
@@ -32,6 +33,9 @@ export const cellOf = (text: string | null, type: number): Cell => {
   if (dates.has(type)) return text.endsWith('infinity') ? null : timestampCell(text.replace(/\+00$/, ''));
   return text;
 };
+
+export const numberTypeOf = (type: number): SqlType | null =>
+  type === oid.real || type === oid.double ? floatType : null;
 
 export const dataTypeOf = (type: number): AnswerColumn['dataType'] => {
   if (type === oid.boolean) return 'boolean';

@@ -1,0 +1,250 @@
+/** Every chart of the interface, with a metric that has all it draws: written as an author's file has it, and answered whole on every database. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dashboardData } from '../../src/contract/dashboard-export.js';
+import { type ChartType, chartTypes } from '../../src/domain/chart.js';
+import { definitionFaults } from '../../src/domain/definition.js';
+import type { Dimension, Measure, VisualDefinition } from '../../src/domain/metric.js';
+import type { Cell, Engine } from '../../src/domain/ports.js';
+import { areAlike } from '../isolation/judge.js';
+import { columns, mart, rows, type TableName } from './metrics.js';
+import { type Builder, createBuilder, findKinds } from './places.js';
+import { columnRef, createLoggedEngine, metric, type Place, question } from './world.js';
+
+const by = (path: string, rest: Partial<Dimension> = {}): Dimension => ({
+  name: path,
+  column: columnRef(path),
+  ...rest,
+});
+const of = (name: string, aggregate: 'SUM' | 'MIN' | 'MAX' | 'AVG', path: string): Measure => ({
+  name,
+  aggregate,
+  column: columnRef(path),
+});
+const percentile = (fraction: number): Measure => ({
+  name: `p${fraction}`,
+  aggregate: 'PERCENTILE',
+  column: columnRef('sales.amount'),
+  percentile: fraction,
+});
+const count: Measure = { name: 'rows', aggregate: 'COUNT' };
+const amount = of('amount', 'SUM', 'sales.amount');
+const monthly = by('sales.day', { grain: 'month' });
+const state = by('shops.state');
+
+type Case = Partial<VisualDefinition> & { readonly rows: readonly (readonly Cell[])[] };
+
+const ofStates = {
+  dimensions: [state],
+  measures: [count],
+  rows: [
+    ['CA', 3],
+    ['NV', 1],
+    [null, 2],
+  ],
+};
+const ofMonths = {
+  dimensions: [monthly],
+  measures: [amount],
+  rows: [
+    ['2024-01-01', 10],
+    ['2024-02-01', 50],
+    ['2024-04-01', 35],
+    [null, null],
+  ],
+};
+const ofStatesAndMonths = {
+  dimensions: [state, monthly],
+  measures: [count],
+  rows: [
+    ['CA', '2024-01-01', 1],
+    ['CA', '2024-02-01', 1],
+    ['CA', '2024-04-01', 1],
+    ['NV', '2024-02-01', 1],
+    [null, '2024-04-01', 1],
+    [null, null, 1],
+  ],
+};
+
+/** A chart that is missing here is an error of the types. */
+const charts: Readonly<Record<ChartType, Case>> = {
+  line: ofMonths,
+  stepped: ofMonths,
+  area: ofMonths,
+  bar: ofStates,
+  row: ofStates,
+  pie: ofStates,
+  doughnut: ofStates,
+  stack: ofStatesAndMonths,
+  table: ofStatesAndMonths,
+  timeSeries: ofStatesAndMonths,
+  pivotTable: { ...ofStatesAndMonths, chart: { type: 'pivotTable', across: [monthly.name] } },
+  histogram: {
+    dimensions: [by('sales.amount', { bucketCount: 4 })],
+    measures: [count],
+    rows: [
+      [-20, 1],
+      [0, 1],
+      [20, 2],
+      [40, 1],
+      [null, 1],
+    ],
+  },
+  scatter: {
+    dimensions: [state],
+    measures: [amount, of('weight', 'MAX', 'sales.weight')],
+    rows: [
+      ['CA', 70, 1.5],
+      ['NV', 30, 2.5],
+      [null, -5, 5.5],
+    ],
+  },
+  bubble: {
+    dimensions: [state],
+    measures: [amount, of('weight', 'MAX', 'sales.weight'), count],
+    rows: [
+      ['CA', 70, 1.5, 3],
+      ['NV', 30, 2.5, 1],
+      [null, -5, 5.5, 2],
+    ],
+  },
+  combo: {
+    ...ofMonths,
+    chart: {
+      type: 'combo',
+      series: [
+        { measure: amount.name, type: 'bar' },
+        { measure: 'so far', type: 'line', axis: 'right' },
+      ],
+    },
+    calculations: [{ kind: 'runningTotal', name: 'so far', of: amount.name }],
+    rows: [
+      ['2024-01-01', 10, 10],
+      ['2024-02-01', 50, 60],
+      ['2024-04-01', 35, 95],
+      [null, null, 95],
+    ],
+  },
+  waterfall: {
+    ...ofMonths,
+    calculations: [
+      { kind: 'previousPeriod', name: 'change', of: amount.name, result: 'change' },
+      { kind: 'runningTotal', name: 'so far', of: amount.name },
+    ],
+    rows: [
+      ['2024-01-01', 10, null, 10],
+      ['2024-02-01', 50, 40, 60],
+      ['2024-04-01', 35, null, 95],
+      [null, null, null, 95],
+    ],
+  },
+  funnel: {
+    ...ofStates,
+    sort: [{ name: count.name, direction: 'DESC' }],
+    rows: [
+      ['CA', 3],
+      [null, 2],
+      ['NV', 1],
+    ],
+  },
+  gauge: {
+    chart: { type: 'gauge', range: { min: 0, max: 200, target: 150 } },
+    measures: [amount],
+    rows: [[95]],
+  },
+  singleValue: {
+    measures: [amount],
+    comparison: { column: columnRef('sales.day'), grain: 'month', periods: 1 },
+    rows: [[95]],
+  },
+  sankey: {
+    dimensions: [state, by('lines.sku')],
+    measures: [of('quantity', 'SUM', 'lines.quantity')],
+    rows: [
+      ['CA', 'cup', 2],
+      ['CA', 'tea', 5],
+      ['CA', null, null],
+      ['NV', 'tea', 16],
+      [null, null, null],
+    ],
+  },
+  boxplot: {
+    measures: [
+      of('least', 'MIN', 'sales.amount'),
+      percentile(0.25),
+      percentile(0.5),
+      percentile(0.75),
+      of('most', 'MAX', 'sales.amount'),
+    ],
+    rows: [[-5, 10, 20, 30, 40]],
+  },
+};
+
+const definitionOf = (type: ChartType): VisualDefinition => {
+  const { rows: _, chart = { type }, ...parts } = charts[type];
+  return metric('sales', { ...parts, chart });
+};
+
+/** As a dashboard's file holds it. */
+const fileOf = (definition: unknown) => ({
+  layout: [],
+  filters: [],
+  gridMargin: [],
+  metrics: [{ metricId: 'm', name: 'm', lineage: [], placement: 'METRIC', definition }],
+});
+
+it('the interface has 21 charts', () => {
+  expect(chartTypes).toHaveLength(21);
+  expect(Object.keys(charts).toSorted()).toEqual([...chartTypes].toSorted());
+});
+
+it.each(chartTypes)('%s: a file may hold it, and nothing is wrong with it', (type) => {
+  const definition = definitionOf(type);
+  expect(definition.chart.type).toBe(type);
+  const written = JSON.parse(JSON.stringify(fileOf(definition)));
+  expect(dashboardData.parse(written).metrics.map((item) => item.definition)).toEqual([definition]);
+  expect(definitionFaults(definition, mart)).toEqual([]);
+});
+
+it('the examples of docs/metrics.md are what a file may hold', async () => {
+  const text = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+  const examples = [...text.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => JSON.parse(json));
+  expect(examples.map(({ kind }) => kind)).toEqual(['visual', 'sql']);
+  for (const example of examples) expect(dashboardData.safeParse(fileOf(example)).error).toBeUndefined();
+});
+
+const isAlike = (cells: readonly (readonly (Cell | undefined)[])[], wanted: Case['rows']): boolean =>
+  cells.length === wanted.length &&
+  cells.every(
+    (row, index) =>
+      row.length === wanted[index]?.length && row.every((cell, column) => areAlike(cell, wanted[index]?.[column])),
+  );
+
+describe.each(await findKinds())('on %s', (kind) => {
+  let builder: Builder;
+  let place: Place;
+  let engine: Engine;
+
+  beforeAll(async () => {
+    builder = await createBuilder(kind);
+    const tables = (Object.keys(rows) as TableName[]).map((name) => ({
+      name,
+      columns: Object.fromEntries(
+        Object.entries(columns[name]).map(([column, type]) => [column.replace('@', ''), type]),
+      ),
+      rows: rows[name],
+    }));
+    place = await builder.build('charts', tables);
+    engine = createLoggedEngine().engine;
+  });
+  afterAll(async () => {
+    await engine.close();
+    await builder.remove();
+  });
+
+  it.each(chartTypes)('%s', async (type) => {
+    const answer = await engine.query(question(place, mart, 'None', definitionOf(type)));
+    const cells = answer.rows.map((row) => answer.columns.map(({ name }) => row[name]));
+    expect(isAlike(cells, charts[type].rows), JSON.stringify(cells)).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+/** How much of the content is kept. What may be kept at all is in the store's suite. */
+import { expect, it } from 'vitest';
+import type { ContentRevision, ContentStore } from '../../src/domain/ports.js';
+import { createContent } from '../../src/store/content.js';
+
+const revision = '1' as ContentRevision;
+
+/** Dashboards as large as their id says, and what was asked of them. */
+const createSource = () => {
+  const asked: string[] = [];
+  const findById = async (id: string) => {
+    asked.push(id);
+    return { text: 'x'.repeat(Number(id)) };
+  };
+  const other = new Proxy({}, { get: () => async () => undefined });
+  const store = new Proxy({}, { get: (_, name) => (name === 'dashboards' ? { findById } : other) });
+  return { asked, store: store as ContentStore };
+};
+
+it('is bounded by its size: what was used least recently goes, and what is too large is not kept', async () => {
+  const { asked, store } = createSource();
+  const { dashboards } = createContent(store, 10_000)(revision);
+  for (const id of ['3000', '3001', '3000', '3002', '3000', '3001', '20000', '20000']) await dashboards.findById(id);
+  expect(asked).toEqual(['3000', '3001', '3002', '3001', '20000', '20000']);
+});
+
+it('those that ask at once are answered together', async () => {
+  const { asked, store } = createSource();
+  const { dashboards } = createContent(store)(revision);
+  const answers = await Promise.all(['5', '5', '5'].map((id) => dashboards.findById(id)));
+  expect(new Set(answers).size).toBe(1);
+  expect(asked).toEqual(['5']);
+});
