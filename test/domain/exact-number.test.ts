@@ -52,7 +52,7 @@ const guarded = (column: ReturnType<typeof columnRef> | undefined): Metric => ({
   lineage: [],
   owner: null,
   ...hostMade,
-  definition: { ...metric('sales'), rlsVariables: [{ name: 'account', column }] },
+  definition: { ...metric('sales'), rlsVariables: [{ name: 'account', column, isOptional: false }] },
 });
 
 test('a variable that custom SQL compares with takes no unsafe number, since its type is not known', async () => {
