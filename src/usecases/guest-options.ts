@@ -81,13 +81,13 @@ const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<rea
   }
 };
 
-/** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none can be answered. */
+/** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none is answered for want of a way. */
 const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
   const reads: Reads = engine.until(AbortSignal.any([signal, failed.signal]));
   try {
     const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));
-    const [refused] = answers.filter((answer) => answer instanceof Refusal);
+    const refused = answers.find((answer) => answer instanceof Refusal && pathReasons.has(answer.reason));
     if (refused !== undefined && answers.every((answer) => answer instanceof Refusal)) throw refused;
     return answers.flatMap((answer) => (answer instanceof Refusal ? [] : answer));
   } catch (error) {
