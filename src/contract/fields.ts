@@ -91,7 +91,8 @@ const filterText = text;
 const multiSelect = list(filterText, limits.filterValues);
 const dateRange = z.strictObject({ startDate: filterText, endDate: filterText });
 const shortDateRange = z.strictObject({ start: filterText, end: filterText });
-const numberRange = z.strictObject({ min: number.optional(), max: number.optional() });
+const end = z.union([number, filterText]).describe('A number, or its decimal text.');
+const numberRange = z.strictObject({ min: end.optional(), max: end.optional() });
 const valuesOfQuery = z.strictObject({ sql: z.string().min(1).max(limits.sqlLength), columnName: identifier });
 
 /** Every kind of value that a host's backend gives a filter; which one fits is decided by the filter's data type. */
@@ -100,7 +101,7 @@ export const filterValue = z
   .meta({
     id: 'FilterValue',
     description:
-      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, a range of dates or numbers, or the values of `columnName` in the rows of `sql`.',
+      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, a range of dates or numbers (a whole number beyond 2^53 - 1 as text), or the values of `columnName` in the rows of `sql`.',
   });
 
 /** What a browser gives a filter: the same, but it knows no SQL. */
@@ -109,7 +110,7 @@ export const guestFilterValue = z
   .meta({
     id: 'GuestFilterValue',
     description:
-      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, or a range of dates or numbers.',
+      'A boolean, a number, text (also a date preset such as `Last 30 Days`), a list of texts, or a range of dates or numbers. A whole number beyond 2^53 - 1 is text.',
   });
 
 export const filterValues = named(filterValue);

@@ -3,27 +3,15 @@
  * guest's timezone. An end date means the whole of that day.
  */
 
+import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
+
 /** When and where a relative date is read. `timezone` is an IANA name; null reads as UTC. */
 export type Moment = { readonly now: Date; readonly timezone: string | null };
 
-/** `from` inclusive, `to` exclusive, both `YYYY-MM-DD`. */
+/** `from` inclusive, `to` exclusive, both as `writeDay` has them. */
 export type DayRange = { readonly from: string; readonly to: string };
 
-/** A calendar day as the number of days since 1970-01-01. */
-type Day = number;
-const dayInMs = 86_400_000;
-
-const dayOf = (year: number, month: number, day: number): Day => Date.UTC(year, month, day) / dayInMs;
-const partsOf = (day: Day): { year: number; month: number; date: number; weekday: number } => {
-  const at = new Date(day * dayInMs);
-  return {
-    year: at.getUTCFullYear(),
-    month: at.getUTCMonth(),
-    date: at.getUTCDate(),
-    weekday: (at.getUTCDay() + 6) % 7,
-  };
-};
-const write = (day: Day): string => new Date(day * dayInMs).toISOString().slice(0, 10);
+const weekdayOf = (day: Day): number => (((day + 3) % 7) + 7) % 7;
 
 const monthsFrom = (day: Day, months: number): Day => {
   const { year, month, date } = partsOf(day);
@@ -33,11 +21,11 @@ const monthsFrom = (day: Day, months: number): Day => {
 
 type Span = (today: Day) => readonly [from: Day, to: Day];
 
-const startOfWeek = (day: Day): Day => day - partsOf(day).weekday;
+const startOfWeek = (day: Day): Day => day - weekdayOf(day);
 const startOfMonth = (day: Day, months = 0): Day => dayOf(partsOf(day).year, partsOf(day).month + months, 1);
 const startOfQuarter = (day: Day, quarters = 0): Day =>
-  dayOf(partsOf(day).year, Math.floor(partsOf(day).month / 3) * 3 + quarters * 3, 1);
-const startOfYear = (day: Day, years = 0): Day => dayOf(partsOf(day).year + years, 0, 1);
+  dayOf(partsOf(day).year, Math.floor((partsOf(day).month - 1) / 3) * 3 + quarters * 3 + 1, 1);
+const startOfYear = (day: Day, years = 0): Day => dayOf(partsOf(day).year + years, 1, 1);
 
 /** spec-gap: weeks start on Monday; `Last N …` ends with today, included. */
 const presets: Readonly<Record<string, Span>> = {
@@ -78,27 +66,14 @@ const today = ({ now, timezone }: Moment): Day => {
     day: 'numeric',
   });
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, Number(value)]));
-  return dayOf(Number(parts.get('year')), Number(parts.get('month')) - 1, Number(parts.get('day')));
+  return dayOf(Number(parts.get('year')), Number(parts.get('month')), Number(parts.get('day')));
 };
 
-const parseDay = (text: string): Day | undefined => {
-  const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text.trim());
-  if (match === null) return undefined;
-  const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
-  const day = dayOf(year, month - 1, date);
-  const back = partsOf(day);
-  // Date.UTC takes the years 0 to 99 for those of the twentieth century.
-  return back.year === year && back.month === month - 1 && back.date === date ? day : undefined;
-};
-
-/** After it, a day has no name of ten characters; it is what comes after the last end that a range can have. */
-const lastDay = dayOf(9999, 11, 31);
-
-/** The days from `from` to `to`, both included; undefined where one is no date (`2024-3-23` is), they are in disorder, or not over before 9999-12-31. */
+/** The days from `from` to `to`, both included; undefined where one is no date (`2024-3-23` is), or they are in disorder. */
 export const daysBetween = (from: string, to: string): DayRange | undefined => {
-  const [first, last] = [parseDay(from), parseDay(to)];
-  if (first === undefined || last === undefined || last < first || last >= lastDay) return undefined;
-  return { from: write(first), to: write(last + 1) };
+  const [first, last] = [parseDay(from.trim()), parseDay(to.trim())];
+  if (first === undefined || last === undefined || last < first) return undefined;
+  return { from: writeDay(first), to: writeDay(last + 1) };
 };
 
 /** The days that `text` names: a preset (any case), `<from> - <to>`, or one date; undefined where it names none. */
@@ -107,7 +82,7 @@ export const daysOf = (text: string, moment: Moment): DayRange | undefined => {
   const span = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (span !== undefined) {
     const [from, to] = span(today(moment));
-    return { from: write(from), to: write(to) };
+    return { from: writeDay(from), to: writeDay(to) };
   }
   const [from, to, ...rest] = text.split(' - ');
   if (from === undefined || rest.length > 0) return undefined;

@@ -1,3 +1,4 @@
+import { type Digits, digitsOf, isNotFinite, isUnsafeNumber, unitsOf } from './exact-number.js';
 import type { Condition, Predicate, Scalar } from './filter.js';
 import {
   type Calculation,
@@ -22,10 +23,10 @@ const refuse = (message: string): never => {
 const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
   const { name, grain, bucketWidth, bucketCount } = dimension;
   if (value === null) return { kind: 'isNull' };
+  // No period and no bucket holds them beside another value.
+  if (isNotFinite(value)) return { kind: 'compare', operator: '=', value };
   if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
-  if (bucketWidth !== undefined) {
-    return { kind: 'range', ...rangeOfBucket(name, bucketWidth, value), toIsExclusive: true };
-  }
+  if (bucketWidth !== undefined) return bucketOf(name, bucketWidth, value);
   if (bucketCount !== undefined) {
     refuse(
       `drill: "${name}" has a bucketCount, whose buckets change with the rows; give it a bucketWidth to drill into.`,
@@ -50,27 +51,23 @@ const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => 
 };
 
 /** Reckoned in decimal digits, as the bucket is: 0.1 + 0.2 is 0.3. Text stays text, since it is more exact than a number. */
-const rangeOfBucket = (name: string, width: number, value: Scalar): Range => {
+const bucketOf = (name: string, width: number, value: Scalar): Predicate => {
   const [least, size] = [digitsOf(value), digitsOf(width)];
   if (least === undefined || size === undefined) {
     return refuse(`drill: "${name}" takes a number, as its answer has them.`);
   }
-  const scale = Math.max(least.scale, size.scale);
-  const sum = unitsOf(least, scale) + unitsOf(size, scale);
-  const text = decimalText(sum, scale);
-  return { from: value, to: typeof value === 'number' ? Number(text) : text };
+  const text = sumOf(least, size);
+  const next = Number(text);
+  // Where floats are further apart than the width, the bucket holds one of them.
+  if (next === value) return { kind: 'compare', operator: '=', value };
+  const isText = typeof value === 'string' || isUnsafeNumber(next);
+  return { kind: 'range', from: value, to: isText ? text : next, toIsExclusive: true };
 };
 
-type Digits = { readonly units: bigint; readonly scale: number };
-
-const digitsOf = (value: Scalar): Digits | undefined => {
-  const match = /^(-?\d{1,40})(?:\.(\d{1,40}))?$/.exec(String(value));
-  if (match === null || typeof value === 'boolean') return undefined;
-  const [, whole = '', fraction = ''] = match;
-  return { units: BigInt(`${whole}${fraction}`), scale: fraction.length };
+const sumOf = (a: Digits, b: Digits): string => {
+  const scale = Math.max(a.scale, b.scale);
+  return decimalText(unitsOf(a, scale) + unitsOf(b, scale), scale);
 };
-
-const unitsOf = ({ units, scale }: Digits, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
 const decimalText = (units: bigint, scale: number): string => {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');

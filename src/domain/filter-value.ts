@@ -1,5 +1,7 @@
 import { type DayRange, daysBetween, daysOf, type Moment } from './date-range.js';
+import { compareNumbers, isNotFinite, isNumberValue } from './exact-number.js';
 import type { FilterDataType, FilterValue, Predicate } from './filter.js';
+import { movePeriods } from './period.js';
 
 /** What a value asks of a column, or what was expected instead. */
 export type Reading = { readonly predicate: Predicate } | { readonly expected: string };
@@ -10,7 +12,7 @@ const days = (range: DayRange | undefined): Reading =>
   range === undefined
     ? {
         expected:
-          'a date preset such as "Last 30 Days", a date, "<from> - <to>", or {startDate, endDate} in order, as YYYY-MM-DD',
+          'a date preset such as "Last 30 Days", a date, an instant as answers write it, "<from> - <to>", or {startDate, endDate} in order, as YYYY-MM-DD',
       }
     : { predicate: { kind: 'range', from: range.from, to: range.to, toIsExclusive: true } };
 
@@ -21,18 +23,33 @@ const readString = (value: FilterValue): Reading => {
     : { expected: 'a string, or an array of at least one string' };
 };
 
+const isEnd = (value: unknown): value is number | string | null =>
+  value === null || (isNumberValue(value) && !isNotFinite(value));
+
+/** Text is taken where a number is: what JSON would round is answered as text. Whether a number is exact enough depends on its column. */
 const readNumber = (value: FilterValue): Reading => {
-  if (typeof value === 'number') return { predicate: { kind: 'compare', operator: '=', value } };
+  if (isNumberValue(value)) return { predicate: { kind: 'compare', operator: '=', value } };
   if (typeof value === 'object' && ('min' in value || 'max' in value)) {
-    const { min = null, max = null } = value as { min?: number; max?: number };
-    if ((min !== null || max !== null) && (min === null || max === null || min <= max)) {
+    const { min = null, max = null } = value as { min?: unknown; max?: unknown };
+    const isOrdered =
+      isEnd(min) && isEnd(max) && (min === null || max === null || (compareNumbers(min, max) ?? 1) <= 0);
+    if (isOrdered && (min !== null || max !== null)) {
       return { predicate: { kind: 'range', from: min, to: max, toIsExclusive: false } };
     }
   }
-  return { expected: 'a number, or {min, max} with at least one of them, min not above max' };
+  return {
+    expected:
+      'a number, its decimal text, or {min, max} with at least one of them, min not above max; a whole number beyond 9007199254740991 goes as text',
+  };
 };
 
+/** What an answer has for one instant, and not for a day; or for a date that never comes or always was. */
+const isInstant = (text: string): boolean => movePeriods(text, 'day', 0) === text && text.includes('T');
+
 const readDate = (value: FilterValue, moment: Moment): Reading => {
+  if (isText(value) && (isInstant(value) || value === 'Infinity' || value === '-Infinity')) {
+    return { predicate: { kind: 'compare', operator: '=', value } };
+  }
   if (isText(value)) return days(daysOf(value, moment));
   if (typeof value === 'object' && 'startDate' in value) return days(daysBetween(value.startDate, value.endDate));
   if (typeof value === 'object' && 'start' in value) return days(daysBetween(value.start, value.end));

@@ -38,5 +38,6 @@ export type FilterValue =
   | readonly string[]
   | { readonly startDate: string; readonly endDate: string }
   | { readonly start: string; readonly end: string }
-  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  /** Text is exact where a JSON number would be rounded. */
+  | { readonly min?: number | string | undefined; readonly max?: number | string | undefined }
   | { readonly sql: string; readonly columnName: string };

@@ -1,4 +1,5 @@
 /** Row-level security of one metric: every variable has its value, and every value its variable, or nothing is read. */
+import { isUnsafeNumber, safeAsText } from './exact-number.js';
 import type { Condition, FilterValue, Scalar } from './filter.js';
 import type { FilterValues } from './guest.js';
 import type { Metric, RlsVariable } from './metric.js';
@@ -7,6 +8,11 @@ import { Refusal } from './refusal.js';
 const plainValues = (variable: RlsVariable, value: FilterValue): readonly Scalar[] => {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isPlain = (item: unknown): item is Scalar => typeof item !== 'object';
+  if (variable.column === undefined && values.some(isUnsafeNumber)) {
+    throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `RLS variable "${variable.name}": ${safeAsText}.`, {
+      reason: 'number-unsafe',
+    });
+  }
   if (values.length > 0 && values.every(isPlain)) return values;
   throw new Refusal(
     'RLS_SETTINGS_PARAM_ERROR',

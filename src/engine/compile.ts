@@ -2,7 +2,7 @@ import type { CompiledQuery } from 'kysely';
 import { sql } from 'kysely';
 import { calculatedSql } from './calculations.js';
 import type { Dialect, Sql } from './dialect.js';
-import { isCalculated, outputName } from './expressions.js';
+import { isCalculated, mayBeNaN, outputName } from './expressions.js';
 import { fromSql } from './from.js';
 import { groupedSql } from './grouped.js';
 import { leavesSql } from './leaves.js';
@@ -31,10 +31,12 @@ const withoutCalculations = (plan: SecuredPlan): SecuredPlan => ({
   output: { ...plan.output, columns: plan.output.columns.filter(({ expression }) => !isCalculated(expression)) },
 });
 
-const orderedSql = (dialect: Dialect, rows: Sql, { order }: SecuredPlan): Sql => {
-  const keys = order.map(({ output, direction }) =>
-    dialect.order({ position: output + 1, name: outputName(output) }, direction === 'DESC' ? 'DESC' : 'ASC'),
-  );
+const orderedSql = (dialect: Dialect, rows: Sql, { order, output: { columns } }: SecuredPlan): Sql => {
+  const keys = order.map(({ output, direction }) => {
+    const isFloat = columns[output] !== undefined && mayBeNaN(columns[output].expression);
+    const ordered = { position: output + 1, name: outputName(output), isFloat };
+    return dialect.order(ordered, direction === 'DESC' ? 'DESC' : 'ASC');
+  });
   return keys.length === 0 ? rows : sql`${dialect.sortable(rows)} ORDER BY ${sql.join(keys)}`;
 };
 

@@ -1,5 +1,6 @@
 import type { CompiledQuery, RawBuilder } from 'kysely';
 import type { ColumnRef, TableRef } from '../domain/datamart.js';
+import type { CompareOperator } from '../domain/filter.js';
 import type { Aggregate, Period, TimeGrain } from '../domain/metric.js';
 import type { Column } from './plan.js';
 import { refuseUnknown } from './refuse.js';
@@ -10,6 +11,8 @@ export type Sql = RawBuilder<unknown>;
 export type PlainAggregate = Exclude<Aggregate, 'MEDIAN' | 'PERCENTILE'>;
 export type BoundList = { readonly texts: readonly string[]; readonly cast: string };
 export type Side = { readonly column: Sql; readonly type: SqlType; readonly ref: ColumnRef };
+
+export type OrderedOutput = { readonly position: number; readonly name: string; readonly isFloat: boolean };
 
 /** What one database writes in its own way; everything else of a statement is compile.ts's, and alike for all. */
 export type Dialect = {
@@ -24,7 +27,7 @@ export type Dialect = {
    * another tenant's value. Null: this database has no such thing, and what needs it is refused.
    */
   readonly barrier: ((name: Sql, rows: Sql) => Sql) | null;
-  /** A bound value that says its type. */
+  /** A bound value that says its type. Throws METRIC_QUERY_ERROR for one that the database does not hold. */
   readonly cast: (value: Bound) => Sql;
   /** True for the rows of this tenant alone: text byte by byte, whatever the column's collation. */
   readonly tenant: (column: Sql, type: SqlType, value: Bound) => Sql;
@@ -41,6 +44,10 @@ export type Dialect = {
   readonly isGroupedAsStored?: (of: Column) => boolean;
   /** A field's values as a condition compares them, with values of the type `cast`: no value may fail there, since it may be another tenant's. */
   readonly comparable: (value: Sql, type: SqlType, cast: string | null) => Sql;
+  /** Left out where the database itself has NaN equal to NaN, and above all other numbers. */
+  readonly compare?: (value: Sql, operator: CompareOperator, bound: Bound, type: SqlType) => Sql | undefined;
+  /** A date after the last that the database holds: every row's is before it. Left out where no value of a condition is. */
+  readonly isBeyond?: (value: Bound) => boolean;
   readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;
   /** LIKE with the backslash as its escape; left out where SQL's own ESCAPE says so. */
   readonly like?: (value: Sql, pattern: Bound) => Sql;
@@ -56,16 +63,16 @@ export type Dialect = {
   readonly rest?: (value: Sql, type: SqlType, width: Bound) => Sql;
   readonly aggregate: (aggregate: PlainAggregate, value: Sql, type: SqlType) => Sql;
   /**
-   * The value that so many of the values lie below, from 0 to 1; between two values, on the line from one to the other. Null: there is no such aggregate,
-   * and the rows are ranked instead.
+   * The value that so many of the values lie below, from 0 to 1; between two values, on the line from one to the other. With an infinite date among
+   * them there is no line: the first of the values that so many are not above. Null: there is no such aggregate, and the rows are ranked instead.
    */
   readonly percentile: ((value: Sql, type: SqlType, fraction: number) => Sql) | null;
   /** As a 64-bit floating-point number. */
   readonly double: (value: Sql) => Sql;
   /** The rows as `order` can sort them: MySQL sorts by an expression of an aggregate only from outside. */
   readonly sortable: (rows: Sql) => Sql;
-  /** NULL is last either way. */
-  readonly order: (output: { readonly position: number; readonly name: string }, direction: 'ASC' | 'DESC') => Sql;
+  /** NULL is last either way; NaN, which `isFloat` says may be there, is above all other numbers. */
+  readonly order: (output: OrderedOutput, direction: 'ASC' | 'DESC') => Sql;
   readonly page: (limit: number | null, offset: number) => Sql;
 };
 

@@ -34,6 +34,16 @@ const calculated: ReadonlySet<Expression['kind']> = new Set(['share', 'runningTo
 
 export const isCalculated = (expression: Expression): expression is Calculated => calculated.has(expression.kind);
 
+/** Whether the expression may answer NaN: of a database that sorts NaN in its own way, it is asked before the sort. */
+export const mayBeNaN = (expression: Expression): boolean => {
+  if (isCalculated(expression)) return expression.isFloat;
+  if (expression.kind === 'aggregate') {
+    const isCount = expression.aggregate === 'COUNT' || expression.aggregate === 'COUNT_DISTINCT';
+    return !isCount && expression.indicator === null && expression.field.column.type.kind === 'float';
+  }
+  return (expression.kind === 'field' || expression.kind === 'bucket') && expression.field.column.type.kind === 'float';
+};
+
 /** What groups are made by, as each row has it. */
 export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, Aggregated | Calculated>): Sql => {
   switch (expression.kind) {
@@ -56,12 +66,24 @@ const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
     const size = dialect.cast(width);
     return sql`${value} - (((${value} % ${size}) + ${size}) % ${size})`;
   }
-  // 3 * 0.1 is not 0.3, but 3 * 1 / 10 is.
-  const [whole = '', fraction = ''] = width.text.includes('e') ? [width.text] : width.text.split('.');
-  const [units, scale] = [`${whole}${fraction}`, `1${'0'.repeat(fraction.length)}`].map((text) =>
-    dialect.cast({ text, cast: 'DOUBLE' }),
-  );
-  return sql`floor(${dialect.double(value)} * ${scale} / ${units}) * ${units} / ${scale}`;
+  return floatBucketSql(dialect, dialect.double(value), width.text);
+};
+
+/**
+ * 3 * 0.1 is not 0.3, but 3 * 1 / 10 is. The buckets beside zero, and of what is so large that no width is added to it, are said: to divide by the width
+ * would leave the range of floats, which PostgreSQL takes for an error.
+ */
+const floatBucketSql = (dialect: Dialect, value: Sql, width: string): Sql => {
+  const double = (text: string): Sql => dialect.cast({ text, cast: 'DOUBLE' });
+  const [whole = '', fraction = ''] = width.includes('e') ? [width] : width.split('.');
+  const [units, scale] = [double(`${whole}${fraction}`), double(`1${'0'.repeat(fraction.length)}`)];
+  const size = Number(width);
+  const wide = size * 2 ** 53;
+  const first = -Math.floor(Number.MAX_VALUE / size) * size;
+  const beyond = Number.isFinite(wide)
+    ? sql`WHEN abs(${value}) >= ${double(String(wide))} THEN ${value}`
+    : sql`WHEN ${value} < ${double(String(first))} AND ${value} >= ${double(String(-Number.MAX_VALUE))} THEN ${double(String(-Number.MAX_VALUE))}`;
+  return sql`CASE ${beyond} WHEN ${value} >= ${double('0')} AND ${value} < ${double(width)} THEN ${double('0')} WHEN ${value} < ${double('0')} AND ${value} >= ${double(`-${width}`)} THEN ${double(`-${width}`)} ELSE floor(${value} * ${scale} / ${units}) * ${units} / ${scale} END`;
 };
 
 /** The aggregate of `value`, which `argumentSql` made. */

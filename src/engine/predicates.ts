@@ -13,9 +13,9 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
     case 'noneOf':
       return dialect.list(compared, predicate.kind, predicate, type);
     case 'compare':
-      return sql`(${compared} ${operatorSql[predicate.operator]} ${dialect.cast(predicate.value)})`;
+      return sql`(${comparedSql(dialect, compared, predicate.operator, predicate.value, type)})`;
     case 'range':
-      return rangeSql(dialect, compared, predicate);
+      return rangeSql(dialect, compared, predicate, type);
     case 'like':
       if (dialect.like !== undefined) return dialect.like(compared, predicate.pattern);
       return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
@@ -58,13 +58,17 @@ const operatorSql: Readonly<Record<CompareOperator, Sql>> = {
 
 type Range = Extract<BoundPredicate, { kind: 'range' }>;
 
-const rangeSql = (dialect: Dialect, value: Sql, { from, to, toIsExclusive }: Range): Sql => {
+const comparedSql = (dialect: Dialect, value: Sql, operator: CompareOperator, bound: Bound, type: SqlType): Sql =>
+  dialect.compare?.(value, operator, bound, type) ?? sql`${value} ${operatorSql[operator]} ${dialect.cast(bound)}`;
+
+const rangeSql = (dialect: Dialect, value: Sql, { from, to, toIsExclusive }: Range, type: SqlType): Sql => {
+  const isBeyond = to !== null && dialect.isBeyond?.(to) === true;
   const ends: readonly (readonly [CompareOperator, Bound | null])[] = [
     ['>=', from],
-    [toIsExclusive ? '<' : '<=', to],
+    [toIsExclusive ? '<' : '<=', isBeyond ? null : to],
   ];
   const tests = ends.flatMap(([operator, end]) =>
-    end === null ? [] : [sql`${value} ${operatorSql[operator]} ${dialect.cast(end)}`],
+    end === null ? [] : [comparedSql(dialect, value, operator, end, type)],
   );
-  return sql`(${sql.join(tests, sql` AND `)})`;
+  return tests.length === 0 ? sql`(${value} IS NOT NULL)` : sql`(${sql.join(tests, sql` AND `)})`;
 };

@@ -9,6 +9,8 @@ export type SqlType = {
   readonly digits?: number;
   /** Of numbers: how many digits a comparison may need, where the database has fewer than any other. */
   readonly greatestDigits?: number;
+  /** Of decimals: NaN and the infinities are among their values. */
+  readonly hasNotFinite?: boolean;
 };
 
 export type SqlKind =
@@ -44,6 +46,9 @@ export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new
   ['INT256', signed(256n)],
   ['UINT256', unsigned(256n)],
 ]);
+
+/** A decimal of any size, in a database whose decimals have no other bound. */
+export const unboundedDecimal = 'NUMERIC';
 
 export const floatType: SqlType = { kind: 'float', cast: 'DOUBLE' };
 

@@ -1,9 +1,11 @@
+import { dayOf, parseDay } from '../domain/calendar.js';
 import type { ColumnRef } from '../domain/datamart.js';
+import { isDecimalText, isNotFinite, isUnsafeNumber, safeAsText } from '../domain/exact-number.js';
 import type { CompareOperator, Predicate, Scalar } from '../domain/filter.js';
 import { columnName } from './catalog.js';
 import type { Dialect, Sql } from './dialect.js';
 import { refuseQuery, refuseUnknown } from './refuse.js';
-import { asDecimal, decimalOfCast, integerRanges, type SqlType } from './sql-type.js';
+import { asDecimal, decimalOfCast, integerRanges, type SqlType, unboundedDecimal } from './sql-type.js';
 
 /** A value as it is bound: its text, and the type that the database reads it as. */
 export type Bound = { readonly text: string; readonly cast: string };
@@ -70,7 +72,7 @@ export const bindScalar = (value: Scalar, target: Target): Bound => {
     case 'decimal':
       return decimalOf(value, target);
     case 'float':
-      return { text: String(floatOf(value, target)), cast: target.type.cast };
+      return { text: floatOf(value, target), cast: target.type.cast };
     case 'date':
     case 'timestamp':
     case 'instant':
@@ -93,6 +95,7 @@ const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: T
 const commonCast = (a: string, b: string, target: Target): string => {
   if (a === b) return a;
   if ([a, b].every((cast) => cast === 'DATE' || cast === 'TIMESTAMP')) return 'TIMESTAMP';
+  if (a === unboundedDecimal || b === unboundedDecimal) return unboundedDecimal;
   const [left, right] = [asDecimal(a), asDecimal(b)];
   if (left === undefined || right === undefined)
     return refuseValue(target, 'is compared with values of different types');
@@ -138,12 +141,11 @@ const uuidOf = (value: Scalar, target: Target): string =>
 const booleanOf = (value: Scalar, target: Target): boolean =>
   typeof value === 'boolean' ? value : refuseValue(target, 'holds booleans; give true or false');
 
-const canonicalNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/;
-
 /** Plain decimal notation. Text is taken too: integers beyond 2^53 and exact decimals are answered as text. */
 const plainNumber = (value: Scalar, target: Target): string => {
+  if (isUnsafeNumber(value)) refuseValue(target, `holds exact numbers; ${safeAsText}`);
   const text = typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || !canonicalNumber.test(text)) {
+  if (typeof text !== 'string' || !isDecimalText(text)) {
     return refuseValue(target, 'holds numbers; give a finite one, written plainly');
   }
   return text;
@@ -167,6 +169,7 @@ const greatestDecimal = 76;
 
 /** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
 const decimalOf = (value: Scalar, target: Target): Bound => {
+  if (isNotFinite(value) && target.type.hasNotFinite === true) return { text: value, cast: unboundedDecimal };
   const text = plainNumber(value, target);
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const width = whole.length + fraction.length;
@@ -182,38 +185,42 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
 
 const greatestFloat = 3.4028234663852886e38;
 
-const floatOf = (value: Scalar, target: Target): number => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    return refuseValue(target, 'holds numbers; give a finite one');
+/** The nearest number of 64 bits, as for every number in JSON; a whole one beyond 2^53 is no less exact than the column. */
+const floatOf = (value: Scalar, target: Target): string => {
+  if (isNotFinite(value)) return value;
+  const number = typeof value === 'string' && isDecimalText(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) {
+    return refuseValue(target, 'holds numbers; give a finite one, written plainly');
   }
-  if (target.type.cast === 'FLOAT' && Math.abs(value) > greatestFloat) {
+  if (target.type.cast === 'FLOAT' && Math.abs(number) > greatestFloat) {
     return refuseValue(target, 'holds 32-bit numbers; give a smaller one');
   }
-  return value;
+  return String(number);
 };
 
-const datePattern =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?$/;
+const datePattern = /^([^T ]+-[0-9]{2}-[0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?$/;
 
 const dateOf = (value: Scalar, target: Target): Bound => {
+  const isDate = target.type.kind === 'date';
+  if (value === 'Infinity' || value === '-Infinity') return { text: value, cast: isDate ? 'DATE' : 'TIMESTAMP' };
   const match = typeof value === 'string' ? datePattern.exec(value) : null;
-  if (match === null || !isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) {
+  const day = parseDay(match?.[1] ?? '');
+  if (match === null || day === undefined) {
     return refuseValue(target, 'holds dates; give one as 2024-03-23 or 2024-03-23T10:00:00, without a zone');
   }
-  const isDay = match[4] === undefined;
+  const isDay = match[2] === undefined;
+  const cast = isDay && isDate ? 'DATE' : 'TIMESTAMP';
+  if (!isHeld(day, cast)) refuseValue(target, 'is compared with a date that no database holds');
   // A minute without seconds is ISO 8601, but not every database's.
-  const time = isDay || match[6] !== undefined ? '' : ':00';
-  return {
-    text: `${match[0].replace('T', ' ')}${time}`,
-    cast: isDay && target.type.kind === 'date' ? 'DATE' : 'TIMESTAMP',
-  };
+  const time = isDay || match[4] !== undefined ? '' : ':00';
+  return { text: `${match[0].replace('T', ' ')}${time}`, cast };
 };
 
-const isCalendarDay = (year: number, month: number, day: number): boolean => {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-};
+/** The first day of PostgreSQL's dates and timestamps, and the last day of DuckDB's, each rounded to where both hold it. */
+const firstHeld = dayOf(-4713, 11, 25);
+const lastHeld = { DATE: dayOf(5_874_897, 1, 1), TIMESTAMP: dayOf(294_246, 1, 1) } as const;
+
+const isHeld = (day: number, cast: keyof typeof lastHeld): boolean => day >= firstHeld && day <= lastHeld[cast];
 
 const refuseValue = (target: Target, fault: string): never =>
   refuseQuery(

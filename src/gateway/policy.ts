@@ -82,7 +82,8 @@ const evaluateBound = (expression: Expression<PolicyVariables>, variables: Polic
   const value = expression.evaluate(variables);
   if (typeof value === 'boolean' || isFilledText(value)) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value);
+  // Beyond 2^53 a JSON number would be rounded, and the service refuses it: it goes as text.
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Array.isArray(value) && value.length > 0 && value.every(isFilledText)) return [...new Set(value)].toSorted();
   return fault(expression, 'not_a_filter_value');
 };

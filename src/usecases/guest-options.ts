@@ -3,10 +3,11 @@ import { notOpen } from '../domain/access.js';
 import type { GuestCaller, LiveGrant } from '../domain/caller.js';
 import { canonicalJson } from '../domain/canonical-json.js';
 import { columnsFor, visibleFilters } from '../domain/conditions.js';
-import { sameName } from '../domain/dashboard.js';
+import { type DashboardFilter, sameName } from '../domain/dashboard.js';
 import type { Scalar } from '../domain/filter.js';
 import type { GuestOption } from '../domain/guest-view.js';
 import type { Metric, MetricDefinition } from '../domain/metric.js';
+import { optionOrder } from '../domain/option-order.js';
 import type { Clock, ContentStore, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { type Opened, openMetricsOf } from './embed-lookup.js';
@@ -35,10 +36,8 @@ const questionsOf = async (
   { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
   grant: LiveGrant,
   opened: Opened,
-  { filter: name, search }: OptionsQuery,
+  { filter, search }: { readonly filter: DashboardFilter; readonly search: string | undefined },
 ): Promise<readonly Asked[]> => {
-  const filter = visibleFilters(grant, opened.dashboard).find((candidate) => sameName(candidate.name, name));
-  if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
   const now = clock.now();
   const asked = new Map<string, Asked>();
   for (const metric of await openMetricsOf(content, grant, opened.dashboard)) {
@@ -54,47 +53,61 @@ const questionsOf = async (
   return [...asked.values()];
 };
 
+/** Its own relationships lead from the metric to no one row of the filter's table, or of a restriction's. */
+const pathReasons: ReadonlySet<string> = new Set(
+  ['path-missing', 'path-ambiguous'].flatMap((reason) => [reason, `restriction-${reason}`]),
+);
+
 /**
- * What one guest defined badly must not take the options from everyone: without its values, there are fewer of them. Nor must SQL, whose
- * rows are not its tables' rows.
+ * Whether options are those of the other metrics: nothing of this one is read. So for a metric that the filter cannot be asked of; for one that a guest
+ * defined badly, which must not take the options from everyone; and for SQL, whose rows are not its tables' rows.
  */
-const skipUnanswerable = (error: unknown, metrics: readonly Metric[]): readonly Scalar[] => {
-  const isSkipped = metrics.every(
-    ({ guest, isChangedByGuest, definition }) => guest !== null || isChangedByGuest || definition.kind === 'sql',
+const isUnanswerable = (error: unknown, metrics: readonly Metric[]): error is Refusal => {
+  if (!(error instanceof Refusal) || error.code !== 'METRIC_QUERY_ERROR') return false;
+  return (
+    pathReasons.has(error.reason) ||
+    metrics.every(
+      ({ guest, isChangedByGuest, definition }) => guest !== null || isChangedByGuest || definition.kind === 'sql',
+    )
   );
-  if (isSkipped && error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR') return [];
-  throw error;
 };
 
-/** Asks all of them; the first that fails ends the others, since nobody will read their answers. */
-const askAll = async (
-  engine: ReadEngine,
-  asked: readonly Asked[],
-  signal: AbortSignal,
-): Promise<readonly (readonly Scalar[])[]> => {
+const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<readonly Scalar[] | Refusal> => {
+  try {
+    return await reads.options(question);
+  } catch (error) {
+    if (isUnanswerable(error, metrics)) return error;
+    throw error;
+  }
+};
+
+/** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none is answered for want of a way. */
+const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
   const reads: Reads = engine.until(AbortSignal.any([signal, failed.signal]));
   try {
-    return await Promise.all(
-      asked.map(({ question, metrics }) =>
-        reads.options(question).catch((error: unknown) => skipUnanswerable(error, metrics)),
-      ),
-    );
+    const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));
+    const refused = answers.find((answer) => answer instanceof Refusal && pathReasons.has(answer.reason));
+    if (refused !== undefined && answers.every((answer) => answer instanceof Refusal)) throw refused;
+    return answers.flatMap((answer) => (answer instanceof Refusal ? [] : answer));
   } catch (error) {
     failed.abort();
     throw error;
   }
 };
 
-const inOrder = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);
-
 export const listGuestFilterOptions =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, query: OptionsQuery, signal: AbortSignal): Promise<readonly GuestOption[]> => {
     const content = deps.store.contentAt(grant.revision);
     const opened = await openDashboard(content, grant, query.dashboardId);
-    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, query);
+    const filter = visibleFilters(grant, opened.dashboard).find(({ name }) => sameName(name, query.filter));
+    if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
+    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, {
+      filter,
+      search: query.search,
+    });
     const values = await askAll(deps.engine, questions, signal);
-    const distinct = [...new Set(values.flat())].sort(inOrder);
+    const distinct = [...new Set(values)].sort(optionOrder(filter.dataType));
     return distinct.slice(0, optionLimit).map((value) => ({ label: String(value), value }));
   };

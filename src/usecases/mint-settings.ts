@@ -1,6 +1,7 @@
 /** The settings of a guest token, each checked against what it names: a name that binds nothing would be no restriction. */
 import { sameName } from '../domain/dashboard.js';
 import type { Moment } from '../domain/date-range.js';
+import { isUnsafeNumber, safeAsText } from '../domain/exact-number.js';
 import type { FilterValue } from '../domain/filter.js';
 import { readHostFilterValue } from '../domain/filter-value.js';
 import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.js';
@@ -64,6 +65,10 @@ const checkVariables = (metric: Metric, { values }: MetricValues): void => {
         'RLS_SETTINGS_PARAM_ERROR',
         `params.rlsSettings: metric ${quote(metric.metricId)} declares no variable ${quote(key)}.`,
       );
+    }
+    const isOfSql = declared.some(({ name, column }) => name === key && column === undefined);
+    if (isOfSql && [value].flat().some(isUnsafeNumber)) {
+      throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `params.rlsSettings: variable ${quote(key)}: ${safeAsText}.`);
     }
     if (!isPlain(value)) {
       throw new Refusal(

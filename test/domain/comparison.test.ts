@@ -44,9 +44,21 @@ describe('a date some periods away', () => {
     },
   );
 
-  it('outside of four digits there is none', () => {
-    expect(movePeriods('0001-01-01', 'day', -1)).toBeUndefined();
-    expect(movePeriods('9999-12-31', 'day', 1)).toBeUndefined();
+  it.each([
+    ['0001-01-01', 'day', -1, '0000-12-31'],
+    ['0000-03-31', 'month', -1, '0000-02-29'],
+    ['0000-01-01T00:00:00', 'minute', -1, '-000001-12-31T23:59:00'],
+    ['-000043-03-15', 'year', 43, '0000-03-15'],
+    ['-000001-12-01', 'month', 1, '0000-01-01'],
+    ['9999-12-31', 'day', 1, '+010000-01-01'],
+    ['+275761-01-31', 'month', 1, '+275761-02-28'],
+  ] as const)('beyond four digits too: %s by %s x %i is %s', (text, period, count, expected) => {
+    expect(movePeriods(text, period, count)).toBe(expected);
+  });
+
+  it('where no database has timestamps there is none', () => {
+    expect(movePeriods('-004712-01-01', 'day', -1)).toBeUndefined();
+    expect(movePeriods('+294245-12-31', 'day', 1)).toBeUndefined();
   });
 });
 
@@ -145,7 +157,7 @@ describe('the earlier question', () => {
     ['no condition on the column', [[on('paid', march)]]],
     ['a condition that bounds nothing', [[on('day', { kind: 'isNotNull' })]]],
     ['a value that is no date', [[on('day', { kind: 'compare', operator: '=', value: 20240301 })]]],
-    ['a date before all calendars', [[on('day', { kind: 'compare', operator: '>', value: '0001-01-01' })]]],
+    ['a date before all calendars', [[on('day', { kind: 'compare', operator: '>', value: '-004712-01-01' })]]],
     ['groups', [[on('day', march)], undefined, { dimensions: [{ name: 'd', column: column('state') }] }]],
     ['no comparison', [[on('day', march)], undefined, { comparison: undefined }]],
     ['no measure', [[on('day', march)], undefined, { measures: [] }]],

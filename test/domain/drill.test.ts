@@ -70,8 +70,8 @@ describe('a drill', () => {
     expect(clicked({ grain }, null)).toEqual({ kind: 'isNull' });
   });
 
-  test('into the last year that has four digits asks for the rest', () => {
-    expect(clicked({ grain: 'year' }, '9999-01-01')).toEqual(range('9999-01-01', null));
+  test('into the last year that has four digits ends with it', () => {
+    expect(clicked({ grain: 'year' }, '9999-01-01')).toEqual(range('9999-01-01', '+010000-01-01'));
   });
 
   test.each([

@@ -1,6 +1,7 @@
 /** The options of a filter are asked once of metrics that read the same rows, and apart of those that do not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostMade, type VisualDefinition } from '../../src/domain/metric.js';
+import { optionOrder } from '../../src/domain/option-order.js';
 import type { Engine, OptionsQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
@@ -56,6 +57,105 @@ test('apart, where a restriction differs; and nothing is shown that no metric sh
   const options = await listGuestFilterOptions(deps)(guest, query, stays);
   expect(options.map(({ value }) => value)).toEqual(['CA', 'NV', 'NY']);
   expect(asked.map(({ conditions }) => conditions.length).sort()).toEqual([0, 1]);
+});
+
+/** The question's metric by what it is named after in these tests: the guarded one has a condition more. */
+const answering = (guarded: () => Promise<readonly string[]>, others: () => Promise<readonly string[]>) =>
+  watched((question) => (question.conditions.length > 0 ? guarded() : others()));
+const failing = (reason: string) => async () => {
+  throw new Refusal('METRIC_QUERY_ERROR', `It failed: ${reason}.`, { reason });
+};
+const mintGuarded = () => world.mint({ rlsSettings: [{ metricId: 'guarded', values: { shop: ['s2'] } }] });
+
+test.each(['path-missing', 'path-ambiguous', 'restriction-path-missing', 'restriction-path-ambiguous'])(
+  'a metric that the filter cannot be asked of (%s) adds none, and takes none from the others',
+  async (reason) => {
+    const { signals, deps } = answering(failing(reason), async () => ['CA', 'NV']);
+    const options = await listGuestFilterOptions(deps)(await mintGuarded(), query, stays);
+    expect(options.map(({ value }) => value)).toEqual(['CA', 'NV']);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  },
+);
+
+test('where no metric answers, the error says why', async () => {
+  const { deps } = answering(failing('path-missing'), failing('path-ambiguous'));
+  const guest = await mintGuarded();
+  expect(await refusalOf(() => listGuestFilterOptions(deps)(guest, query, stays))).toMatchObject({
+    code: 'METRIC_QUERY_ERROR',
+    reason: expect.stringMatching(/^path-/),
+  });
+});
+
+test.each(['datasource-failed', 'tenant-untyped', 'value-of-wrong-type', 'fan-out'])(
+  'an error that is not about the way to the table (%s) still fails',
+  async (reason) => {
+    const { deps } = answering(failing(reason), async () => ['CA']);
+    const guest = await mintGuarded();
+    expect(await refusalOf(() => listGuestFilterOptions(deps)(guest, query, stays))).toMatchObject({ reason });
+  },
+);
+
+test('a path that is missing under another code still fails', async () => {
+  const refuse = async () => {
+    throw new Refusal('CLIENT_ID_ERROR', 'No client.', { reason: 'path-missing' });
+  };
+  const { deps } = answering(refuse, async () => ['CA']);
+  const guest = await mintGuarded();
+  expect(await refusalOf(() => listGuestFilterOptions(deps)(guest, query, stays))).toMatchObject({
+    code: 'CLIENT_ID_ERROR',
+  });
+});
+
+test('a metric of a table that nothing joins leaves the others their options, under their own restrictions', async () => {
+  const island = metric('clients', { measures: [{ name: 'Count', aggregate: 'COUNT' }] });
+  const { id } = await world.template('islands');
+  const parts = { workspaceId: 'w', name: 'island', lineage: [], owner: null, ...hostMade };
+  await world.deps.store.metrics.insert({ metricId: 'island', definition: island, ...parts });
+  const place = (ids: readonly string[]) =>
+    world.deps.store.dashboards.placeMetrics(
+      id,
+      ids.map((metricId) => ({ metricId, placement: 'METRIC' as const })),
+      new Date(0),
+    );
+  await place(['islands-count', 'island']);
+  await world.embed('islands');
+  const guest = await world.mint({
+    dashboardAppFilters: [{ dashboardId: 'islands', values: { State: 'NV' }, isShowOnUrl: true }],
+  });
+  const options = await listGuestFilterOptions(world.deps)(guest, { ...query, dashboardId: 'islands' }, stays);
+  expect(options.map(({ value }) => value)).toEqual(['NV']);
+});
+
+test('options of a number filter are in the order of their numbers, and of a date filter in that of time', () => {
+  const numbers = [3, '9007199254740993', 1e300, 'NaN', '-Infinity', -2.5, '9007199254740992.5', 'Infinity'];
+  expect([...numbers].sort(optionOrder('number'))).toEqual([
+    '-Infinity',
+    -2.5,
+    3,
+    '9007199254740992.5',
+    '9007199254740993',
+    1e300,
+    'Infinity',
+    'NaN',
+  ]);
+  const dates = [
+    'Infinity',
+    '2024-01-01',
+    '+012024-01-01',
+    '-000043-03-15',
+    '-000100-01-01',
+    '-Infinity',
+    '0000-12-31',
+  ];
+  expect([...dates].sort(optionOrder('date'))).toEqual([
+    '-Infinity',
+    '-000100-01-01',
+    '-000043-03-15',
+    '0000-12-31',
+    '2024-01-01',
+    '+012024-01-01',
+    'Infinity',
+  ]);
 });
 
 test('the first that fails ends the others', async () => {

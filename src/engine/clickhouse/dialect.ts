@@ -1,4 +1,5 @@
 import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
+import type { CompareOperator } from '../../domain/filter.js';
 import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
 import { type BoundList, type Dialect, firstDay, firstMonday, type PlainAggregate, type Sql } from '../dialect.js';
@@ -91,7 +92,30 @@ const listed = (type: SqlType, list: BoundList): { readonly name: string; readon
   return { name: nameOfCast(list.cast), isOwn: list.cast !== 'DATE' };
 };
 
-const list = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type: SqlType): Sql => {
+/** NaN is equal to NaN, and above all other numbers, as the other databases have it. ClickHouse itself has it equal to nothing. */
+const compare = (value: Sql, operator: CompareOperator, bound: Bound, { kind }: SqlType): Sql | undefined => {
+  if (kind !== 'float') return undefined;
+  const isNone = sql`isNaN(${value})`;
+  if (bound.text !== 'NaN') {
+    if (operator !== '>' && operator !== '>=') return undefined;
+    return sql`(${value} ${sql.raw(operator)} ${cast(bound)} OR ${isNone})`;
+  }
+  if (operator === '=' || operator === '>=') return isNone;
+  if (operator === '<' || operator === '<>') return sql`NOT ${isNone}`;
+  return operator === '<=' ? sql`(${value} IS NOT NULL)` : sql`(${isNone} AND NOT ${isNone})`;
+};
+
+/** IN finds no NaN. */
+const list: Dialect['list'] = (value, kind, given, type) => {
+  const texts = given.texts.filter((text) => text !== 'NaN' || type.kind !== 'float');
+  if (texts.length === given.texts.length) return plainList(value, kind, given, type);
+  const isNone = sql`isNaN(${value})`;
+  if (texts.length === 0) return kind === 'oneOf' ? isNone : sql`(NOT ${isNone})`;
+  const rest = plainList(value, kind, { ...given, texts }, type);
+  return kind === 'oneOf' ? sql`(${rest} OR ${isNone})` : sql`(${rest} AND NOT ${isNone})`;
+};
+
+const plainList = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type: SqlType): Sql => {
   for (const text of given.texts) assertHeld(text, given.cast);
   const { name, isOwn } = listed(type, given);
   const texts = arrayOf(given.texts);
@@ -206,6 +230,8 @@ export const clickHouseDialect: Dialect = {
   keys: keysOf,
   field,
   comparable: (value, { kind }) => (kind === 'enum' ? as(value, 'String') : value),
+  compare,
+  isBeyond: ({ text, cast: of }) => (of === 'DATE' || of === 'TIMESTAMP') && (text >= '2300' || text.startsWith('+')),
   list,
   like,
   contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
@@ -216,7 +242,11 @@ export const clickHouseDialect: Dialect = {
   percentile,
   double,
   sortable: (rows) => rows,
-  order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
+  order: ({ position, name, isFloat }, direction) => {
+    const key = sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`;
+    // NaN would be last either way.
+    return isFloat && direction === 'DESC' ? sql`isNaN(${sql.id(name)}) DESC NULLS LAST, ${key}` : key;
+  },
   page: (limit, offset) => {
     const rows = limit === null ? sql`` : sql` LIMIT ${sql.lit(limit)}`;
     return offset === 0 ? rows : sql`${rows} OFFSET ${sql.lit(offset)}`;

@@ -41,6 +41,6 @@ export const settings: ClickHouseSettings = {
   // How values are written: what a JSON number would round is text.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
-  output_format_json_quote_denormals: 0,
+  output_format_json_quote_denormals: 1,
   date_time_output_format: 'simple',
 };

@@ -1,5 +1,5 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
-import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
 import { bareType, parseClickHouseType } from './types.js';
 
@@ -25,20 +25,26 @@ export const readerOf = (name: string): ColumnReader => {
 
 type Read = (value: unknown, type: string) => Cell;
 
+/** A number, or the text of what JSON has no number for. */
+const floatOf = (value: unknown): number => {
+  if (value === 'inf') return Number.POSITIVE_INFINITY;
+  return value === '-inf' ? Number.NEGATIVE_INFINITY : Number(value);
+};
+
 /** The number that it holds, not the shortest text that finds it again among the 32-bit ones. */
-const singleOf: Read = (value) => floatCell(Math.fround(Number(value)));
+const singleOf: Read = (value) => floatCell(Math.fround(floatOf(value)));
 
 const textOf: Read = (value, type) => {
   if (typeof value !== 'string') return JSON.stringify(value);
   return type.startsWith('FixedString') ? value.replace(/\0+$/, '') : value;
 };
 
-const dateOf: Read = (value) => timestampCell(String(value));
+const dateOf: Read = (value) => dateCell(String(value));
 
 const readers: Readonly<Record<SqlKind, Read>> = {
   integer: (value) => integerCell(BigInt(String(value))),
   decimal: (value) => decimalCell(String(value)),
-  float: (value) => floatCell(Number(value)),
+  float: (value) => floatCell(floatOf(value)),
   boolean: (value) => value === true,
   date: dateOf,
   timestamp: dateOf,

@@ -36,7 +36,7 @@ type SqlPlan = {
   readonly statement: Statement;
   readonly restrictions: Restrictions;
   readonly nameOf: Naming;
-  readonly columns: readonly { readonly name: string; readonly source: string }[];
+  readonly columns: readonly { readonly name: string; readonly source: string; readonly isFloat: boolean }[];
   readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly page: PageOfRows;
 };
@@ -110,7 +110,9 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
   const declared = outputNames(definition);
   const columns = declared.flatMap((name) => {
     const found = shape.filter((column) => parser.isSameName(column.name, name));
-    return found.length === 1 && found[0] !== undefined ? [{ name, source: found[0].name }] : [];
+    return found.length === 1 && found[0] !== undefined
+      ? [{ name, source: found[0].name, isFloat: found[0].numberType?.kind === 'float' }]
+      : [];
   });
   const isWhole = columns.length === declared.length && shape.length === declared.length;
   return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
@@ -130,7 +132,10 @@ const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
     ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,
   );
   const keys = plan.order.map(({ output, direction }) =>
-    dialect.order({ position: output + 1, name: outputName(output) }, direction),
+    dialect.order(
+      { position: output + 1, name: outputName(output), isFloat: plan.columns[output]?.isFloat === true },
+      direction,
+    ),
   );
   const selected = sql`SELECT ${sql.join(columns)} FROM ${sql.id('gl_q')}`;
   const ordered = keys.length === 0 ? selected : sql`${dialect.sortable(selected)} ORDER BY ${sql.join(keys)}`;

@@ -4,7 +4,7 @@ import { plainAggregate } from '../aggregate.js';
 import { type Dialect, firstDay, firstMonday, type Sql } from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
-import { isNumeric } from '../sql-type.js';
+import { isNumeric, type SqlType } from '../sql-type.js';
 import type { Bound } from '../values.js';
 import { join } from './joins.js';
 import { timeOf } from './times.js';
@@ -21,7 +21,11 @@ const compiler = new Kysely<Record<string, never>>({
   },
 });
 
-const cast = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(cast)})`;
+/** DuckDB takes no sign before a year after 9999. What is no text is an expression. */
+const valueText = (text: string, cast: string): string =>
+  (cast === 'DATE' || cast === 'TIMESTAMP') && typeof text === 'string' ? text.replace(/^\+0*/, '') : text;
+
+const cast = ({ text, cast }: Bound): Sql => sql`CAST(${valueText(text, cast)} AS ${sql.raw(cast)})`;
 const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
 const cast128 = (value: Sql): Sql => sql`CAST(${value} AS HUGEINT)`;
 const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
@@ -59,6 +63,15 @@ const period = (start: Sql, of: Period): Sql =>
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 
+/** Of decimals it would be rounded to their scale. */
+const percentile = (value: Sql, type: SqlType, fraction: number): Sql => {
+  const at = sql.lit(fraction);
+  if (isNumeric(type)) return sql`quantile_cont(${double(value)}, ${at})`;
+  const line = sql`quantile_cont(CASE WHEN isfinite(${value}) THEN ${value} END, ${at})`;
+  const one = sql`quantile_disc(${value}, ${at})`;
+  return sql`CASE WHEN bool_and(isfinite(${value})) THEN ${line} ELSE ${type.kind === 'date' ? timeOf(one) : one} END`;
+};
+
 export const duckDbDialect: Dialect = {
   capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false, hasCorrelatedSubqueries: true },
   compile: (query) => query.compile(compiler),
@@ -74,7 +87,8 @@ export const duckDbDialect: Dialect = {
   comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
   /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
   list: (value, kind, list) => {
-    const values = sql`(SELECT unnest(CAST(${list.texts} AS ${sql.raw(`${list.cast}[]`)})))`;
+    const texts = list.texts.map((one) => valueText(one, list.cast));
+    const values = sql`(SELECT unnest(CAST(${texts} AS ${sql.raw(`${list.cast}[]`)})))`;
     return kind === 'oneOf' ? sql`(${value} IN ${values})` : sql`(${value} NOT IN ${values})`;
   },
   contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
@@ -82,9 +96,7 @@ export const duckDbDialect: Dialect = {
   period,
   // The sum of 128 bits without a sign would be rounded to a float: as numbers with one, it is exact or an error.
   aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
-  // A percentile of decimals would be rounded to their scale.
-  percentile: (value, type, fraction) =>
-    sql`quantile_cont(${isNumeric(type) ? double(value) : value}, ${sql.lit(fraction)})`,
+  percentile,
   double,
   sortable: (rows) => rows,
   order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,

@@ -11,7 +11,7 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api';
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
-import { decimalCell, floatCell, integerCell } from '../cells.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
 const timestampTypes = [
@@ -21,21 +21,28 @@ const timestampTypes = [
   DuckDBTimestampNanosecondsValue,
 ];
 
+const later: readonly DuckDBValue[] = timestampTypes.map(({ PosInf }) => PosInf);
+
+const isLater = (value: DuckDBValue): boolean => later.some((one) => String(one) === String(value));
+
+const infinityCell = (isPositive: boolean): Cell => (isPositive ? 'Infinity' : '-Infinity');
+
 /**
  * A value as the engine answers it. Integers are numbers within 2^53 and text beyond; decimals are numbers where a number
- * says them exactly, and text otherwise; NaN and the infinities, which JSON has no word for, are null.
+ * says them exactly, and text otherwise, as are NaN and the infinities, which JSON has no number for.
  */
 export const cellOf = (value: DuckDBValue): Cell => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return floatCell(value);
   if (typeof value === 'bigint') return integerCell(value);
   if (value instanceof DuckDBDecimalValue) return decimalCell(value.toString());
-  if (value instanceof DuckDBDateValue) return value.isFinite ? value.toString() : null;
+  if (value instanceof DuckDBDateValue)
+    return value.isFinite ? dateCell(value.toString()) : infinityCell(value.days > 0);
   if (value instanceof DuckDBTimestampTZValue) {
     return cellOf(new DuckDBTimestampValue(value.micros));
   }
   for (const type of timestampTypes) {
-    if (value instanceof type) return value.isFinite ? value.toString().replace(' ', 'T') : null;
+    if (value instanceof type) return value.isFinite ? dateCell(value.toString()) : infinityCell(isLater(value));
   }
   return value.toString();
 };

@@ -1,4 +1,5 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
+import { isNotFinite } from '../../domain/exact-number.js';
 import type { Period, TimeGrain } from '../../domain/metric.js';
 import { plainAggregate } from '../aggregate.js';
 import { columnName } from '../catalog.js';
@@ -40,8 +41,20 @@ const castNames: ReadonlyMap<string, string> = new Map([
 /** MySQL keeps at most 30 digits after the point. */
 const greatestScale = 30;
 
+/** MySQL would make NULL or 0 of it. What is no text is an expression, whose values it holds. */
+const assertHeld = (text: unknown, cast: string): void => {
+  if (typeof text !== 'string') return;
+  const isDate = cast === 'DATE' || cast === 'TIMESTAMP';
+  if (isDate ? /^(?!0000)[0-9]{4}-/.test(text) : !isNotFinite(text) || cast === 'VARCHAR') return;
+  refuseQuery(
+    'A condition holds a date outside of the years 1 to 9999, NaN or an infinity, which MySQL does not hold; give another value.',
+    'value-out-of-range',
+  );
+};
+
 const cast = ({ text, cast }: Bound): Sql => {
   if (cast === 'BOOLEAN') return sql`(${text} = 'true')`;
+  assertHeld(text, cast);
   if ((decimalOfCast(cast)?.scale ?? 0) > greatestScale) {
     refuseQuery(
       `A condition holds a number with more than ${greatestScale} decimal places; round it.`,
@@ -189,6 +202,7 @@ export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean 
     field: (column, of) => field(bytes, column, of),
     comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
     list,
+    isBeyond: ({ text, cast: of }) => of !== 'VARCHAR' && text.startsWith('+'),
     contains: (value, type, search) => contains(bytes, value, type, search),
     grain,
     period,

@@ -1,5 +1,5 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
-import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
 /** The protocol's numbers of types. */
@@ -15,11 +15,11 @@ export const cellOf = (value: unknown, type: number): Cell => {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (integers.has(type)) return integerCell(BigInt(value));
   if (numbers.has(type)) return decimalCell(value);
-  return dates.has(type) ? dateCell(value) : value;
+  return dates.has(type) ? calendarCell(value) : value;
 };
 
 /** A date of zeros, in whole or in part, is none. */
-const dateCell = (text: string): Cell => (/^0000|-00/.test(text) ? null : timestampCell(text));
+const calendarCell = (text: string): Cell => (/^0000|-00/.test(text) ? null : dateCell(text));
 
 export const numberTypeOf = (type: number): SqlType | null => (type === 4 || type === 5 ? floatType : null);
 

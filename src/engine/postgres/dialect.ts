@@ -4,7 +4,7 @@ import { plainAggregate } from '../aggregate.js';
 import { castName, type Dialect, firstDay, firstMonday, type PlainAggregate, type Side, type Sql } from '../dialect.js';
 import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
-import type { SqlType } from '../sql-type.js';
+import { type SqlType, unboundedDecimal } from '../sql-type.js';
 import type { Bound } from '../values.js';
 
 const compiler = new Kysely<Record<string, never>>({
@@ -24,6 +24,7 @@ const castNames: ReadonlyMap<string, string> = new Map([
   ['SMALLINT', 'smallint'],
   ['INTEGER', 'integer'],
   ['BIGINT', 'bigint'],
+  [unboundedDecimal, 'numeric'],
   ['FLOAT', 'real'],
   ['DOUBLE', 'double precision'],
   ['BOOLEAN', 'boolean'],
@@ -32,7 +33,17 @@ const castNames: ReadonlyMap<string, string> = new Map([
   ['UUID', 'uuid'],
 ]);
 
-const cast = ({ text, cast }: Bound): Sql => sql`CAST(${text} AS ${sql.raw(castName(cast, castNames))})`;
+/** PostgreSQL counts the years before Christ from 1: `-000043` is 44 BC. What is no text is an expression. */
+const valueText = (text: string, cast: string): string => {
+  const isDate = cast === 'DATE' || cast === 'TIMESTAMP';
+  const [, year = '', rest = ''] = (isDate && typeof text === 'string' && /^([+-]?[0-9]+)(-.*)$/.exec(text)) || [];
+  if (year === '' || /^(?!0000)[0-9]{4}$/.test(year)) return text;
+  const number = Number(year);
+  return number > 0 ? `${number}${rest}` : `${String(1 - number).padStart(4, '0')}${rest} BC`;
+};
+
+const cast = ({ text, cast }: Bound): Sql =>
+  sql`CAST(${valueText(text, cast)} AS ${sql.raw(castName(cast, castNames))})`;
 const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
 const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
 const bytes = (column: Sql): Sql => sql`(CAST(${column} AS text) COLLATE "C")`;
@@ -106,9 +117,11 @@ const aggregate = (of: PlainAggregate, value: Sql, { kind }: SqlType): Sql => {
 
 const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
   const at = (of: Sql): Sql => sql`percentile_cont(${sql.lit(fraction)}) WITHIN GROUP (ORDER BY ${of})`;
-  return kind === 'date' || kind === 'timestamp' || kind === 'instant'
-    ? sql`timestamp '2000-01-01' + ${at(sql`CAST(${value} AS timestamp) - timestamp '2000-01-01'`)}`
-    : at(double(value));
+  if (kind !== 'date' && kind !== 'timestamp' && kind !== 'instant') return at(double(value));
+  const start = sql`timestamp '2000-01-01'`;
+  const line = at(sql`CASE WHEN isfinite(${value}) THEN CAST(${value} AS timestamp) - ${start} END`);
+  const one = sql`percentile_disc(${sql.lit(fraction)}) WITHIN GROUP (ORDER BY ${value})`;
+  return sql`CASE WHEN bool_and(isfinite(${value})) THEN ${start} + ${line} ELSE CAST(${one} AS timestamp) END`;
 };
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS double precision)`;
@@ -119,7 +132,9 @@ const period = (start: Sql, of: Period): Sql =>
 
 const periodsUntil = (time: Sql, of: Period): Sql => {
   const seconds = (day: string): Sql => sql`extract(epoch FROM ${time} - timestamp ${sql.lit(day)})`;
-  const years = sql`(extract(year FROM ${time}) - 1970)`;
+  // There is no year 0 before Christ.
+  const year = sql`extract(year FROM ${time})`;
+  const years = sql`(${year} + CASE WHEN ${year} < 0 THEN 1 ELSE 0 END - 1970)`;
   switch (of) {
     case 'minute':
       return sql`${seconds(firstDay)} / 60`;
@@ -166,7 +181,8 @@ export const postgresDialect: Dialect = {
     kind === 'text' && collation !== undefined && collation !== inexact,
   comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
   list: (value, kind, { texts, cast: of }) => {
-    const values = sql`(CAST(${texts} AS ${sql.raw(`${castName(of, castNames)}[]`)}))`;
+    const given = texts.map((one) => valueText(one, of));
+    const values = sql`(CAST(${given} AS ${sql.raw(`${castName(of, castNames)}[]`)}))`;
     return kind === 'oneOf' ? sql`(${value} = ANY ${values})` : sql`(${value} <> ALL ${values})`;
   },
   // By the database's own rule of upper and lower case: the collation "C" knows ASCII alone.

@@ -128,7 +128,7 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['int2', { kind: 'integer', cast: 'SMALLINT' }],
   ['int4', { kind: 'integer', cast: 'INTEGER' }],
   ['int8', { kind: 'integer', cast: 'BIGINT' }],
-  ['numeric', { kind: 'decimal', cast: 'DECIMAL(38,0)' }],
+  ['numeric', { kind: 'decimal', cast: 'DECIMAL(38,0)', hasNotFinite: true }],
   ['float4', { kind: 'float', cast: 'FLOAT' }],
   ['float8', { kind: 'float', cast: 'DOUBLE' }],
   ['bool', { kind: 'boolean', cast: 'BOOLEAN' }],

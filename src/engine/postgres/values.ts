@@ -1,5 +1,5 @@
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
-import { decimalCell, floatCell, integerCell, timestampCell } from '../cells.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
 /** PostgreSQL's own numbers of its types, which never change. */
@@ -30,7 +30,7 @@ export const cellOf = (text: string | null, type: number): Cell => {
   if (type === oid.double) return floatCell(Number(text));
   // The number that it holds, not the shortest text that finds it again among the 32-bit ones.
   if (type === oid.real) return floatCell(Math.fround(Number(text)));
-  if (dates.has(type)) return text.endsWith('infinity') ? null : timestampCell(text.replace(/\+00$/, ''));
+  if (dates.has(type)) return dateCell(text.replace(/\+00(?=$| BC$)/, ''));
   return text;
 };
 
