@@ -44,10 +44,12 @@ const extremes: Readonly<Record<Kind, readonly Times[]>> = {
     ['0000-00-00', '0000-00-00 00:00:00', '1970-01-01 00:00:01+00'],
   ],
   CLICKHOUSE: [
-    ['2299-12-31', '2299-12-31 23:59:59.999999', '2299-12-31 23:59:59.999999+00'],
+    ['2299-12-31', '2262-04-11 23:47:16.854775807', '2299-12-31 23:59:59.999999+00'],
     ['1900-01-01', '1900-01-01 00:00:00', '1900-01-01 00:00:00+00'],
   ],
 };
+
+const types = { CLICKHOUSE: { TIMESTAMP: "DateTime64(9, 'UTC')" } };
 
 /** The tests of whose a row is: one that an index answers, and one that costs more than any other test. */
 const owners: Readonly<Record<string, string>> = { plain: 'VARCHAR', padded: 'CHAR(8)' };
@@ -114,7 +116,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     ]);
 
   beforeAll(async () => {
-    builder = await createBuilder(kind);
+    builder = await createBuilder(kind, types);
     const own = usual.map((times): Row => ['a', 'open', times]);
     alone = await build('alone', own);
     all = await build('all', [
