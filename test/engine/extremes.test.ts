@@ -27,11 +27,10 @@ const usual: readonly Times[] = [
 ];
 
 const extremes: Readonly<Record<Kind, readonly Times[]>> = {
+  // Without infinity: where that is the column's greatest value, DuckDB never evaluates anything on the finite ones when it plans.
   DUCKDB: [
     ['300000-01-01', '294247-01-10 04:00:54.775806', '294247-01-10 04:00:54.775806+00'],
     ['5877642-06-25 (BC)', '290309-12-22 (BC) 00:00:00', '290309-12-22 (BC) 00:00:00+00'],
-    ['infinity', 'infinity', 'infinity'],
-    ['-infinity', '-infinity', '-infinity'],
   ],
   POSTGRES: [
     ['5874897-12-31', '294276-12-31 23:59:59.999999', '294276-12-31 23:59:59.999999+00'],
