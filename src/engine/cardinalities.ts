@@ -1,16 +1,20 @@
-import { type Cardinality, type ColumnRef, type Datamart, findTable, tableKey } from '../domain/datamart.js';
-import type { Catalog } from './catalog.js';
+import {
+  type Cardinality,
+  type ColumnRef,
+  type Datamart,
+  findTable,
+  type Relationship,
+  tableKey,
+} from '../domain/datamart.js';
+import { type Catalog, typeOf } from './catalog.js';
+import type { SqlType } from './sql-type.js';
 
 /** The datamart, where a relationship without cardinality has the one that keys of the datasource prove; without any, it is ManyToMany. */
 export const withCardinalities = (datamart: Datamart, catalog: Catalog): Datamart => ({
   ...datamart,
   relationships: datamart.relationships.map((relationship) =>
     relationship.cardinality === null
-      ? {
-          ...relationship,
-          cardinality:
-            proven[sideOf(relationship.parent, datamart, catalog)][sideOf(relationship.child, datamart, catalog)],
-        }
+      ? { ...relationship, cardinality: provenBy(relationship, datamart, catalog) }
       : relationship,
   ),
 });
@@ -21,6 +25,32 @@ type Side = 'one' | 'many';
 const proven: Readonly<Record<Side, Readonly<Record<Side, Cardinality>>>> = {
   one: { one: 'OneToOne', many: 'OneToMany' },
   many: { one: 'ManyToOne', many: 'ManyToMany' },
+};
+
+/** A key is unique by its own type's equality: of two decimals, a float may equal both. */
+const provenBy = ({ parent, child }: Relationship, datamart: Datamart, catalog: Catalog): Cardinality =>
+  isComparedAlike(typeOf(catalog, parent), typeOf(catalog, child))
+    ? proven[sideOf(parent, datamart, catalog)][sideOf(child, datamart, catalog)]
+    : 'ManyToMany';
+
+const isComparedAlike = (parent: SqlType | undefined, child: SqlType | undefined): boolean =>
+  equalityOf(parent) === equalityOf(child);
+
+const equalityOf = (type: SqlType | undefined): string | undefined => {
+  switch (type?.kind) {
+    case 'integer':
+    case 'decimal':
+      return 'number';
+    case 'text':
+    case 'enum':
+      return 'text';
+    case 'date':
+    case 'timestamp':
+    case 'instant':
+      return 'time';
+    default:
+      return type?.kind;
+  }
 };
 
 /** A key that holds the client column too is one of each client's rows, and there are no others in a leaf. */

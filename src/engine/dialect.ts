@@ -35,7 +35,10 @@ export type Dialect = {
   readonly join: (near: Side, far: Side) => Sql;
   /** Both columns as IN compares them exactly; left out where a subquery may refer to what is around it. */
   readonly keys?: (near: Side, far: Side) => readonly [Sql, Sql];
-  /** The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. */
+  /**
+   * The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. It never fails on a
+   * value: conditions on it may be evaluated on another tenant's row.
+   */
   readonly field: (column: Sql, of: Column) => Sql;
   /**
    * Whether groups of the column as it is stored are the same as those of the field: then the field is made of each group, and not of each row. Left out:
@@ -54,7 +57,7 @@ export type Dialect = {
   /** Whether the text of the value holds the search, whatever the case; wildcards are plain text. */
   readonly contains: (value: Sql, type: SqlType, search: string) => Sql;
   /** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
-  readonly grain: (value: Sql, grain: TimeGrain) => Sql;
+  readonly grain: (value: Sql, grain: TimeGrain, type: SqlType) => Sql;
   /**
    * How many of these periods lie between 1970 (weeks: the first Monday of it) and the start of one: a whole number; NULL for NULL and for the infinite.
    */

@@ -50,7 +50,7 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
     case 'field':
       return fieldSql(dialect, expression.field);
     case 'grain':
-      return dialect.grain(fieldSql(dialect, expression.field), expression.grain);
+      return dialect.grain(fieldSql(dialect, expression.field), expression.grain, expression.field.column.type);
     case 'bucket':
       return bucketSql(dialect, expression.field, expression.width);
     default:

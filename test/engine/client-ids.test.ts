@@ -16,6 +16,11 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
     ['bytes', 'VARCHAR(40) COLLATE "C"'],
     ['without case and accents', 'TEXT COLLATE public.loose'],
     ['citext', 'public.citext'],
+    ['a domain', 'public.tenant_text'],
+    ['a domain of a domain', 'public.tenant_short'],
+    ['a domain without case and accents', 'public.tenant_loose'],
+    ['a domain of citext', 'public.tenant_citext'],
+    ['a domain of text of some length', 'public.tenant_char'],
   ],
   MYSQL: [
     ['without case, accents and trailing blanks', 'VARCHAR(40)'],
@@ -29,6 +34,23 @@ const loose: Readonly<Record<Kind, readonly (readonly [string, string])[]>> = {
     ['filled up with NUL', 'CHAR(40)'],
   ],
 };
+
+/** Domains for client columns. The one with an `=` of its own would find every row. */
+const domains = [
+  'CREATE DOMAIN public.tenant_text AS text',
+  "CREATE DOMAIN public.tenant_short AS public.tenant_text CHECK (VALUE <> '')",
+  'CREATE DOMAIN public.tenant_loose AS text COLLATE public.loose',
+  'CREATE DOMAIN public.tenant_citext AS public.citext',
+  'CREATE DOMAIN public.tenant_char AS varchar(40)',
+  'CREATE DOMAIN public.tenant_number AS bigint',
+  'CREATE DOMAIN public.tenant_counted AS public.tenant_number CHECK (VALUE > -5)',
+  'CREATE DOMAIN public.tenant_uuid AS uuid',
+  'CREATE DOMAIN public.tenant_row AS public.tenant_uuid',
+  'CREATE DOMAIN public.tenant_own AS bigint',
+  'CREATE FUNCTION public.always(public.tenant_own, bigint) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$',
+  'CREATE OPERATOR public.= (LEFTARG = public.tenant_own, RIGHTARG = bigint, FUNCTION = public.always)',
+  'CREATE DOMAIN public.tenant_kind AS main.gl_kind',
+];
 
 const texts = ['acme', 'ACME', 'acmé', 'acme\u0301', 'acme ', ' acme', "' OR 1=1 --", '%', '_', '1', '01', null];
 
@@ -53,6 +75,7 @@ describe.each(await findKinds())('on %s', (kind) => {
     clientColumnType: 'NUMBER' | 'STRING' = 'STRING',
   ) => {
     const place = await builder.build(name, [
+      ...(kind === 'POSTGRES' ? domains : []),
       { name: 'notes', columns: { owner: column, note: 'VARCHAR' }, rows: ids.map((id, index) => [id, `${index}`]) },
     ]);
     const mart = datamart({
@@ -101,6 +124,35 @@ describe.each(await findKinds())('on %s', (kind) => {
     for (const [index, id] of ids.entries()) expect(await ask(id)).toEqual([`${index}`]);
     expect(await ask('acme ')).toEqual([]);
     expect(await ask('Acme')).toEqual([]);
+  });
+
+  it.runIf(kind === 'POSTGRES')(
+    'domains of numbers and UUIDs hold them, and the database’s own `=` compares them',
+    async () => {
+      const numbers = ['9007199254740992', '9007199254740993', '1', null];
+      for (const domain of ['public.tenant_number', 'public.tenant_counted', 'public.tenant_own']) {
+        const ask = await notesOf(domain, domain, numbers, 'NUMBER');
+        for (const [index, id] of numbers.entries()) if (id !== null) expect(await ask(id)).toEqual([`${index}`]);
+        expect(await refusalOf(() => ask('01'))).toMatchObject({ code: 'CLIENT_ID_ERROR' });
+      }
+      const uuids = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b', null];
+      for (const domain of ['public.tenant_uuid', 'public.tenant_row']) {
+        const ask = await notesOf(domain, domain, uuids);
+        expect(await ask(uuids[0] ?? '')).toEqual(['0']);
+        expect(await ask(uuids[1] ?? '')).toEqual(['1']);
+        expect(await refusalOf(() => ask((uuids[0] ?? '').toUpperCase()))).toMatchObject({ code: 'CLIENT_ID_ERROR' });
+      }
+    },
+  );
+
+  it.runIf(kind === 'POSTGRES')('a client column of an enum is refused by its name, a domain or not', async () => {
+    for (const type of ['gl_kind', 'public.tenant_kind']) {
+      const ask = await notesOf(type, type, ['x']);
+      expect(await refusalOf(() => ask('x'))).toMatchObject({
+        reason: 'client-column-type',
+        message: expect.stringContaining('owner'),
+      });
+    }
   });
 
   it.runIf(kind === 'MYSQL')('a character set that lacks the id’s characters holds no such client', async () => {

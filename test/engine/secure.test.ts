@@ -114,8 +114,8 @@ describe('the tenant is compared by bytes inside the leaf, in every dialect', ()
     duckdb: [duckDbDialect, '"owner" COLLATE "c" = CAST($1 AS VARCHAR)', '"id" COLLATE "c" = CAST($2 AS VARCHAR)'],
     postgres: [
       postgresDialect,
-      '"owner" = CAST($1 AS text) AND CASE WHEN (CAST("owner" AS text) COLLATE "C") = CAST($2 AS text) THEN TRUE ELSE FALSE END',
-      '(CAST("id" AS text) COLLATE "C") = CAST($3 AS text)',
+      '"owner" OPERATOR(pg_catalog.=) CAST($1 AS text) AND CASE WHEN (CAST("owner" AS text) COLLATE "C") OPERATOR(pg_catalog.=) CAST($2 AS text) THEN TRUE ELSE FALSE END',
+      '(CAST("id" AS text) COLLATE "C") OPERATOR(pg_catalog.=) CAST($3 AS text)',
     ],
     mariadb: [
       createMysqlDialect({ isMariaDb: true }),

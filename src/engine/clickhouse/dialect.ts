@@ -57,7 +57,15 @@ const field = (column: Sql, { type, zone }: Column): Sql => {
   if (zone === null || zone === 'UTC') return sql`toTimeZone(${column}, 'UTC')`;
   // Local time is told in UTC: as an instant of its zone it would be compared by the instant. DateTime itself ends in 1970.
   const instant = as(column, instantName(type.digits ?? 0));
-  return sql`addSeconds(${instant}, timeZoneOffset(toTimeZone(${column}, ${zone})))`;
+  return sql`addSeconds(${instant}, ${secondsAhead(column, type, zone)})`;
+};
+
+/** None where nanoseconds end: the sum would overflow, which fails for all where a condition is evaluated on another tenant's row. */
+const secondsAhead = (column: Sql, { digits }: SqlType, zone: string): Sql => {
+  const offset = sql`timeZoneOffset(toTimeZone(${column}, ${zone}))`;
+  return digits === 9
+    ? sql`if(${column} < CAST('2262-04-10 00:00:00' AS ${sql.raw(instantName(9))}), ${offset}, 0)`
+    : offset;
 };
 
 const chunksOf = (texts: readonly string[]): readonly (readonly string[])[] => {

@@ -6,8 +6,8 @@ import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import { isNumeric, type SqlType } from '../sql-type.js';
 import type { Bound } from '../values.js';
-import { join } from './joins.js';
-import { timeOf } from './times.js';
+import { exactText, join } from './joins.js';
+import { firstDayOf, localTime, timeOf } from './times.js';
 
 /** DuckDB writes identifiers and parameters as PostgreSQL does. */
 class DuckDbQueryCompiler extends PostgresQueryCompiler {}
@@ -30,25 +30,20 @@ const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
 const cast128 = (value: Sql): Sql => sql`CAST(${value} AS HUGEINT)`;
 const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
 
-/** A plain timestamp is UTC by the datamart's word. */
-const field = (column: Sql, { type, zone }: Column): Sql => {
-  if (zone === null) return column;
-  return type.kind === 'instant'
-    ? sql`(${column} AT TIME ZONE ${text(zone)})`
-    : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
-};
+const field = (column: Sql, { type, zone }: Column): Sql =>
+  zone === null ? exactText(column, type) : localTime(column, type, text(zone));
 
-const grain = (value: Sql, of: TimeGrain): Sql => {
+const grain = (value: Sql, of: TimeGrain, type: SqlType): Sql => {
   switch (of) {
     case 'minute':
     case 'hour':
-      return sql`date_trunc(${sql.lit(of)}, ${value})`;
+      return sql`date_trunc(${sql.lit(of)}, ${type.kind === 'date' ? timeOf(value) : value})`;
     case 'day':
     case 'week':
     case 'month':
     case 'quarter':
     case 'year':
-      return sql`CAST(date_trunc(${sql.lit(of)}, ${value}) AS DATE)`;
+      return firstDayOf(value, of, type);
     case 'hourOfDay':
       return sql`extract(hour FROM ${value})`;
     case 'dayOfWeek':
@@ -59,7 +54,7 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
 };
 
 const period = (start: Sql, of: Period): Sql =>
-  sql`date_diff(${sql.lit(of)}, TIMESTAMP ${sql.lit(of === 'week' ? firstMonday : firstDay)}, CAST(${start} AS TIMESTAMP))`;
+  sql`date_diff(${sql.lit(of)}, TIMESTAMP ${sql.lit(of === 'week' ? firstMonday : firstDay)}, TRY_CAST(${start} AS TIMESTAMP))`;
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 

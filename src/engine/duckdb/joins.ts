@@ -20,7 +20,14 @@ export const join = (near: Side, far: Side): Sql => {
 };
 
 const sideOf = ({ column, type }: Side, other: Side): Sql =>
-  type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : column;
+  type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : exactText(column, type);
+
+/** The collation of text columns in a file that declares collations somewhere: DuckDB does not tell of which columns. */
+export const unknownCollation = 'unknown';
+
+/** Text so that only equal bytes are equal. Said only where it is needed: a join takes twice as long with it. */
+export const exactText = (column: Sql, { collation }: SqlType): Sql =>
+  collation === unknownCollation ? sql`(${column} COLLATE "c")` : column;
 
 const isHeldByOne = (a: SqlType, b: SqlType): boolean => {
   const [left, right] = [asDecimal(a.cast), asDecimal(b.cast)];

@@ -3,6 +3,7 @@ import { type Catalog, createCatalog } from '../catalog.js';
 import { refuseConnection } from '../database.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { integerRanges, otherType, type SqlType } from '../sql-type.js';
+import { unknownCollation } from './joins.js';
 
 const columnsQuery = (
   extra = '',
@@ -24,6 +25,10 @@ const hidingMacros = `SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
   AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal) ORDER BY 1`;
 
+/** No column has a collation of its own in a file of which no definition speaks of one. */
+const collations = `SELECT count(*) > 0 FROM (SELECT sql FROM duckdb_tables() WHERE NOT internal
+  UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal) AS defined WHERE sql ILIKE '%collate%'`;
+
 const assertNoneHidden = async (ask: Ask): Promise<void> => {
   const [macro] = await ask(hidingMacros);
   if (macro === undefined) return;
@@ -40,14 +45,18 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
   const within = schemas === null ? '' : 'AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))';
   const values = schemas === null ? [] : [schemas];
   const rows = await ask(columnsQuery(within), values);
+  const isCollated = (await ask(collations))[0]?.[0] === true;
   const columns = rows.map(([schema, table, column, datatype]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
-    type: parseDuckDbType(String(datatype)),
+    type: collated(parseDuckDbType(String(datatype)), isCollated),
   }));
   return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
 };
+
+const collated = (type: SqlType, isCollated: boolean): SqlType =>
+  isCollated && type.kind === 'text' ? { ...type, collation: unknownCollation } : type;
 
 /** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {

@@ -97,11 +97,14 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
   }
 };
 
-/** The server may lack the tables of time zones, and CONVERT_TZ leaves what is past 2038 as it was: neither says so. */
+/**
+ * The server may lack the tables of time zones, and CONVERT_TZ leaves what is past 2038 as it was: neither says so. Where the type has no such
+ * local time (`9999-12-31 23:59:59` east of Greenwich, a zero date), the sum is NULL, and the time stays as it is stored.
+ */
 const local = (column: Sql, zone: string): Sql => {
   const offsets = zoneOffsets(zone);
   const isUtc = offsets.every(({ seconds }) => seconds === 0);
-  return isUtc ? column : sql`(${column} + INTERVAL ${secondsAhead(column, offsets)} SECOND)`;
+  return isUtc ? column : sql`coalesce(${column} + INTERVAL ${secondsAhead(column, offsets)} SECOND, ${column})`;
 };
 
 /** By halves: a few comparisons, however many changes there were. */

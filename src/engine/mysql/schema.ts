@@ -19,8 +19,8 @@ const columnsQuery = (where: string): string => `SELECT
   TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
 FROM information_schema.COLUMNS WHERE ${where} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`;
 
-/** A key of prefixes or of expressions says nothing of whole columns. */
-const uniqueQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART
+/** A key of expressions says nothing of columns. */
+const uniqueQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
 FROM information_schema.STATISTICS WHERE ${where} AND NON_UNIQUE = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`;
 
@@ -60,10 +60,20 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
   );
 };
 
-const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> =>
-  groupKeys(await ask(uniqueQuery(where), databases))
-    .filter((rows) => rows.every(([, , , column, part]) => column !== null && part === null))
+/** Engines that see to their unique keys. A MERGE table has those of its tables, each for itself; CONNECT and the like read what is elsewhere. */
+const keepingEngines = `('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB')`;
+
+const unprovenQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
+WHERE ${where} AND TABLE_TYPE <> 'VIEW' AND coalesce(ENGINE, '') NOT IN ${keepingEngines}`;
+
+/** A key of prefixes is one too: whole values that are equal have equal prefixes. */
+const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> => {
+  const unproven = new Set((await ask(unprovenQuery(where), databases)).map((table) => JSON.stringify(table)));
+  return groupKeys(await ask(uniqueQuery(where), databases))
+    .filter((rows) => !unproven.has(JSON.stringify(rows[0]?.slice(0, 2))))
+    .filter((rows) => rows.every(([, , , column]) => column !== null))
     .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
+};
 
 /** At either level a client has another database of the server. */
 export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {

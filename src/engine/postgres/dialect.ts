@@ -51,35 +51,56 @@ const bytes = (column: Sql): Sql => sql`(CAST(${column} AS text) COLLATE "C")`;
 /**
  * The column's own `=` compares bytes wherever its collation is deterministic, and can use the column's index. The CASE says
  * it again by the collation "C", in case the column changed since its catalog was read; unlike a second `=` it does not make
- * the planner expect a square of few rows.
+ * the planner expect a square of few rows. The `=` is PostgreSQL's own: a domain may have one that does something else.
  */
 const tenant = (column: Sql, { kind, collation }: SqlType, value: Bound): Sql => {
-  if (kind !== 'text') return sql`${column} = ${cast(value)}`;
-  const exact = sql`${bytes(column)} = ${cast(value)}`;
-  return collation === inexact
-    ? exact
-    : sql`${column} = ${cast(value)} AND CASE WHEN ${exact} THEN TRUE ELSE FALSE END`;
+  const equal = sql`${column} OPERATOR(pg_catalog.=) ${cast(value)}`;
+  if (kind !== 'text') return equal;
+  const exact = sql`${bytes(column)} OPERATOR(pg_catalog.=) ${cast(value)}`;
+  return collation === inexact ? exact : sql`${equal} AND CASE WHEN ${exact} THEN TRUE ELSE FALSE END`;
 };
 
 /** Two deterministic collations that differ are compared by bytes: PostgreSQL itself would not choose one. */
 const join = (near: Side, far: Side): Sql => {
+  if (isFloatBeside(near, far)) return sql`${near.column} = ${float(far.column)}`;
+  if (isFloatBeside(far, near)) return sql`${float(near.column)} = ${far.column}`;
   const isText = near.type.kind === 'text' && far.type.kind === 'text';
   const isPlain = near.type.collation !== inexact && near.type.collation === far.type.collation;
   return isText && !isPlain ? sql`${bytes(near.column)} = ${bytes(far.column)}` : sql`${near.column} = ${far.column}`;
 };
 
+const isFloatBeside = (one: Side, other: Side): boolean => one.type.kind === 'float' && other.type.kind === 'decimal';
+
 /** A plain timestamp is UTC by the datamart's word. */
 const field = (column: Sql, { type, zone }: Column): Sql => {
   if (type.kind === 'text') return bytes(column);
   if (zone === null) return column;
-  return type.kind === 'instant'
-    ? sql`(${column} AT TIME ZONE ${text(zone)})`
-    : sql`((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${text(zone)})`;
+  const instant = type.kind === 'instant' ? column : sql`(${column} AT TIME ZONE 'UTC')`;
+  return sql`(${instant} AT TIME ZONE ${zoneWithin(column, type, zone)})`;
 };
 
-/** A date is made a timestamp first: by itself it would become an instant of the session's zone. */
-const grain = (value: Sql, of: TimeGrain): Sql => {
-  const time = sql`CAST(${value} AS timestamp)`;
+/**
+ * UTC within a year of the ends of the type, where local time may not exist. A condition on local time may be evaluated on another tenant's
+ * row, before the test of whose row that is, and would fail there for all.
+ */
+const zoneWithin = (column: Sql, { kind }: SqlType, zone: string): Sql => {
+  const [least, greatest] = ['4712-01-01 00:00:00+00 BC', '294275-01-01 00:00:00+00'].map((end) =>
+    sql.raw(`${kind === 'instant' ? 'timestamptz' : 'timestamp'} '${end}'`),
+  );
+  return sql`CASE WHEN ${column} > ${least} AND ${column} < ${greatest} THEN ${text(zone)} ELSE 'UTC' END`;
+};
+
+/** Whether the timestamp type has it and the start of its every period. */
+const isInTimestamps = (value: Sql): Sql =>
+  sql`${value} BETWEEN timestamp '4712-01-01 BC' AND timestamp '294275-12-31'`;
+
+/** A date as a timestamp; one beyond all timestamps is infinite. */
+const timeOf = (day: Sql): Sql =>
+  sql`CASE WHEN ${isInTimestamps(day)} THEN CAST(${day} AS timestamp) WHEN ${day} > date ${sql.lit(firstDay)} THEN timestamp 'infinity' WHEN ${day} IS NOT NULL THEN timestamp '-infinity' END`;
+
+/** A date is made a timestamp first: by itself it would become an instant of the session's zone. One beyond timestamps stays what it is. */
+const grain = (value: Sql, of: TimeGrain, { kind }: SqlType): Sql => {
+  const time = kind === 'date' ? timeOf(value) : value;
   switch (of) {
     case 'minute':
     case 'hour':
@@ -89,7 +110,9 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
     case 'month':
     case 'quarter':
     case 'year':
-      return sql`CAST(date_trunc(${sql.lit(of)}, ${time}) AS date)`;
+      return kind === 'date'
+        ? sql`CASE WHEN ${isInTimestamps(value)} THEN ${firstDayOf(sql`CAST(${value} AS timestamp)`, of)} ELSE ${value} END`
+        : firstDayOf(value, of);
     case 'hourOfDay':
       return sql`CAST(extract(hour FROM ${time}) AS integer)`;
     case 'dayOfWeek':
@@ -98,6 +121,8 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
       return refuseUnknown('time grain', of);
   }
 };
+
+const firstDayOf = (time: Sql, of: TimeGrain): Sql => sql`CAST(date_trunc(${sql.lit(of)}, ${time}) AS date)`;
 
 const aggregate = (of: PlainAggregate, value: Sql, { kind }: SqlType): Sql => {
   const number = kind === 'float' ? sql`CAST(${value} AS double precision)` : value;
@@ -126,9 +151,13 @@ const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS double precision)`;
 
-/** An infinite date is in no period. */
+/** A decimal beside a floating-point number. PostgreSQL would cast it, and fail on one that is too great or too small, whoever has it. */
+const float = (value: Sql): Sql =>
+  sql`CASE WHEN ${value} = 0 OR ${value} = 'NaN' OR abs(${value}) BETWEEN 1e-300 AND 1e308 THEN ${double(value)} END`;
+
+/** An infinite date is in no period, nor is one beyond timestamps. */
 const period = (start: Sql, of: Period): Sql =>
-  sql`CASE WHEN isfinite(${start}) THEN CAST(${periodsUntil(sql`CAST(${start} AS timestamp)`, of)} AS bigint) END`;
+  sql`CASE WHEN ${isInTimestamps(start)} THEN CAST(${periodsUntil(sql`CAST(${start} AS timestamp)`, of)} AS bigint) END`;
 
 const periodsUntil = (time: Sql, of: Period): Sql => {
   const seconds = (day: string): Sql => sql`extract(epoch FROM ${time} - timestamp ${sql.lit(day)})`;

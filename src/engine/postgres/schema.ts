@@ -9,19 +9,29 @@ import { inexact } from './dialect.js';
 const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
   AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
 
+/** Each domain with the type at its bottom: a domain may be made of another. */
+const domains = `WITH RECURSIVE steps AS (
+  SELECT oid AS domain, typbasetype AS base, typnotnull AS required FROM pg_catalog.pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT s.domain, n.typbasetype, s.required OR n.typnotnull
+  FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype = 'd'
+), domains AS (
+  SELECT s.domain, s.base, s.required FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype <> 'd'
+)`;
+
 /** A domain has the type that it is made of. */
 const columnsQuery = (
   extra = '',
-): string => `SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
-  NOT (a.attnotnull OR (t.typtype = 'd' AND t.typnotnull)), current_database()::text,
+): string => `${domains} SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+  NOT (a.attnotnull OR coalesce(m.required, false)), current_database()::text,
   CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
     THEN b.typname::text ELSE '' END,
   a.attcollation::text, coalesce(co.collisdeterministic, false)
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+LEFT JOIN domains m ON m.domain = a.atttypid
+JOIN pg_catalog.pg_type b ON b.oid = coalesce(m.base, a.atttypid)
 JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
 LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
 WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable} ${extra}
@@ -33,7 +43,10 @@ const namesOf = (relation: string, numbers: string, most: string): string =>
     JOIN pg_catalog.pg_attribute named ON named.attrelid = ${relation} AND named.attnum = listed.number
     WHERE listed.position <= ${most})`;
 
-/** Unique indexes count, made by a constraint or not; one of some rows or of expressions does not. */
+/**
+ * Unique indexes count, made by a constraint or not. One of some rows or of expressions does not, nor one of a table with heirs: it holds
+ * over the table's own rows alone, and a SELECT answers the heirs' rows too. Over partitions it holds. A deferred one holds once committed.
+ */
 const keysQuery = (
   extra = '',
 ): string => `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
@@ -42,6 +55,7 @@ FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable} ${extra}
+  AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
 UNION ALL
 SELECT n.nspname::text, c.relname::text, 'FOREIGN KEY', ${namesOf('k.conrelid', 'k.conkey', 'cardinality(k.conkey)')},
   fn.nspname::text, f.relname::text, ${namesOf('k.confrelid', 'k.confkey', 'cardinality(k.confkey)')}
