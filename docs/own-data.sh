@@ -27,6 +27,7 @@ call "$service_token" POST /data-app/datamarts '{
     {"name": "flights", "clientColumn": "origin",
      "columns": [{"name": "origin"}, {"name": "destination"}, {"name": "date"}, {"name": "delay"}]},
     {"name": "airports", "columns": [{"name": "iata"}, {"name": "state"}]}],
+  "sharedTables": ["airports"],
   "relationships": [{"relationshipName": "destination", "cardinality": "ManyToOne",
     "parentTableName": "flights", "parentColumnName": "destination",
     "childTableName": "airports", "childColumnName": "iata"}]}'; echo

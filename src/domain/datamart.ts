@@ -41,6 +41,10 @@ export type DatamartTable = {
   readonly tableName: string;
   readonly label: string;
   readonly clientColumn: string | null;
+  /** An embed added `clientColumn`: it only narrows, and no other table's tenancy follows from it. Never stored. */
+  readonly isClientColumnOfEmbed?: true | undefined;
+  /** The relationship that leads to the table's client, where several do. Null, or left out: there is one. */
+  readonly tenancyPath?: string | null | undefined;
   /** Not among what end users pick from; metrics that read it go on working. */
   readonly isHide: boolean;
   /** Index pattern, for OpenSearch, which has no engine here. */
@@ -99,8 +103,8 @@ export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColum
   findTable(datamart, column)?.columns.find((candidate) => candidate.columnName === column.columnName);
 
 /**
- * The datamart with an embed's `tableTenancySettings`: a table that has no client column gets one. A table that has one
- * keeps it, whatever the settings say, and so does the client master table, which is separated by its primary key. `name` is
+ * The datamart with an embed's `tableTenancySettings`: a table that has no client column gets one, marked as the embed's. A
+ * table that has one keeps it, whatever the settings say, and so does the client master table, which is separated by its primary key. `name` is
  * `schema.table`, or a table's name alone.
  */
 export const withTenancySettings = (
@@ -113,7 +117,9 @@ export const withTenancySettings = (
     const isMaster = datamart.tenancy?.tenancyLevel === 'TABLE' && sameTable(table, datamart.tenancy);
     const setting =
       table.clientColumn === null && !isMaster ? settings.find(({ name }) => names.includes(name)) : undefined;
-    return setting === undefined ? table : { ...table, clientColumn: setting.clientColumn };
+    return setting === undefined
+      ? table
+      : { ...table, clientColumn: setting.clientColumn, isClientColumnOfEmbed: true };
   };
   return { ...datamart, tables: datamart.tables.map(scoped) };
 };

@@ -3,6 +3,8 @@ import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { leafName, markOf } from './expressions.js';
 import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
+import { withoutNames } from './refuse.js';
+import { ownAlias, tenantSql } from './tenant-rows.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
@@ -11,7 +13,9 @@ export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join
   sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
 
 const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] =>
-  plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
+  plan.leaves.flatMap((leaf, index) =>
+    withoutNames(leaf.isHidden, () => leafSql(dialect, plan.database, leaf, index, joins)),
+  );
 
 /** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
 export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql): Sql =>
@@ -28,9 +32,10 @@ const leafSql = (
   const columns = leaf.columns.map((name) => sql.id(name));
   const table = dialect.table(database, leaf.table);
   const { tenant, computed = [] } = leaf;
-  const where =
-    tenant === null ? sql`` : sql` WHERE ${dialect.tenant(sql.id(tenant.columnName), tenant.type, tenant.value)}`;
-  const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${where}`;
+  const alias = ownAlias(tenant);
+  const called = alias === null ? sql`` : sql` AS ${sql.id(alias)}`;
+  const where = tenant === null ? sql`` : sql` WHERE ${tenantSql(dialect, database, tenant, alias)}`;
+  const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${called}${where}`;
   const name = leaf.name ?? leafName(index);
   if (computed.length > 0) return computedSql(dialect, name, rows, computed);
   if (leaf.isBarrier === true) return [barrierSql(dialect, name, rows)];

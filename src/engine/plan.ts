@@ -130,7 +130,14 @@ export type Calculated = { readonly of: number; readonly within: readonly number
 export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };
 
 /** Null only where the table holds every tenant's rows, or there are no tenants. */
-export type TenantPredicate = { readonly columnName: string; readonly type: SqlType; readonly value: Bound };
+export type TenantPredicate =
+  | { readonly kind: 'column'; readonly columnName: string; readonly type: SqlType; readonly value: Bound }
+  /** The row of the table of `far` that it is joined to is the tenant's. A row without such a row is nobody's. */
+  | { readonly kind: 'parent'; readonly near: TypedColumn; readonly far: TypedColumn; readonly tenant: TenantPredicate }
+  | { readonly kind: 'all'; readonly items: readonly TenantPredicate[] };
+
+/** A column of a base table. */
+export type TypedColumn = { readonly ref: ColumnRef; readonly type: SqlType };
 
 export type SecuredLeaf = Leaf & {
   readonly columns: readonly string[];

@@ -1,20 +1,14 @@
 import type { Datamart, DatamartTable, TableRef } from '../domain/datamart.js';
-import { findTable, sameTable, tableKey } from '../domain/datamart.js';
+import { findTable, tableKey } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
-import { Refusal } from '../domain/refusal.js';
+import { isListedAsShared } from '../domain/tenancy-steps.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
 import type { Leaf, Secured, SecuredLeaf, TenantPredicate } from './plan.js';
 import { refuseQuery, refuseUnknown, withoutNames } from './refuse.js';
-import type { SqlType } from './sql-type.js';
-import { type Bound, bindScalar } from './values.js';
+import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
 
-export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
-
-type Tenancy = NonNullable<Datamart['tenancy']>;
-type TableTenancy = Extract<Tenancy, { tenancyLevel: 'TABLE' }>;
-type DatabaseTenancy = Exclude<Tenancy, TableTenancy>;
-type ClientColumnType = TableTenancy['clientColumnType'];
+type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
 
 /**
  * The only way from a plan to one that compiles. Every leaf becomes a relation of this tenant's rows and the datamart's
@@ -72,7 +66,7 @@ const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable
         return refuseClient(`Datamart ${name} has no tenancy configured; the only clientId is "None".`);
       if ((source.catalog.client?.database ?? null) !== tenant.database)
         return refuseClient(`Datamart ${name} would be read from another database than the client's.`);
-      if (tenancy.tenancyLevel === 'TABLE') return (table) => tenantPredicate(table, tenancy, tenant.clientId, source);
+      if (tenancy.tenancyLevel === 'TABLE') return (table) => tablePredicate(table, tenancy, tenant.clientId, source);
       if (tenant.database === null)
         return refuseClient(`Datamart ${name} keeps each client in a database of its own; the client's is unknown.`);
       return (table) => ownDatabasePredicate(table, tenancy, tenant.clientId, source);
@@ -102,95 +96,4 @@ const ownDatabasePredicate = (
     );
   }
   return null;
-};
-
-const tenantPredicate = (
-  table: DatamartTable,
-  tenancy: TableTenancy,
-  clientId: string,
-  source: Source,
-): TenantPredicate | null => {
-  const columnName = table.clientColumn ?? (sameTable(table, tenancy) ? tenancy.tablePrimaryKeyColumn : null);
-  if (columnName === null) {
-    assertShared(table, source);
-    return null;
-  }
-  return columnPredicate(table, columnName, clientId, tenancy.clientColumnType, source);
-};
-
-const columnPredicate = (
-  table: DatamartTable,
-  columnName: string,
-  clientId: string,
-  declared: ClientColumnType | undefined,
-  source: Source,
-): TenantPredicate => {
-  const type = columnsOf(source.catalog, table).get(columnName);
-  if (type === undefined) {
-    return refuseQuery(
-      `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,
-      'client-column-missing',
-    );
-  }
-  return { columnName, type, value: bindClient(clientId, type, { ...table, columnName }, declared) };
-};
-
-/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. Undeclared, it is either. */
-const bindClient = (
-  clientId: string,
-  type: SqlType,
-  ref: TableRef & { readonly columnName: string },
-  declared: ClientColumnType | undefined,
-): Bound => {
-  const [isNumber, isString] = [type.kind === 'integer', type.kind === 'uuid' || type.kind === 'text'];
-  const fits = declared === undefined ? isNumber || isString : declared === 'NUMBER' ? isNumber : isString;
-  if (!fits || (declared !== undefined && declared !== 'NUMBER' && declared !== 'STRING')) {
-    refuseQuery(
-      `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared ?? 'NUMBER or STRING'} says; correct the datamart.`,
-      'client-column-type',
-    );
-  }
-  try {
-    const bound = bindScalar(clientId, { ref, type });
-    if (clientId !== '' && bound.text === clientId && bound.cast === type.cast) return bound;
-  } catch (cause) {
-    throw new Refusal('CLIENT_ID_ERROR', unfitting, { reason: 'client-id-unfit', cause });
-  }
-  return refuseClient(unfitting);
-};
-
-const unfitting = 'clientId does not fit the client column of the datamart; write it exactly as it is stored there.';
-
-/** A table without client column is everybody's only if nothing suggests that it was forgotten. */
-const assertShared = (table: DatamartTable, { datamart, catalog }: Source): void => {
-  if (isListedAsShared(table, datamart)) return;
-  const clientColumns = new Set(
-    datamart.tables.flatMap(({ clientColumn }) => (clientColumn === null ? [] : [clientColumn.toLowerCase()])),
-  );
-  if (clientColumns.size === 0) {
-    refuseQuery(
-      `Table ${qualifiedName(table)} has no clientColumn, and neither has any other table of the datamart, which separates clients by table. Set the clientColumn of those that hold clients' rows, and list those meant for all clients in sharedTables.`,
-      'client-columns-missing',
-    );
-  }
-  const suspect = [...columnsOf(catalog, table).keys()].find((name) => clientColumns.has(name.toLowerCase()));
-  if (suspect !== undefined) {
-    refuseQuery(
-      `Table ${qualifiedName(table)} has no clientColumn, but a column ${suspect} like the client columns of other tables. Set its clientColumn, or list it in sharedTables if it is meant for all clients.`,
-      'client-column-forgotten',
-    );
-  }
-};
-
-/** By `schema.table`, or by the bare name; an entry that fits two tables lists neither. */
-const isListedAsShared = (table: TableRef, datamart: Datamart): boolean =>
-  datamart.sharedTables.some((entry) => {
-    const meant = datamart.tables.filter(
-      (candidate) => qualifiedName(candidate) === entry || candidate.tableName === entry,
-    );
-    return meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
-  });
-
-const refuseClient = (message: string): never => {
-  throw new Refusal('CLIENT_ID_ERROR', message, { reason: 'client-id-unfit' });
 };

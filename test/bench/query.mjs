@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { makeData } from './query/data.mjs';
+import { makeLines, makeLinesTarget } from './query/lines.mjs';
 import { load, once } from './query/load.mjs';
 import { makeOrganization } from './query/organization.mjs';
 import { startPeers } from './query/peers.mjs';
@@ -88,6 +89,20 @@ const table = async (title, variants, connections) => {
   console.log(lines.join('\n'));
 };
 
+/** A table whose rows get their client by their parent, against the JOIN by hand. */
+const benchLines = async (product, data) => {
+  await makeLines(data.postgres.url);
+  const target = await makeLinesTarget(product.url, product.serviceToken, sourcesOf(data).PostgreSQL.datasource);
+  const raw = await startRaw('postgres', data.postgres.url, 'order lines');
+  const rows = (await once(product.url, target)).data.length;
+  const variants = [
+    { name: 'JOIN by hand, raw driver', ask: raw.measure },
+    { name: 'guest, uncached', ask: (order) => load(product.url, target, order) },
+  ];
+  for (const connections of [1, 8]) await table(`order lines of one of 500 (${rows} groups)`, variants, connections);
+  raw.stop();
+};
+
 await inTemporaryFolder(async (folder) => {
   const stops = [];
   try {
@@ -100,6 +115,7 @@ await inTemporaryFolder(async (folder) => {
     stops.push(...peers.map(({ stop }) => stop));
     console.log(`Node ${process.version}, ${rounds} rounds of ${seconds} s, medians; the raw query's time is 1\n`);
     console.log('| rows asked, front ends | | queries/s | ms | ratio |\n|---|---|---|---|---|');
+    await benchLines(product, data);
     for (const source of Object.keys(sourcesOf(data))) {
       for (const kind of ['selective', 'full']) {
         const raw = await startRaw(...rawOf(data, source, kind));

@@ -62,7 +62,7 @@ describe('a relationship without cardinality', () => {
   it('keeps what the datamart says, and no foreign key is one', () => {
     const said = { ...toShop, cardinality: 'OneToMany' } as const;
     expect(cardinalityOf({ shops: [['code']] }, {}, said)).toBe('OneToMany');
-    const mart = datamart({ tables, relationships: [toShop] });
+    const mart = datamart({ tables, relationships: [toShop], sharedTables: ['regions'] });
     const foreign = catalog({ shops: [['code']] }, 'FOREIGN KEY');
     expect(withCardinalities(mart, foreign).relationships[0]?.cardinality).toBe('ManyToMany');
   });
@@ -106,7 +106,12 @@ describe.each(kinds)('on %s', (kind) => {
         ],
       },
     ]);
-    const mart = datamart({ tenancy: byClients(), tables, relationships: [toShop, toRegion] });
+    const mart = datamart({
+      tenancy: byClients(),
+      tables,
+      relationships: [toShop, toRegion],
+      sharedTables: ['regions'],
+    });
     const under = (paths: readonly string[]) =>
       engine.underlying(question(place, mart, 'a', metric('sales', { underlying: paths.map(columnRef) })));
     const { rows } = await under(['sales.amount', 'shops.state']);

@@ -25,6 +25,7 @@ const shops = { code: 'VARCHAR', state: 'VARCHAR' };
 
 const mart = datamart({
   tenancy: byClients(),
+  sharedTables: ['shops'],
   tables: [
     table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
     table('orders', orders, 'client'),

@@ -53,6 +53,7 @@ const tables: readonly TableData[] = [
 
 const mart = datamart({
   tenancy: byClients(),
+  sharedTables: ['airports'],
   tables: [
     table(
       'flights',

@@ -19,35 +19,44 @@ const role = `wall_${randomUUID().slice(0, 8)}`;
 const password = randomUUID();
 
 /** The SQL of docs/tenancy.md, for this schema and a role of its own. */
-const wall = (
-  readFileSync(new URL('../../docs/tenancy.md', import.meta.url), 'utf8').match(/```sql\n(.*?)```/s)?.[1] ?? ''
-)
+const wall = [...readFileSync(new URL('../../docs/tenancy.md', import.meta.url), 'utf8').matchAll(/```sql\n(.*?)```/gs)]
+  .map(([, text = '']) => text)
+  .join('\n')
   .replace(/--.*$/gm, '')
   .replaceAll('guestlist_reader', role)
   .replace("'...'", `'${password}'`)
   .replaceAll(/SCHEMA public\b/g, 'SCHEMA main')
-  .replaceAll(/\bsales\b/g, 'main.sales')
+  .replaceAll(/(?<= ON | TABLE | FROM )(sales|sale_lines)\b/g, 'main.$1')
+
   .split(';')
   .map((statement) => statement.trim())
   .filter((statement) => statement !== '');
 const statements = [
   'CREATE SCHEMA main',
-  'CREATE TABLE main.sales (client text, shop text, amount bigint)',
-  `INSERT INTO main.sales VALUES ('acme', 's1', 1), ('acme', 's2', 2), ('ACME', 's1', 4), ('globex', 's1', 8), (NULL, 's1', 16), ('', 's1', 32)`,
+  'CREATE TABLE main.sales (client text, shop text, amount bigint, id bigint)',
+  `INSERT INTO main.sales VALUES ('acme', 's1', 1, 1), ('acme', 's2', 2, 2), ('ACME', 's1', 4, 3), ('globex', 's1', 8, 4), (NULL, 's1', 16, 5), ('', 's1', 32, 6)`,
+  'CREATE TABLE main.sale_lines (sale_id bigint, amount bigint)',
+  'INSERT INTO main.sale_lines VALUES (1, 1), (1, 2), (2, 4), (3, 8), (4, 16), (5, 32), (6, 64), (NULL, 128), (99, 256)',
   'CREATE TABLE main.shops (code text, state text)',
   `INSERT INTO main.shops VALUES ('s1', 'CA'), ('s2', 'NV')`,
   ...wall,
 ];
 
 const mart = datamart({
+  sharedTables: ['shops'],
   tables: [
-    table('sales', { client: 'VARCHAR', shop: 'VARCHAR', amount: 'BIGINT' }, 'client'),
+    table('sales', { client: 'VARCHAR', shop: 'VARCHAR', amount: 'BIGINT', id: 'BIGINT' }, 'client'),
+    table('sale_lines', { sale_id: 'BIGINT', amount: 'BIGINT' }),
     table('shops', { code: 'VARCHAR', state: 'VARCHAR' }),
   ],
-  relationships: [relationship('shops.code', 'sales.shop', 'LEFT JOIN', 'OneToMany')],
+  relationships: [
+    relationship('shops.code', 'sales.shop', 'LEFT JOIN', 'OneToMany'),
+    relationship('sale_lines.sale_id', 'sales.id'),
+  ],
 });
 const amount = { name: 'n', aggregate: 'SUM', column: columnRef('sales.amount') } as const;
 const definition = metric('sales', { measures: [amount] });
+const ofLines = metric('sale_lines', { measures: [{ ...amount, column: columnRef('sale_lines.amount') }] });
 
 /** The type says that no such plan is made: the tests make one all the same. */
 const withoutFirstWall = (secured: SecuredPlan): SecuredPlan =>
@@ -64,9 +73,14 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
     own.password = password;
     return postgresAt(own.href);
   };
-  const sumOf = (datasource: Datasource, tenant: TenantScope, breach = withoutFirstWall): Promise<unknown> =>
+  const sumOf = (
+    datasource: Datasource,
+    tenant: TenantScope,
+    breach = withoutFirstWall,
+    of = definition,
+  ): Promise<unknown> =>
     databases.use(datasource, null, async ({ catalog, dialect, run }) => {
-      const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', definition), definition };
+      const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', of), definition: of };
       const planned = plan(resolve(asked, catalog), { kind: 'answer', question: asked });
       const secured = secure(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog });
       const { rows } = await run(compile(breach(secured), dialect).page, tenant);
@@ -101,6 +115,17 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
     const asked = ['acme', 'globex', 'ACME', 'nobody', "' OR true --"].flatMap((client) => [client, client]);
     const sums = await Promise.all(asked.map((client) => sumOf(reader, scopeOf(mart, client))));
     expect(sums).toEqual([3, 3, 8, 8, 4, 4, null, null, null, null]);
+  });
+
+  it('holds by itself for a table that gets its client by its parent', async () => {
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), withoutFirstWall, ofLines)).toBe(511);
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (secured) => secured, ofLines)).toBe(7);
+    const reader = asReader(database.url);
+    const sums = ['acme', 'globex', 'ACME', 'nobody'].map((client) =>
+      sumOf(reader, scopeOf(mart, client), withoutFirstWall, ofLines),
+    );
+    expect(await Promise.all(sums)).toEqual([7, 16, 8, null]);
+    expect(await sumOf(reader, { kind: 'untenanted' }, withoutFirstWall, ofLines)).toBeNull();
   });
 
   it('shows an untenanted question no client’s rows', async () => {

@@ -32,6 +32,7 @@ const cities = table('cities', { name: 'VARCHAR', state: 'VARCHAR' });
 const clients = table('clients', { id: 'VARCHAR', name: 'VARCHAR' });
 const mart = datamart({
   tables: [orders, items, cities, clients],
+  sharedTables: ['cities'],
   relationships: [
     relationship('orders.city', 'cities.name', 'LEFT JOIN'),
     relationship('items.order', 'orders.id', 'RIGHT JOIN'),
@@ -245,16 +246,9 @@ describe('a client id is compared as its column is', () => {
 });
 
 describe('a table without client column', () => {
-  const forgotten = (
-    sharedTables: readonly string[],
-    name = 'owner',
-    schemas: readonly string[] = ['main'],
-  ): Datamart =>
+  const unlisted = (sharedTables: readonly string[], schemas: readonly string[] = ['main']): Datamart =>
     datamart({
-      tables: [
-        orders,
-        ...schemas.map((schemaName) => ({ ...table('notes', { id: 'BIGINT', [name]: 'VARCHAR' }), schemaName })),
-      ],
+      tables: [orders, ...schemas.map((schemaName) => ({ ...table('notes', { id: 'BIGINT' }), schemaName }))],
       sharedTables,
     });
   const securedNotes = (of: Datamart) => {
@@ -262,48 +256,59 @@ describe('a table without client column', () => {
     return secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: catalogOf(of) });
   };
 
-  it.each(['owner', 'OWNER'])('but with a column %s like another table’s is refused', async (name) => {
-    expect(await refusalOf(() => securedNotes(forgotten([], name)))).toMatchObject({
+  it('is refused by its name, with what to do', async () => {
+    expect(await refusalOf(() => securedNotes(unlisted([])))).toMatchObject({
       code: 'METRIC_QUERY_ERROR',
-      reason: 'client-column-forgotten',
+      reason: 'table-no-owner',
+      message: expect.stringMatching(/^Table main\.notes is not readable: .* or list it in sharedTables/),
     });
   });
 
-  it('is refused too if the datamart merely does not select that column', async () => {
-    const of = datamart({ tables: [orders, table('notes', { id: 'BIGINT' })] });
-    const full = catalogOf(forgotten([]));
-    const planned = planFor(metric('notes', { measures: [count] }), {}, of);
-    expect(await refusalOf(() => secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: full }))).toMatchObject({
-      reason: 'client-column-forgotten',
-    });
-  });
-
-  it('is refused where no table of the datamart names one, unless it is listed as shared', async () => {
+  it('is refused where no table of the datamart has one', async () => {
     const bare = { tables: [table('orders', { id: 'BIGINT' }), table('notes', { id: 'BIGINT', owner: 'VARCHAR' })] };
-    expect(await refusalOf(() => securedNotes(datamart(bare)))).toMatchObject({ reason: 'client-columns-missing' });
-    const shared = datamart({ ...bare, sharedTables: ['main.notes'] });
-    expect(securedNotes(shared).leaves[0]?.tenant).toBeNull();
+    expect(await refusalOf(() => securedNotes(datamart(bare)))).toMatchObject({ reason: 'table-no-owner' });
+  });
+
+  it('gets its client by the keys that the datasource has', async () => {
+    const of = datamart({
+      tables: [orders, table('notes', { order: 'BIGINT' })],
+      relationships: [relationship('notes.order', 'orders.id', null, null)],
+    });
+    const planned = planFor(metric('notes', { measures: [count] }), {}, of);
+    const securedBy = (...keys: string[][]) => {
+      const uniqueKeys = new Map([[tableKey(orders), keys]]);
+      return secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: { ...catalogOf(of), uniqueKeys } });
+    };
+    const { leaves } = securedBy(['id']);
+    expect(leaves[0]?.tenant).toMatchObject({
+      kind: 'parent',
+      near: { ref: columnRef('notes.order') },
+      far: { ref: columnRef('orders.id') },
+      tenant: { kind: 'column', columnName: 'owner', value: { text: 'acme' } },
+    });
+    expect(await refusalOf(() => securedBy())).toMatchObject({ reason: 'table-cardinality-unknown' });
+    expect(await refusalOf(() => securedBy(['id', 'owner']))).toMatchObject({ reason: 'table-key-within-client' });
   });
 
   it.each(['main.notes', 'notes'])('is everybody’s when listed as %s', (entry) => {
-    expect(securedNotes(forgotten([entry])).leaves[0]?.tenant).toBeNull();
+    expect(securedNotes(unlisted([entry])).leaves[0]?.tenant).toBeNull();
   });
 
   it('is not listed by a name that two tables have, or that another has', async () => {
-    const two = forgotten(['notes'], 'owner', ['main', 'archive']);
-    expect(await refusalOf(() => securedNotes(two))).toMatchObject({ reason: 'client-column-forgotten' });
-    expect(await refusalOf(() => securedNotes(forgotten(['Notes', 'orders'])))).toMatchObject({
-      reason: 'client-column-forgotten',
+    const two = unlisted(['notes'], ['main', 'archive']);
+    expect(await refusalOf(() => securedNotes(two))).toMatchObject({ reason: 'table-no-owner' });
+    expect(await refusalOf(() => securedNotes(unlisted(['Notes', 'orders'])))).toMatchObject({
+      reason: 'table-no-owner',
     });
   });
 
   it('and with a client column is the tenant’s, listed or not', () => {
-    const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients'] });
+    const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients', 'cities'] });
     const secured = secure(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
-    expect(secured.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant?.columnName])).toEqual([
-      ['orders', 'owner'],
-      ['cities', undefined],
-      ['clients', 'id'],
+    expect(secured.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant])).toMatchObject([
+      ['orders', { kind: 'column', columnName: 'owner' }],
+      ['cities', null],
+      ['clients', { kind: 'column', columnName: 'id' }],
     ]);
   });
 });

@@ -20,6 +20,7 @@ import {
 const martOf = (join: JoinKind, cardinality: Cardinality | null = 'ManyToOne'): Datamart =>
   datamart({
     tenancy: byClients(),
+    sharedTables: ['shops', 'owners'],
     tables: [
       table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
       table('sales', { id: 'BIGINT', client: 'VARCHAR', shop: 'VARCHAR' }, 'client'),

@@ -63,7 +63,7 @@ const ask = (
   definition = counted(),
   clientId = 'a',
 ) => {
-  const mart = datamart({ tables, relationships, tenancy: byClients() });
+  const mart = datamart({ tables, relationships, tenancy: byClients(), sharedTables: ['shops', 'regions', 'apart'] });
   return question(path, mart, clientId, definition, { joinModel });
 };
 const count = async (...given: Parameters<typeof ask>) => Number((await engine.query(ask(...given))).rows[0]?.n);

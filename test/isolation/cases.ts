@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { JoinKind } from '../../src/domain/datamart.js';
 import type { Aggregate, TimeGrain } from '../../src/domain/metric.js';
-import { type TableName, type Tenant, tableNames, tenants } from './dataset.js';
+import { parentOf, type TableName, type Tenant, tableNames, tenants } from './dataset.js';
 
 export type ColumnName =
   | 'id'
@@ -65,6 +65,8 @@ export type AnEdge = {
 export type ACase = {
   readonly tenant: Tenant;
   readonly isNumber: boolean;
+  /** Of these, none has a client column: their rows belong to whom their parents belong to. */
+  readonly derived: readonly TableName[];
   readonly tables: readonly TableName[];
   readonly edges: readonly AnEdge[];
   /** `none`: as it should be. `loop`: a second way to a table. `gap`: none. `untrue`: every relationship says OneToOne. */
@@ -191,9 +193,10 @@ const few = <T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<readonly
     { weight: 1, arbitrary: fc.constant<readonly T[]>([]) },
   );
 
-export const aCase: fc.Arbitrary<ACase> = fc.record({
+const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
   tenant: fc.constantFrom(...tenants),
   isNumber: fc.boolean(),
+  derived: fc.constantFrom<readonly TableName[]>([], ['lines'], ['visits'], ['lines', 'visits']),
   tables: fc.shuffledSubarray([...tableNames], { minLength: 1 }),
   edges: fc.array(anEdge, { minLength: 5, maxLength: 5 }),
   flaw: fc.oneof(
@@ -269,4 +272,16 @@ export const aCase: fc.Arbitrary<ACase> = fc.record({
   option: aColumn,
   search: fc.option(fc.constantFrom('e', 'RED', '1', '%', '_', '\\', "'"), { freq: 2 }),
   isGrown: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});
+
+/** With the tables that the derived ones get their client by, each before those. */
+export const aCase: fc.Arbitrary<ACase> = aDrawnCase.map((drawn) => {
+  const tables: TableName[] = [];
+  const add = (name: TableName): void => {
+    const parent = parentOf[name];
+    if (parent !== undefined && drawn.derived.includes(name)) add(parent);
+    if (!tables.includes(name)) tables.push(name);
+  };
+  for (const name of drawn.tables) add(name);
+  return { ...drawn, tables };
 });

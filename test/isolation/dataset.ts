@@ -31,12 +31,17 @@ export const tableNames = [...ownTables, ...sharedTables, 'clients'] as const;
 export type TableName = (typeof tableNames)[number];
 export type OwnTable = (typeof ownTables)[number];
 
+/** Whose rows a table's can get their client by: `up` is the `uid` of a row of the same owner. */
+export const parentOf: { readonly [Name in TableName]?: OwnTable } = { lines: 'orders', visits: 'lines' };
+
 /** A name that ends in `@` takes the question's timezone. */
 export const columns = {
   tenant: 'VARCHAR',
   tenant_no: 'BIGINT',
   id: 'BIGINT',
   ref: 'BIGINT',
+  uid: 'BIGINT',
+  up: 'BIGINT',
   code: 'VARCHAR',
   label: 'VARCHAR',
   amount: 'BIGINT',
@@ -88,6 +93,8 @@ const rowOf = (owner: string | null, id: number, pick: Pick): StoredRow => ({
   tenant_no: owner === null ? null : numberOf(owner),
   id,
   ref: pick([1, 2, 3, 4, 5, 9]),
+  uid: id,
+  up: null,
   code: pick(codes),
   label: pick(labels),
   amount: pick(amounts),
@@ -102,8 +109,35 @@ const rowOf = (owner: string | null, id: number, pick: Pick): StoredRow => ({
 
 export type Dataset = ReadonlyMap<TableName, readonly StoredRow[]>;
 
-/** `id` says which row of its owner's a row is, so it is unique to every tenant, and repeats over all of them. */
-export const createDataset = (seed: number): Dataset => {
+/** A row that nobody has. */
+const dangling = 99_999_999;
+
+/** `uid` is unique over all owners. A row that is nobody's has no parent, or one that is not there, or one that is nobody's. */
+const withParents = (tables: ReadonlyMap<OwnTable, readonly StoredRow[]>, first: number): typeof tables => {
+  const made = new Map<OwnTable, readonly StoredRow[]>();
+  for (const [name, rows] of tables) {
+    const parent = parentOf[name];
+    const above = parent === undefined ? [] : (made.get(parent) ?? []);
+    const parentsOf = (owner: unknown): readonly unknown[] => [
+      ...above.flatMap((row) => (row.tenant === owner ? [row.uid] : [])),
+      ...(owner === null ? [null, dangling] : []),
+    ];
+    made.set(
+      name,
+      rows.map((row, index) => {
+        const among = parentsOf(row.tenant) as readonly (number | null)[];
+        return { ...row, uid: first + index, up: among[(index * 7) % Math.max(among.length, 1)] ?? null };
+      }),
+    );
+  }
+  return made;
+};
+
+/**
+ * `id` says which row of its owner's a row is, so it is unique to every tenant, and repeats over all of them. `first` is the first `uid` of
+ * each table.
+ */
+export const createDataset = (seed: number, first = 1): Dataset => {
   const random = createRandom(seed);
   const pick = createPick(random);
   const owned = (): readonly StoredRow[] =>
@@ -116,7 +150,7 @@ export const createDataset = (seed: number): Dataset => {
     id === null ? [] : [{ id, no: numberOf(id), name: `client ${index}`, amount: index }],
   );
   return new Map<TableName, readonly StoredRow[]>([
-    ...ownTables.map((name): [TableName, readonly StoredRow[]] => [name, owned()]),
+    ...withParents(new Map(ownTables.map((name) => [name, owned()])), first),
     ...sharedTables.map((name): [TableName, readonly StoredRow[]] => [name, everybodys()]),
     ['clients', clients],
   ]);
@@ -134,7 +168,7 @@ export const shardOf = (dataset: Dataset, tenant: Tenant): Dataset =>
 
 /** The same, and as many rows again that belong to strangers. */
 export const withMoreStrangers = (dataset: Dataset, seed: number): Dataset => {
-  const others = createDataset(seed);
+  const others = createDataset(seed, 1_000_000);
   const isStrange = (row: StoredRow): boolean => !(tenants as readonly unknown[]).includes(row.tenant);
   return new Map(
     [...dataset].map(([name, rows]): [TableName, readonly StoredRow[]] => [

@@ -1,12 +1,13 @@
 /** The datamart of a random case: which tables, and how they are joined. Its cardinalities are such as the data bears out. */
 import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart.js';
 import { byClients, datamart, relationship, table } from '../engine/world.js';
-import type { ACase } from './cases.js';
+import type { ACase, AnEdge } from './cases.js';
 import {
   clientColumns,
   columns,
   type Dataset,
   ownTables,
+  parentOf,
   shardOf,
   sharedTables,
   type TableName,
@@ -51,10 +52,15 @@ const joinable = (name: TableName, column: string, isNumber: boolean): string =>
   return isNumber && column === 'tenant' ? 'tenant_no' : column;
 };
 
-const relationshipsOf = (dataset: Dataset, { tables, edges, flaw, isNumber }: ACase): readonly Relationship[] => {
+const relationshipsOf = (
+  dataset: Dataset,
+  { tables, edges, flaw, isNumber, derived }: ACase,
+): readonly Relationship[] => {
   const made = tables.slice(1).flatMap((name, index): readonly Relationship[] => {
     const edge = edges[index];
     const other = tables[(edge?.to ?? 0) % (index + 1)];
+    const above = derived.includes(name) ? parentOf[name] : undefined;
+    if (edge !== undefined && above !== undefined) return [toParent(name, above, edge)];
     if (edge === undefined || other === undefined || (flaw === 'gap' && index === 0)) return [];
     const [left, right] = (name === 'clients' || other === 'clients'
       ? ['tenant', 'tenant']
@@ -71,6 +77,14 @@ const relationshipsOf = (dataset: Dataset, { tables, edges, flaw, isNumber }: AC
     : made;
 };
 
+/** Said to be many to one: the tests' tables have no keys that could prove it. */
+const toParent = (name: TableName, above: TableName, { isFlipped, join }: AnEdge): Relationship => {
+  const [own, other] = [`${name}.up`, `${above}.uid`];
+  const made = isFlipped ? relationship(other, own, join, 'OneToMany') : relationship(own, other, join, 'ManyToOne');
+  return { ...made, relationshipName: wayUp(name) };
+};
+const wayUp = (name: TableName): string => `${name} belong to`;
+
 export const martOf = (dataset: Dataset, aCase: ACase, isTenanted: boolean): Datamart => {
   const client = aCase.isNumber ? 'tenant_no' : 'tenant';
   const owned = ownTables as readonly TableName[];
@@ -79,9 +93,13 @@ export const martOf = (dataset: Dataset, aCase: ACase, isTenanted: boolean): Dat
     tenancy: isTenanted
       ? ({ ...tenancy, tablePrimaryKeyColumn: aCase.isNumber ? 'no' : 'id' } as NonNullable<Datamart['tenancy']>)
       : null,
-    tables: aCase.tables.map((name) =>
-      table(name, name === 'clients' ? clientColumns : columns, isTenanted && owned.includes(name) ? client : null),
-    ),
+    tables: aCase.tables.map((name) => {
+      const isDerived = aCase.derived.includes(name);
+      const own = isTenanted && owned.includes(name) && !isDerived ? client : null;
+      const made = table(name, name === 'clients' ? clientColumns : columns, own);
+      // Other relationships of the case may lead to a client too.
+      return isDerived ? { ...made, tenancyPath: wayUp(name) } : made;
+    }),
     relationships: relationshipsOf(dataset, aCase),
     sharedTables: sharedTables.map((name) => `main.${name}`),
   });

@@ -35,6 +35,8 @@ export type AStatement = {
   readonly statement: (typeof statements)[number];
   readonly conditions: readonly { readonly on: 'orders' | 'visits' | 'places'; readonly test: ATest }[];
   readonly limit: number | null;
+  /** It has no client column: its rows belong to the client that they are joined to. */
+  readonly derived: 'orders' | 'visits' | null;
 };
 
 const kinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
@@ -57,24 +59,26 @@ export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
       { maxLength: 2 },
     ),
     limit: fc.option(fc.nat(5), { freq: 2 }),
+    derived: fc.constantFrom('orders' as const, 'visits' as const, null),
   });
 
-const martOf = (isTenanted: boolean): Datamart =>
-  datamart({
-    id: isTenanted ? 'tenanted' : 'alone',
+const martOf = (isTenanted: boolean, derived: AStatement['derived']): Datamart => {
+  const owned = (name: 'orders' | 'visits') =>
+    name === derived
+      ? { ...table(name, columns), tenancyPath: `${name}.tenant-clients.id` }
+      : table(name, columns, isTenanted ? 'tenant' : null);
+  return datamart({
+    id: `${isTenanted ? 'tenanted' : 'alone'} ${derived}`,
     tenancy: isTenanted ? byClients() : null,
-    tables: [
-      table('orders', columns, isTenanted ? 'tenant' : null),
-      table('visits', columns, isTenanted ? 'tenant' : null),
-      table('places', columns),
-      table('clients', clientColumns),
-    ],
+    tables: [owned('orders'), owned('visits'), table('places', columns), table('clients', clientColumns)],
     relationships: [
       relationship('orders.ref', 'places.id', 'LEFT JOIN', 'ManyToOne'),
       relationship('visits.ref', 'orders.id', 'LEFT JOIN', 'ManyToOne'),
+      ...(derived === null ? [] : [relationship(`${derived}.tenant`, 'clients.id', 'LEFT JOIN', 'ManyToOne')]),
     ],
     sharedTables: ['main.places'],
   });
+};
 
 const definitionOf = (statement: string, { schemaName }: Place): SqlDefinition => ({
   kind: 'sql',
@@ -96,10 +100,16 @@ export const judgeStatement = async ({ engine, places }: Stage, asked: AStatemen
   const ask = (place: Place, isTenanted: boolean): Promise<Outcome<MetricAnswer>> =>
     outcomeOf(() =>
       engine.query(
-        question(place, martOf(isTenanted), isTenanted ? asked.tenant : 'None', definitionOf(asked.statement, place), {
-          conditions,
-          limit: asked.limit,
-        }),
+        question(
+          place,
+          martOf(isTenanted, asked.derived),
+          isTenanted ? asked.tenant : 'None',
+          definitionOf(asked.statement, place),
+          {
+            conditions,
+            limit: asked.limit,
+          },
+        ),
       ),
     );
   const [shared, shard] = await Promise.all([ask(places.shared, true), ask(places.shardOf(asked.tenant), false)]);

@@ -5,7 +5,7 @@ import type { Condition } from '../../src/domain/filter.js';
 import type { VisualDefinition } from '../../src/domain/metric.js';
 import type { MetricAnswer } from '../../src/domain/ports.js';
 import { byClients, columnRef, datamart, metric, question, relationship, table } from '../engine/world.js';
-import { columns, type OwnTable, ownTables, sharedTables } from './dataset.js';
+import { columns, type OwnTable, ownTables, parentOf, sharedTables } from './dataset.js';
 import { add, type Exact, parseExact, zero } from './exact.js';
 import type { Stage } from './stage.js';
 
@@ -13,28 +13,42 @@ export type ASum = {
   readonly from: OwnTable;
   readonly by: readonly ('label' | 'code' | 'flag' | 'places.label' | 'kinds.code')[];
   readonly hasCondition: boolean;
+  /** The table has no client column, nor have those above it but the first. */
+  readonly isDerived: boolean;
 };
 
 export const aSum: fc.Arbitrary<ASum> = fc.record({
   from: fc.constantFrom(...ownTables),
   by: fc.uniqueArray(fc.constantFrom('label', 'code', 'flag', 'places.label', 'kinds.code'), { maxLength: 2 }),
   hasCondition: fc.boolean(),
+  isDerived: fc.boolean(),
 });
 
-const martOf = ({ from }: ASum, isTenanted: boolean): Datamart =>
-  datamart({
+/** From the table up. */
+const lineOf = (name: OwnTable): readonly OwnTable[] => {
+  const parent = parentOf[name];
+  return parent === undefined ? [name] : [name, ...lineOf(parent)];
+};
+
+const martOf = ({ from, isDerived }: ASum, isTenanted: boolean): Datamart => {
+  const above = isDerived ? lineOf(from) : [from];
+  return datamart({
     tenancy: isTenanted ? byClients() : null,
     tables: [
-      table(from, columns, isTenanted ? 'tenant' : null),
+      ...above.map((name, index) => table(name, columns, isTenanted && index === above.length - 1 ? 'tenant' : null)),
       ...sharedTables.map((name) => table(name, columns)),
       table('clients', { id: 'VARCHAR', name: 'VARCHAR' }),
     ],
     relationships: [
+      ...above
+        .slice(1)
+        .map((name, index) => relationship(`${above[index]}.up`, `${name}.uid`, 'LEFT JOIN', 'ManyToOne')),
       relationship(`${from}.ref`, 'places.id', 'LEFT JOIN', 'ManyToOne'),
       relationship(`${from}.ref`, 'kinds.id', 'LEFT JOIN', 'ManyToOne'),
     ],
     sharedTables: sharedTables.map((name) => `main.${name}`),
   });
+};
 
 const definitionOf = ({ from, by }: ASum): VisualDefinition => {
   const own = (column: string): ColumnRef => columnRef(column.includes('.') ? column : `${from}.${column}`);

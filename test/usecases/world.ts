@@ -89,7 +89,7 @@ const seed = async (store: Store, path: string): Promise<void> => {
   for (const name of ['sales', 'sales2']) {
     await store.datasources.insert({ ...datasourceAt(path), id: `source-${name}`, name: `warehouse-${name}` });
     const parts = { id: `mart-${name}`, name, datasourceId: `source-${name}`, tables, relationships };
-    await store.datamarts.insert(datamart({ ...parts, tenancy: byClients() }));
+    await store.datamarts.insert(datamart({ ...parts, tenancy: byClients(), sharedTables: ['shops'] }));
   }
   await store.workspaces.insert({
     id: 'w',

@@ -40,7 +40,7 @@ const tenancySettings = (schemaName) => ({
   tableClientNameColumn: 'name',
 });
 
-const access = {
+export const access = {
   metricCreationMode: 'DRAG_DROP',
   ...Object.fromEntries(
     [

@@ -1,0 +1,76 @@
+/**
+ * Why a row of a table belongs to a client, where the clients share their tables (`tenancyLevel: TABLE`). A table has a client
+ * column, or follows many-to-one relationships to a table that has one, or is listed in `sharedTables`. No other table is readable.
+ */
+import { type Datamart, type DatamartTable, findTable, type TableRef } from './datamart.js';
+import {
+  hasPath,
+  isAmong,
+  isListedAsShared,
+  type OwnerColumn,
+  ownerColumn,
+  type TenancySource,
+  type TenancyStep,
+  type UniqueKeys,
+  validSteps,
+} from './tenancy-steps.js';
+import { explainMissing, explainSeveral, isSameStep, type Unreadable } from './unreadable-table.js';
+
+export type TableTenancy =
+  | OwnerColumn
+  | {
+      readonly kind: 'path';
+      /** From the table up to `owner`, at least one. */
+      readonly steps: readonly TenancyStep[];
+      readonly owner: OwnerColumn & TableRef;
+    }
+  | { readonly kind: 'shared' }
+  | Unreadable;
+
+/**
+ * The tenancy of a table of the datamart, without the client columns that an embed adds. Throws TypeError where the datamart has
+ * another tenancy level, or lacks the table.
+ */
+export const tableTenancy = (datamart: Datamart, table: TableRef, uniqueKeys: UniqueKeys): TableTenancy => {
+  const found = findTable(datamart, table);
+  if (datamart.tenancy?.tenancyLevel !== 'TABLE' || found === undefined) {
+    throw new TypeError('only a table of a datamart that separates clients by table has a tenancy of its own');
+  }
+  const owner = ownerColumn(datamart, found);
+  if (owner !== null) return owner;
+  if (isListedAsShared(found, datamart)) return { kind: 'shared' };
+  return derivedTenancy({ datamart, uniqueKeys, known: new Map() }, found);
+};
+
+const derivedTenancy = (source: TenancySource, table: DatamartTable): TableTenancy => {
+  const [path, other] = findPaths(source, table);
+  if (path === undefined) return explainMissing(source, table);
+  if (other !== undefined) return explainSeveral(table, path.steps, other.steps);
+  return { kind: 'path', ...path };
+};
+
+type Path = Omit<Extract<TableTenancy, { kind: 'path' }>, 'kind'>;
+
+/** Up to two different paths. A table is entered only where a path leads on from it: dead ends cost no time. */
+const findPaths = (source: TenancySource, table: DatamartTable): readonly Path[] => {
+  const found: Path[] = [];
+  const walk = (from: DatamartTable, before: readonly TenancyStep[], visited: readonly TableRef[]): void => {
+    for (const step of validSteps(source, from)) {
+      const next = findTable(source.datamart, step.far);
+      if (found.length > 1 || next === undefined || isAmong(visited, next)) continue;
+      const steps = [...before, step];
+      const column = ownerColumn(source.datamart, next);
+      if (column === null) {
+        if (hasPath(source, next, visited)) walk(next, steps, [...visited, next]);
+      } else if (!found.some((known) => isSamePath(known.steps, steps))) {
+        const { schemaName, tableName } = next;
+        found.push({ steps, owner: { schemaName, tableName, ...column } });
+      }
+    }
+  };
+  walk(table, [], [table]);
+  return found;
+};
+
+const isSamePath = (a: readonly TenancyStep[], b: readonly TenancyStep[]): boolean =>
+  a.length === b.length && a.every((step, index) => isSameStep(step, b[index]));

@@ -1,0 +1,143 @@
+/** Which relationships lead from a table's rows to the rows that they belong to, where the clients share their tables. */
+import {
+  type ColumnRef,
+  type Datamart,
+  type DatamartTable,
+  findTable,
+  type Relationship,
+  sameTable,
+  type TableRef,
+  tableKey,
+} from './datamart.js';
+
+/** One relationship, walked from the table whose rows need a client (`near`) to its parent (`far`): many to one. */
+export type TenancyStep = {
+  readonly relationshipName: string;
+  readonly near: ColumnRef;
+  readonly far: ColumnRef;
+};
+
+/** Column names of each primary or unique key that the datasource has of a table; empty where no key is known. */
+export type UniqueKeys = (table: TableRef) => readonly (readonly string[])[];
+
+export type TenancySource = {
+  readonly datamart: Datamart;
+  readonly uniqueKeys: UniqueKeys;
+  /** Valid steps by `tableKey`, as they were found: a search comes by the same table many times. */
+  readonly known: Map<string, readonly TenancyStep[]>;
+};
+
+/** What tells the clients of a table's rows by itself: the client column, or the key of the master table. */
+export type OwnerColumn = { readonly kind: 'column' | 'master'; readonly columnName: string };
+
+/** Null: the table has none of its own. A client column that an embed adds is not its own. */
+export const ownerColumn = ({ tenancy }: Datamart, table: DatamartTable): OwnerColumn | null => {
+  if (table.clientColumn !== null && table.isClientColumnOfEmbed !== true) {
+    return { kind: 'column', columnName: table.clientColumn };
+  }
+  if (tenancy?.tenancyLevel !== 'TABLE' || !sameTable(table, tenancy)) return null;
+  return { kind: 'master', columnName: tenancy.tablePrimaryKeyColumn };
+};
+
+/** By `schema.table`, or by the bare name. An entry that fits two tables lists neither. */
+export const isListedAsShared = (table: TableRef, { sharedTables, tables }: Datamart): boolean =>
+  sharedTables.some((entry) => {
+    const meant = tables.filter(({ schemaName, tableName }) =>
+      [`${schemaName}.${tableName}`, tableName].includes(entry),
+    );
+    return meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
+  });
+
+export type Edge = { readonly step: TenancyStep; readonly relationship: Relationship };
+
+/** The table's relationships as they leave it, those to itself left out. */
+export const edgesOf = (datamart: Datamart, table: TableRef): readonly Edge[] =>
+  datamart.relationships.flatMap((relationship): readonly Edge[] => {
+    const { parent, child, relationshipName } = relationship;
+    if (sameTable(parent, child)) return [];
+    if (sameTable(parent, table)) return [{ relationship, step: { relationshipName, near: parent, far: child } }];
+    return sameTable(child, table) ? [{ relationship, step: { relationshipName, near: child, far: parent } }] : [];
+  });
+
+/** The edges that may be followed: `tenancyPath` leaves one. */
+export const chosenEdges = (datamart: Datamart, table: DatamartTable): readonly Edge[] =>
+  edgesOf(datamart, table).filter(
+    ({ step }) => table.tenancyPath == null || table.tenancyPath === step.relationshipName,
+  );
+
+export const validSteps = (source: TenancySource, table: DatamartTable): readonly TenancyStep[] => {
+  const known = source.known.get(tableKey(table));
+  if (known !== undefined) return known;
+  const steps = chosenEdges(source.datamart, table)
+    .filter((edge) => edgeState(source, edge) === 'valid')
+    .map(({ step }) => step);
+  source.known.set(tableKey(table), steps);
+  return steps;
+};
+
+export type EdgeState = 'valid' | 'to-shared' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
+
+/** Whether rows may get their client along the edge. Keys of the datasource decide where no cardinality is declared. */
+export const edgeState = (source: TenancySource, { step, relationship }: Edge): EdgeState => {
+  const { datamart, uniqueKeys } = source;
+  const { cardinality } = relationship;
+  const far = findTable(datamart, step.far);
+  if (far === undefined) return 'to-many';
+  if (ownerColumn(datamart, far) === null && isListedAsShared(far, datamart)) return 'to-shared';
+  if (cardinality === 'ManyToMany') return 'cardinality-unknown';
+  if (cardinality !== null && !isToOne(step, relationship)) return 'to-many';
+  const isKey = (column: ColumnRef): boolean =>
+    uniqueKeys(column).some((key) => key.length === 1 && key[0] === column.columnName);
+  if (isKey(step.far)) return 'valid';
+  if (isUniqueWithinClient(source, far, step.far)) return 'key-within-client';
+  if (cardinality !== null) return 'valid';
+  return isKey(step.near) ? 'to-many' : 'cardinality-unknown';
+};
+
+/** As declared: each row of the near table has at most one row of the far table. */
+const isToOne = ({ near }: TenancyStep, { parent, cardinality }: Relationship): boolean =>
+  cardinality === 'OneToOne' || cardinality === (sameTable(near, parent) ? 'ManyToOne' : 'OneToMany');
+
+/**
+ * The column is in a key only together with a column that tells clients apart, so that each client may have a row of the same value. A
+ * declared cardinality then holds for the rows of one client, and a join would find the parents of others.
+ */
+const isUniqueWithinClient = (source: TenancySource, table: DatamartTable, { columnName }: ColumnRef): boolean => {
+  const keys = source.uniqueKeys(table).filter((key) => key.includes(columnName));
+  if (keys.length === 0) return false;
+  const scope = scopeColumns(source.datamart, table).filter((name) => name !== columnName);
+  return keys.some((key) => scope.some((name) => key.includes(name)));
+};
+
+/** Its client column, or the columns that may lead to a parent. */
+const scopeColumns = (datamart: Datamart, table: DatamartTable): readonly string[] => {
+  const owner = ownerColumn(datamart, table);
+  return owner === null ? edgesOf(datamart, table).map(({ step }) => step.near.columnName) : [owner.columnName];
+};
+
+/** The table and all tables that valid steps lead to, nearest first. No step leaves a table that has an owner column. */
+export const reachedTables = (
+  source: TenancySource,
+  table: DatamartTable,
+  visited: readonly TableRef[] = [],
+): readonly DatamartTable[] => {
+  const reached = [table];
+  const seen = new Set([table, ...visited].map(tableKey));
+  for (const from of reached) {
+    if (ownerColumn(source.datamart, from) !== null) continue;
+    for (const { far } of validSteps(source, from)) {
+      const next = findTable(source.datamart, far);
+      if (next === undefined || seen.has(tableKey(next))) continue;
+      seen.add(tableKey(next));
+      reached.push(next);
+    }
+  }
+  return reached;
+};
+
+/** Whether a path leads from the table to one that has an owner column, past `visited`. */
+export const hasPath = (source: TenancySource, table: DatamartTable, visited: readonly TableRef[]): boolean =>
+  reachedTables(source, table, visited).some((one) => ownerColumn(source.datamart, one) !== null);
+
+export const isAmong = (tables: readonly TableRef[], table: TableRef): boolean =>
+  tables.some((one) => sameTable(one, table));

@@ -1,0 +1,123 @@
+/** Why nobody may read a table, with what its host can do about it. */
+import { type ColumnRef, type DatamartTable, findTable, sameColumn, type TableRef } from './datamart.js';
+import {
+  chosenEdges,
+  type EdgeState,
+  edgeState,
+  edgesOf,
+  hasPath,
+  isAmong,
+  reachedTables,
+  type TenancySource,
+  type TenancyStep,
+  validSteps,
+} from './tenancy-steps.js';
+
+export type UnreadableReason =
+  | 'no-owner'
+  | 'several-paths'
+  | 'cardinality-unknown'
+  | 'key-within-client'
+  | 'tenancy-path-unknown'
+  | 'tenancy-path-nowhere'
+  | 'cycle';
+
+export type Unreadable = { readonly kind: 'unreadable'; readonly reason: UnreadableReason; readonly message: string };
+
+const nameOf = ({ schemaName, tableName }: TableRef): string => `${schemaName}.${tableName}`;
+const columnText = (column: ColumnRef): string => `${nameOf(column)}.${column.columnName}`;
+
+const unreadable = (table: TableRef, reason: UnreadableReason, why: string): Unreadable => ({
+  kind: 'unreadable',
+  reason,
+  message: `Table ${nameOf(table)} is not readable: ${why}`,
+});
+
+/** Names the table where the paths part: its `tenancyPath` decides. */
+export const explainSeveral = (table: TableRef, a: readonly TenancyStep[], b: readonly TenancyStep[]): Unreadable => {
+  const at = a.findIndex((step, index) => !isSameStep(step, b[index]));
+  const [one, other] = [a[at], b[at]];
+  if (one === undefined || other === undefined) throw new TypeError('two paths to a client part somewhere');
+  return unreadable(
+    table,
+    'several-paths',
+    `several paths lead to its client (${pathName(a)}; or ${pathName(b)}). Set tenancyPath of table ${nameOf(one.near)} to the relationship to follow: ${one.relationshipName} or ${other.relationshipName}.`,
+  );
+};
+
+export const isSameStep = (a: TenancyStep, b: TenancyStep | undefined): boolean =>
+  b !== undefined && sameColumn(a.near, b.near) && sameColumn(a.far, b.far);
+
+const pathName = (steps: readonly TenancyStep[]): string =>
+  steps.map(({ relationshipName, far }) => `${relationshipName} to ${nameOf(far)}`).join(', then ');
+
+/** No path leads from the table to a client: names the first obstacle, from the table upwards. */
+export const explainMissing = (source: TenancySource, table: DatamartTable): Unreadable => {
+  const reached = reachedTables(source, table);
+  for (const from of reached) {
+    const obstacle = tenancyPathFault(source, table, from) ?? edgeFault(source, table, from);
+    if (obstacle !== undefined) return obstacle;
+  }
+  const isCycle = reached.length > 1 && reached.every((from) => leadsBack(source, from, reached));
+  if (isCycle) {
+    const why = `its relationships lead in a circle (${reached.map(nameOf).join(', ')}) and to no client.`;
+    return unreadable(table, 'cycle', `${why} ${usualFix}`);
+  }
+  if (table.tenancyPath != null) {
+    const why = `its tenancyPath ${JSON.stringify(table.tenancyPath)} leads to no table that has a clientColumn.`;
+    return unreadable(table, 'tenancy-path-nowhere', `${why} Name another relationship, or leave tenancyPath out.`);
+  }
+  const why = 'it has no clientColumn, and no many-to-one relationship leads from it to a table that has one.';
+  return unreadable(table, 'no-owner', `${why} ${usualFix}`);
+};
+
+const usualFix =
+  'Set its clientColumn, add a relationship to the table that its rows belong to, or list it in sharedTables if all clients may read it.';
+
+const leadsBack = (source: TenancySource, from: DatamartTable, reached: readonly TableRef[]): boolean =>
+  validSteps(source, from).some(({ far }) => isAmong(reached, far));
+
+const tenancyPathFault = (source: TenancySource, table: TableRef, from: DatamartTable): Unreadable | undefined => {
+  const { tenancyPath } = from;
+  if (tenancyPath == null) return undefined;
+  const named = `tenancyPath ${JSON.stringify(tenancyPath)} of ${nameOf(from)}`;
+  const edge = edgesOf(source.datamart, from).find(({ step }) => step.relationshipName === tenancyPath);
+  if (edge === undefined) {
+    const why = `${named} is no relationship of that table to another table. Name one of its relationships.`;
+    return unreadable(table, 'tenancy-path-unknown', why);
+  }
+  const where = nowhere[edgeState(source, edge)];
+  if (where === undefined) return undefined;
+  const why = `${named} leads to ${nameOf(edge.step.far)}, which ${where}.`;
+  return unreadable(
+    table,
+    'tenancy-path-nowhere',
+    `${why} Name a many-to-one relationship that leads to a table with a clientColumn.`,
+  );
+};
+
+const nowhere: { readonly [State in EdgeState]?: string } = {
+  'to-shared': 'is listed in sharedTables and belongs to no client',
+  'to-many': 'may have many rows for one row',
+};
+
+/** Relationships that would lead to a client if more was known of them. */
+const edgeFault = (source: TenancySource, table: TableRef, from: DatamartTable): Unreadable | undefined => {
+  const found = (state: EdgeState): TenancyStep | undefined =>
+    chosenEdges(source.datamart, from).find((edge) => {
+      const far = findTable(source.datamart, edge.step.far);
+      return far !== undefined && edgeState(source, edge) === state && hasPath(source, far, [table, from]);
+    })?.step;
+  const shareFix = `or list ${nameOf(from)} in sharedTables if all clients may read it.`;
+  const within = found('key-within-client');
+  if (within !== undefined) {
+    const why = `relationship ${within.relationshipName} joins ${columnText(within.far)}, which is unique only within one client: rows of ${nameOf(from)} could match the parents of several clients.`;
+    const fix = `Join by a column that has a unique key of its own, set clientColumn of ${nameOf(from)}, ${shareFix}`;
+    return unreadable(table, 'key-within-client', `${why} ${fix}`);
+  }
+  const unknown = found('cardinality-unknown');
+  if (unknown === undefined) return undefined;
+  const why = `relationship ${unknown.relationshipName} may match several rows of ${nameOf(unknown.far)} to one row of ${nameOf(from)}.`;
+  const fix = `Declare its cardinality, give ${columnText(unknown.far)} a unique key, ${shareFix}`;
+  return unreadable(table, 'cardinality-unknown', `${why} ${fix}`);
+};

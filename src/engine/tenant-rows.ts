@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Dialect, Side, Sql } from './dialect.js';
+import type { TenantPredicate, TypedColumn } from './plan.js';
+import { refuseUnknown } from './refuse.js';
+import { semiJoinOf } from './semi-joins.js';
+
+/** What follows the name of a leaf's table: an alias only where a subquery has to name its columns. */
+export const ownAlias = (tenant: TenantPredicate | null): string | null =>
+  tenant === null || tenant.kind === 'column' ? null : 'gl_own';
+
+/** True for the tenant's rows of the table that is called `alias`; null: the only one in reach. */
+export const tenantSql = (
+  dialect: Dialect,
+  database: string,
+  tenant: TenantPredicate,
+  alias: string | null,
+  depth = 0,
+): Sql => {
+  switch (tenant.kind) {
+    case 'column': {
+      const column = alias === null ? sql.id(tenant.columnName) : sql.id(alias, tenant.columnName);
+      return dialect.tenant(column, tenant.type, tenant.value);
+    }
+    case 'all':
+      return sql.join(
+        tenant.items.map((item) => tenantSql(dialect, database, item, alias, depth)),
+        sql` AND `,
+      );
+    case 'parent': {
+      const parent = `gl_parent_${depth}`;
+      const { near, far } = tenant;
+      const relation = sql`${dialect.table(database, far.ref)} AS ${sql.id(parent)}`;
+      const isTenants = tenantSql(dialect, database, tenant.tenant, parent, depth + 1);
+      return semiJoinOf(dialect, [{ near: sideOf(near, alias), far: sideOf(far, parent), relation }], [isTenants]);
+    }
+    default:
+      return refuseUnknown('tenant predicate', tenant);
+  }
+};
+
+const sideOf = ({ ref, type }: TypedColumn, alias: string | null): Side => {
+  if (alias === null) throw new TypeError('a column that is joined is named by the alias of its table');
+  return { column: sql.id(alias, ref.columnName), type, ref };
+};
