@@ -18,7 +18,7 @@ echo '1. a datasource: where the rows are'
 call "$service_token" POST /datasource '{"datasourceType": "DUCKDB",
   "credentials": {"name": "planes", "path": "'"$data"'/demo/flights.duckdb"}}'; echo
 
-echo '2. a datamart: which tables and columns, and which column says whose rows they are'
+echo '2. a datamart: which tables and columns, whose the rows are by which column, and which tables are for all'
 call "$service_token" POST /data-app/datamarts '{
   "name": "planes", "datasourceName": "planes",
   "tenancySettings": {"tenancyLevel": "TABLE", "clientColumnType": "STRING", "schemaName": "main", "tableName": "tenants",

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Router } from 'express';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { startBackground } from './background.js';
 import { openEngine } from './compose-engine.js';
 import { createOpenApi } from './contract/openapi.js';
 import { bound } from './contract/operations.js';
@@ -236,13 +237,13 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     assets,
     routers: demoHost === null ? [] : [demoHost],
   });
-  // Questions wait for it; the start does not.
-  prepare().catch((err: unknown) => log.error({ err }, 'the demo data could not be made: its charts will fail'));
+  const background = startBackground({ store: served?.store ?? null, engine, prepare, log });
   return {
     // The paths of tokens and of guests come before Express's app, whose own cost is most of such a request.
     handle: inTurn([guestFront, gateway?.router ?? null], app),
     close: async () => {
       await gateway?.close();
+      await background.end();
       await served?.close();
       await closeRows();
       await shared?.cache.close();

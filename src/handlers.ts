@@ -7,6 +7,7 @@ import { getDashboardContent, replaceDashboardContent } from './usecases/dashboa
 import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
 import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
+import { getDatamartTenancy } from './usecases/datamart-tenancy.js';
 import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
 import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
@@ -121,6 +122,7 @@ const datamarts = (deps: HandlerDeps) => ({
   createDatamart: createDatamart(deps),
   updateDatamart: updateDatamart(deps),
   deleteDatamart: deleteDatamart(deps),
+  getDatamartTenancy: getDatamartTenancy(deps),
   createSemanticLayer: createSemanticLayer(deps),
   updateSemanticLayer: updateSemanticLayer(deps),
   getSemanticLayer: getSemanticLayer(deps),

@@ -88,11 +88,12 @@ const closeOn = (signals: readonly NodeJS.Signals[], running: Running): void => 
   for (const signal of signals) process.on(signal, () => void close());
 };
 
-/** Where the gateway is and who may operate it, as the configuration says. Throws ConfigError. */
+/** Where the product is and who may operate it, as the configuration says. Throws ConfigError. */
 export const readOperatorSettings = () => {
   const { settings, secrets } = loadConfig(process.env, shippedConfig, { runsGateway: false, runsService: false });
   const { host, port } = settings.server;
-  return { url: urlOf(host, port), gatewayToken: secrets.gatewayToken, dataDir: settings.dataDir };
+  const { gatewayToken, serviceToken } = secrets;
+  return { url: urlOf(host, port), gatewayToken, serviceToken, dataDir: settings.dataDir };
 };
 
 /** Runs until SIGTERM or SIGINT, then finishes what runs and exits 0. A faulty configuration exits 2 with every fault. */

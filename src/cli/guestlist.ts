@@ -17,6 +17,7 @@ const usage = `guestlist: embedded analytics, each customer their own numbers
   guestlist audit verify|export              is the record of the gateway whole, and what is in it
   guestlist tenants list|provision|plan|apply|rollback ...
                                              who there is, what is made for them, a changed template; --help says more
+  guestlist tenancy DATAMART                 whose the rows of each table are, and why; ends with 1 where a table cannot be read
   guestlist --help                           this text
 
 Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
@@ -51,6 +52,11 @@ const run = async (): Promise<void> => {
   if (first === 'tenants') {
     const { runTenants } = await import('./tenants.js');
     process.exitCode = await runTenants(others);
+    return;
+  }
+  if (first === 'tenancy') {
+    const { runTenancy } = await import('./tenancy.js');
+    process.exitCode = await runTenancy(others);
     return;
   }
   const { values, positionals } = parseArgs({

@@ -1,54 +1,77 @@
-/** The command line as an operator of a running gateway: every command goes through its `/gateway/admin`. */
+/** The command line as an operator of a running product: commands go through the gateway's `/gateway/admin`, or the service's `/api/v2`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './wrong-call.js';
 
-/** What the gateway refused, or that it could not be asked. The message is for the terminal. */
+/** What the server refused, or that it could not be asked. The message is for the terminal. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
-/** The gateway's words for a command that it could not read: it was called wrongly. */
-const wrongCallCode = 'INVALID_REQUEST_BODY';
+/** The server's words for a command that it could not read, or that names what is not there: it was called wrongly. */
+const wrongCallCodes: ReadonlySet<string> = new Set(['INVALID_REQUEST_BODY', 'INVALID_DATAMART']);
 
 const answer = z.union([
   z.object({ data: z.unknown(), error: z.null() }),
   z.object({ error: z.object({ code: z.string(), message: z.string() }) }),
 ]);
 
-const storedToken = async (dataDir: string): Promise<string> => {
+/** The two halves of the product, and the credential of each. */
+const halves = {
+  gateway: { credential: 'gatewayToken', words: 'gateway token', variable: 'GUESTLIST_GATEWAY_TOKEN' },
+  service: { credential: 'serviceToken', words: 'service token', variable: 'GUESTLIST_SERVICE_TOKEN' },
+} as const;
+type Half = keyof typeof halves;
+
+const storedToken = async (dataDir: string, half: Half): Promise<string> => {
   const file = join(dataDir, 'credentials.json');
+  const { credential, words, variable } = halves[half];
   try {
-    return z.object({ gatewayToken: z.string() }).parse(JSON.parse(await readFile(file, 'utf8'))).gatewayToken;
-  } catch {
+    const kept = z.record(z.string(), z.unknown()).parse(JSON.parse(await readFile(file, 'utf8')));
+    return z.string().parse(kept[credential]);
+  } catch (cause) {
     throw new OperatorError(
-      `There is no gateway token: set GUESTLIST_GATEWAY_TOKEN, or GUESTLIST_DATA_DIR to the gateway's folder (${file} has none).`,
+      `There is no ${words}: set ${variable}, or GUESTLIST_DATA_DIR to the ${half}'s folder (${file} has none).`,
+      { cause },
     );
   }
 };
 
-/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. Throws OperatorError, and WrongCall
- * for input that it refuses. */
-export const callGateway = async (command: string, input: unknown, url?: string): Promise<unknown> => {
+type Sent = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown };
+
+/** Throws OperatorError, and WrongCall for input that the server refuses. */
+const callServer = async (half: Half, { method, path, body }: Sent, url: string | undefined): Promise<unknown> => {
   const settings = readOperatorSettings();
   const base = (url ?? settings.url).replace(/\/+$/, '');
-  const token = settings.gatewayToken ?? (await storedToken(settings.dataDir));
+  const token = settings[halves[half].credential] ?? (await storedToken(settings.dataDir, half));
   let response: Response;
   try {
-    response = await fetch(`${base}/gateway/admin/${command}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(input),
+    response = await fetch(`${base}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: 'error',
     });
   } catch (cause) {
-    throw new OperatorError(`No gateway answers at ${base}. Start it, or name another by --url.`, { cause });
+    throw new OperatorError(`No ${half} answers at ${base}. Start it, or name another by --url.`, { cause });
   }
   const parsed = answer.safeParse(await response.json().catch(() => undefined));
-  if (!parsed.success) throw new OperatorError(`What answers at ${base} (status ${response.status}) is no gateway.`);
+  if (!parsed.success) throw new OperatorError(`What answers at ${base} (status ${response.status}) is no ${half}.`);
   if (parsed.data.error === null) return parsed.data.data;
   const { code, message } = parsed.data.error;
-  throw code === wrongCallCode ? new WrongCall(message) : new OperatorError(`${code}: ${message}`);
+  throw wrongCallCodes.has(code) ? new WrongCall(message) : new OperatorError(`${code}: ${message}`);
 };
+
+/** Runs one command of the gateway at `url`; left out: where the configuration says that it listens. Throws OperatorError, and WrongCall
+ * for input that it refuses. */
+export const callGateway = (command: string, input: unknown, url?: string): Promise<unknown> =>
+  callServer('gateway', { method: 'POST', path: `/gateway/admin/${command}`, body: input }, url);
+
+/** Reads one operation of the service at `url`; left out: where the configuration says that it listens. Throws as `callGateway` does. */
+export const readService = (path: string, query: Readonly<Record<string, string>>, url?: string): Promise<unknown> =>
+  callServer('service', { method: 'GET', path: `/api/v2${path}?${new URLSearchParams(query)}` }, url);

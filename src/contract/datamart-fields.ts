@@ -41,6 +41,11 @@ export const table = z.strictObject({
   name: identifier.describe('A table of the datasource; case counts.'),
   schemaName: identifier.optional().describe("Left out: the datasource's default schema."),
   clientColumn: identifier.nullish().describe('The column that holds the client, for TABLE tenancy.'),
+  tenancyPath: identifier
+    .nullish()
+    .describe(
+      'The `relationshipName` to follow to the table whose tenant owns the rows. For TABLE tenancy, of a table without `clientColumn`, where there are several ways.',
+    ),
   isHide: z.boolean().optional(),
   label: text.optional(),
   wildcard: identifier.nullish().describe('Index pattern; OpenSearch only.'),
@@ -113,4 +118,6 @@ export const cacheTtlSeconds = z
     'For how long an answer may be given again to the same client; 0: never. Null: as the server is configured.',
   );
 
-export const sharedTables = list(identifier).describe('Tables meant for all tenants.');
+export const sharedTables = list(identifier).describe(
+  'Tables whose rows are for all tenants, each by name; `*` is refused. Any other table needs a `clientColumn`, or a relationship to a tenant’s table.',
+);

@@ -1,6 +1,7 @@
 /** Datamarts created, and operation 9: updated. */
 import { z } from 'zod';
 import type { Datamart } from '../domain/datamart.js';
+import type { TenancyWarning } from '../domain/table-ownership.js';
 import {
   cacheTtlSeconds,
   newTenancySettings,
@@ -9,6 +10,7 @@ import {
   table,
   tenancySettings,
 } from './datamart-fields.js';
+import { tenancyWarnings } from './datamart-tenancy.js';
 import { identifier, limits, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
@@ -17,6 +19,12 @@ const paths = { kebab: '/api/v2/data-app/datamarts', legacy: '/api/v2/dataApp/da
 const exampleTables: z.input<typeof table>[] = [
   { name: 'flights', clientColumn: 'carrier', columns: [{ name: 'carrier' }, { name: 'date', defaultSort: 'DESC' }] },
 ];
+
+type Written = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
+
+/** The specified answer has no warnings: they are there only where there is one. */
+const writeWarnings = ({ warnings }: Written): { readonly warnings?: TenancyWarning[] } =>
+  warnings.length === 0 ? {} : { warnings: [...warnings] };
 
 export const createDatamart = operation({
   name: 'createDatamart',
@@ -34,8 +42,8 @@ export const createDatamart = operation({
     sharedTables: sharedTables.default([]),
     cacheTtlSeconds,
   }),
-  output: z.object({ id: z.string(), error: noError }),
-  encode: (datamart: Datamart) => ({ id: datamart.name, error: null }),
+  output: z.object({ id: z.string(), error: noError, warnings: tenancyWarnings }),
+  encode: (written: Written) => ({ id: written.datamart.name, error: null, ...writeWarnings(written) }),
   errors: {
     AUTHENTICATION_ERROR: 401,
     DATAMART_ALREADY_EXISTS: 400,
@@ -67,8 +75,8 @@ export const updateDatamart = operation({
     sharedTables: sharedTables.optional(),
     cacheTtlSeconds,
   }),
-  output: z.object({ id: z.string() }),
-  encode: (datamart: Datamart) => ({ id: datamart.name }),
+  output: z.object({ id: z.string(), warnings: tenancyWarnings }),
+  encode: (written: Written) => ({ id: written.datamart.name, ...writeWarnings(written) }),
   errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, DATASOURCE_CONNECTION_ERROR: 400 },
   bindings: [
     { method: 'PUT', path: paths.kebab, from: 'body' },

@@ -27,6 +27,7 @@ const listedTable = z.object({
   tableName: z.string(),
   label: z.string(),
   clientColumn: z.string().nullable(),
+  tenancyPath: z.string().nullable(),
   isHide: z.boolean(),
   wildcard: z.string().nullable(),
   datamartTableColumns: z.array(listedColumn),
@@ -80,8 +81,9 @@ const encodeColumn = (column: DatamartColumn): z.input<typeof listedColumn> => (
   defaultSort: column.defaultSort ?? null,
 });
 
-const encodeTable = ({ columns, wildcard, ...table }: DatamartTable): z.input<typeof listedTable> => ({
+const encodeTable = ({ columns, wildcard, tenancyPath, ...table }: DatamartTable): z.input<typeof listedTable> => ({
   ...table,
+  tenancyPath: tenancyPath ?? null,
   wildcard: wildcard ?? null,
   datamartTableColumns: columns.map(encodeColumn),
 });

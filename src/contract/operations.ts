@@ -8,6 +8,7 @@ import { getDashboardContent, replaceDashboardContent } from './dashboard-conten
 import { createDashboardEmbed } from './dashboard-embeds.js';
 import { deleteDashboard, exportDashboard, exportEmbed, importDashboard } from './dashboards.js';
 import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './data-apps.js';
+import { getDatamartTenancy } from './datamart-tenancy.js';
 import { createDatamart, updateDatamart } from './datamart-writes.js';
 import { deleteDatamart, listDatamarts } from './datamarts.js';
 import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './datasources.js';
@@ -71,6 +72,7 @@ export const bound = {
   createDatamart,
   updateDatamart,
   deleteDatamart,
+  getDatamartTenancy,
   createSemanticLayer,
   updateSemanticLayer,
   getSemanticLayer,

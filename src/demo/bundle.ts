@@ -14,6 +14,7 @@ const table = z.strictObject({
   name: identifier,
   schemaName: identifier,
   clientColumn: identifier.nullable().default(null),
+  tenancyPath: identifier.nullable().default(null),
   label: z.string().default(''),
   columns: z.array(z.strictObject({ name: identifier, datatype: identifier, label: z.string().default('') })).min(1),
 });

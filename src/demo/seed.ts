@@ -41,11 +41,12 @@ const datamartOf = ({ datamart }: Organization, datasourceId: string, id: string
   name: datamart.name,
   datasourceId,
   tenancy: datamart.tenancySettings,
-  tables: datamart.tableList.map(({ name, schemaName, clientColumn, label, columns }) => ({
+  tables: datamart.tableList.map(({ name, schemaName, clientColumn, tenancyPath, label, columns }) => ({
     schemaName,
     tableName: name,
     label,
     clientColumn,
+    tenancyPath,
     isHide: false,
     columns: columns.map((column) => ({
       columnName: column.name,

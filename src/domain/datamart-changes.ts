@@ -9,6 +9,7 @@ import {
 } from './datamart-relationships.js';
 import { type SourceView, type TableDraft, tableListFaults, tablesOf } from './datamart-tables.js';
 import { clientColumnFaults, masterFaults, mergeTenancy, type TenancyDraft } from './datamart-tenancy.js';
+import { tenancyPathFaults } from './datamart-tenancy-path.js';
 import { assertNoFaults } from './fault.js';
 
 export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds'>;
@@ -67,6 +68,9 @@ export const changeParts = (
   const tenancy: Tenancy | null = merged ?? null;
   const tables = isListed && source !== undefined ? tablesOf(tableList, source) : current.tables;
   const named = nameTables(tables);
+  const asked = relationships === undefined ? [] : relationshipFaults(relationships, named);
+  const joined = relationships === undefined ? current.relationships : relationshipsOf(relationships, named);
+  const shared = sharedTables ?? current.sharedTables;
   const fromSource = (faults: (view: SourceView) => readonly string[]) => (source === undefined ? [] : faults(source));
   assertNoFaults(
     [
@@ -74,9 +78,10 @@ export const changeParts = (
       ...(merged === undefined ? [levelMissing] : []),
       ...fromSource((view) => (tenancySettings === undefined || tenancy === null ? [] : masterFaults(tenancy, view))),
       ...fromSource((view) => clientColumnFaults(tables, tenancy, view, !isListed)),
-      ...(relationships === undefined
-        ? keptRelationshipFaults(isListed ? current.relationships : [], named)
-        : relationshipFaults(relationships, named)),
+      ...(relationships === undefined ? keptRelationshipFaults(isListed ? current.relationships : [], named) : asked),
+      ...(asked.length === 0
+        ? tenancyPathFaults({ tables, named, relationships: joined, sharedTables: shared }, !isListed)
+        : []),
       ...sharedTableFaults(sharedTables ?? (isListed ? current.sharedTables : []), named, sharedTables === undefined),
     ],
     'datamart-faulty',
@@ -84,8 +89,8 @@ export const changeParts = (
   return {
     tenancy,
     tables,
-    relationships: relationships === undefined ? current.relationships : relationshipsOf(relationships, named),
-    sharedTables: sharedTables ?? current.sharedTables,
+    relationships: joined,
+    sharedTables: shared,
     cacheTtlSeconds: changes.cacheTtlSeconds === undefined ? current.cacheTtlSeconds : changes.cacheTtlSeconds,
   };
 };

@@ -132,10 +132,18 @@ export const keptRelationshipFaults = (
     ];
   });
 
+/** `*`, alone or for all tables of a schema. */
+const isWildcard = (name: string): boolean => name === '*' || name.endsWith('.*');
+
 /** Entries of `sharedTables` that name no table, or several. `isKept`: they were there before, and the tables changed. */
 export const sharedTableFaults = (names: readonly string[], tables: NamedTables, isKept: boolean): readonly string[] =>
   names.flatMap((name, index) => {
     const meant = tables.get(name) ?? [];
+    if (name === '*' || (isWildcard(name) && meant.length === 0)) {
+      return [
+        faultOf(`sharedTables[${index}]`, name, 'the name of one table; list each table that is for all tenants'),
+      ];
+    }
     if (meant.length === 1) return [];
     return isKept
       ? [

@@ -10,6 +10,7 @@ export type TableDraft = {
   readonly name: string;
   readonly schemaName?: string | undefined;
   readonly clientColumn?: string | null | undefined;
+  readonly tenancyPath?: string | null | undefined;
   readonly isHide?: boolean | undefined;
   readonly label?: string | undefined;
   readonly wildcard?: string | null | undefined;
@@ -143,6 +144,7 @@ export const tablesOf = (drafts: readonly TableDraft[], source: SourceView): rea
       ...ref,
       label: draft.label ?? '',
       clientColumn: draft.clientColumn ?? null,
+      tenancyPath: draft.tenancyPath ?? null,
       isHide: draft.isHide ?? false,
       wildcard: draft.wildcard ?? null,
       columns: draft.columns.map((column) => columnOf(column, datatypes)),

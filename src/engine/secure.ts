@@ -1,6 +1,7 @@
 import type { Datamart, DatamartTable, TableRef } from '../domain/datamart.js';
 import { findTable, tableKey } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
+import { primaryTableUnshared } from '../domain/table-ownership.js';
 import { isListedAsShared } from '../domain/tenancy-steps.js';
 import type { TenantScope } from '../domain/tenant.js';
 import { type Catalog, columnsOf } from './catalog.js';
@@ -90,10 +91,8 @@ const ownDatabasePredicate = (
   }
   const isPrimary = tenancy.tenancyLevel === 'MULTI_DATABASE' && table.schemaName === tenancy.primaryDatabase;
   if (isPrimary && !isListedAsShared(table, source.datamart)) {
-    refuseQuery(
-      `Table ${qualifiedName(table)} is of the primary database, which is not the client's. List it in sharedTables if it is meant for all clients.`,
-      'primary-table-not-shared',
-    );
+    const { message, reason } = primaryTableUnshared(table);
+    refuseQuery(message, reason);
   }
   return null;
 };

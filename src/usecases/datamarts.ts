@@ -6,7 +6,9 @@ import { assertNoFaults } from '../domain/fault.js';
 import type { Datasource } from '../domain/organization.js';
 import type { Clock, Engine, Ids, ListedDatamart, SqlRewriter, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { TenancyWarning } from '../domain/table-ownership.js';
 import { readSource, readSourceOf } from './datamart-source.js';
+import { tenancyWarnings, unknownDatamart } from './datamart-tenancy.js';
 import { customColumnFaults } from './sql-faults.js';
 import { pageOf } from './workspaces.js';
 
@@ -17,6 +19,9 @@ type Deps = {
   readonly ids: Ids;
   readonly sqlRewriter: SqlRewriter;
 };
+
+/** Warnings: its tables that every query is refused. */
+export type WrittenDatamart = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
 
 type ListCommand = { readonly isPagination: boolean; readonly pageNumber: number; readonly expandDetails: boolean };
 
@@ -51,8 +56,9 @@ export type CreateDatamart = DatamartChanges & { readonly name: string; readonly
 
 /** Throws DATAMART_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
 export const createDatamart =
-  ({ store, engine, clock, ids, sqlRewriter }: Deps) =>
-  async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<Datamart> => {
+  (deps: Deps) =>
+  async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<WrittenDatamart> => {
+    const { store, engine, clock, ids, sqlRewriter } = deps;
     const datasource = await store.datasources.findByName(datasourceName);
     if (datasource === undefined) {
       throw new Refusal(
@@ -61,21 +67,16 @@ export const createDatamart =
       );
     }
     if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
-    const parts = changeParts(noParts, changes, await readSource(engine, datasource, namedDatabases(null, changes)));
+    const source = await readSource(engine, datasource, namedDatabases(null, changes));
+    const parts = changeParts(noParts, changes, source);
     await assertComputable(sqlRewriter, datasource, changes);
     const now = clock.now();
     const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
     if (!(await store.datamarts.insert(datamart))) throw taken(name);
-    return datamart;
+    return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
 
 export type UpdateDatamart = DatamartChanges & { readonly datamartName: string };
-
-const unknown = (name: string): Refusal =>
-  new Refusal(
-    'INVALID_DATAMART',
-    `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
-  );
 
 /** Always after the last update, however the clock goes: what is kept of answers names the datamart by it. */
 const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
@@ -86,22 +87,24 @@ const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
  * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
  */
 export const updateDatamart =
-  ({ store, engine, clock, sqlRewriter }: Deps) =>
-  async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<Datamart> => {
+  (deps: Deps) =>
+  async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<WrittenDatamart> => {
+    const { store, engine, clock, sqlRewriter } = deps;
     const known = await store.datamarts.findByName(datamartName);
-    if (known === undefined) throw unknown(datamartName);
+    if (known === undefined) throw unknownDatamart(datamartName);
     const source = needsSource(changes)
       ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
       : undefined;
     await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
-    return store.transaction(async (inner) => {
+    const datamart = await store.transaction(async (inner) => {
       const current = await inner.datamarts.lockByName(datamartName);
       // Deleted since, and perhaps made anew over another datasource.
-      if (current?.id !== known.id) throw unknown(datamartName);
+      if (current?.id !== known.id) throw unknownDatamart(datamartName);
       const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
       return updated;
     });
+    return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
 
 /** Operation 10, with all that depends on the datamart. */

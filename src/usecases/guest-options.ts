@@ -11,6 +11,7 @@ import { optionOrder } from '../domain/option-order.js';
 import type { Clock, ContentStore, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { type Opened, openMetricsOf } from './embed-lookup.js';
+import { guestReads } from './guest-engine.js';
 import { enforcedQuestion, openDashboard } from './guest-scope.js';
 
 type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
@@ -84,7 +85,7 @@ const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<rea
 /** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none is answered for want of a way. */
 const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
-  const reads: Reads = engine.until(AbortSignal.any([signal, failed.signal]));
+  const reads: Reads = guestReads(engine, AbortSignal.any([signal, failed.signal]));
   try {
     const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));
     const refused = answers.find((answer) => answer instanceof Refusal && pathReasons.has(answer.reason));

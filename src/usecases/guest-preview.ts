@@ -10,6 +10,7 @@ import { Refusal } from '../domain/refusal.js';
 import { compared } from './comparison.js';
 import type { Opened } from './embed-lookup.js';
 import { readChangedDefinition, readNewDefinition } from './guest-definition.js';
+import { guestReads } from './guest-engine.js';
 import { loadTarget } from './guest-metric-target.js';
 import { openDashboard, openMetric, questionFor } from './guest-scope.js';
 
@@ -55,7 +56,7 @@ export const previewGuestMetric =
     const { dashboardFilter, metricFilter, sort, limit, offset } = command;
     const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
     const target = { opened, metric, dashboards: [opened.dashboard] };
-    const ask = compared(deps.engine.until(signal).query);
+    const ask = compared(guestReads(deps.engine, signal).query);
     const answer = await ask(await questionFor(deps.store, grant, target, query, started));
     return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
   };

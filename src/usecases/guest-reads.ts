@@ -11,6 +11,7 @@ import type { Workspace } from '../domain/organization.js';
 import type { Clock, MetricAnswer, MetricQuestion, MetricStream, ReadEngine, Store } from '../domain/ports.js';
 import { compared } from './comparison.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
+import { guestReads } from './guest-engine.js';
 import { layoutFor } from './guest-layouts.js';
 import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './guest-scope.js';
 
@@ -95,7 +96,7 @@ export const queryGuestMetric =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
-    return reply(deps, caller, target, query, compared(deps.engine.until(signal).query));
+    return reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
   };
 
 /** The rows behind the metric, where `isEnableUnderlyingData` allows. */
@@ -104,7 +105,7 @@ export const listGuestUnderlying =
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
     const target = await openTarget(deps, caller, query);
     assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
-    return reply(deps, caller, target, query, deps.engine.until(signal).underlying);
+    return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying);
   };
 
 /** The metric's rows for download, all of them, where `isEnableDownloadMetrics` allows. */
@@ -114,5 +115,5 @@ export const downloadGuestCsv =
     const content = store.contentAt(grant.revision);
     const target = await openMetric(content, grant, query.metricId, query.dashboardId);
     assertPermitted(grant, target.opened, 'isEnableDownloadMetrics');
-    return engine.until(signal).stream(await questionFor(content, grant, target, query, clock.now()));
+    return guestReads(engine, signal).stream(await questionFor(content, grant, target, query, clock.now()));
   };

@@ -152,9 +152,9 @@ export const specification: Readonly<Record<string, Expected>> = {
     section: '9',
     bindings: ['PUT /api/v2/data-app/datamarts', 'PUT /api/v2/dataApp/datamarts legacy'],
     credentials: ['serviceToken'],
-    // The last of these is ours.
+    // The last two of these, and tenancyPath, are ours.
     fields: `datamartName! tableList tenancySettings relationships sharedTables cacheTtlSeconds
-      ${under('tableList', 'name! schemaName clientColumn isHide label wildcard columns!')}
+      ${under('tableList', 'name! schemaName clientColumn tenancyPath isHide label wildcard columns!')}
       ${under('tableList.columns', 'name! alias label isHide isCustomColumn sql isAggregate allowAggregate defaultAggregation isApplyTimezone defaultSort')}
       ${under('tenancySettings', 'tenancyLevel clientColumnType schemaName tableName tableClientNameColumn tablePrimaryKeyColumn primaryDatabase')}
       ${under('relationships', 'parentTableName! parentColumnName! childTableName! childColumnName! relationshipName! cardinality join')}`,

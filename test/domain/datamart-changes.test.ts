@@ -44,6 +44,7 @@ const columnDraft = fc.record({
 const tableDraft = fc.record({
   ref: fc.constantFrom(['a', undefined], ['b', 'main'], ['a', 'eu']),
   clientColumn: optional(fc.constantFrom('id', 'n', null)),
+  tenancyPath: fc.option(fc.constantFrom('r1', 'r2', null), { nil: undefined, freq: 1 }),
   label: optional(fc.constantFrom('', 'Label')),
   isHide: optional(fc.boolean()),
   columns: fc.uniqueArray(columnDraft, { minLength: 1, selector: ({ name }) => name }),
@@ -106,6 +107,7 @@ type Model = {
   readonly tables: readonly object[];
   readonly names: readonly string[];
   readonly clientColumns: readonly string[];
+  readonly paths: readonly { readonly table: string; readonly path: string; readonly hasColumn: boolean }[];
   readonly tenancy: Readonly<Record<string, unknown>> | null;
   readonly relationships: readonly Readonly<Record<string, unknown>>[];
   readonly sharedTables: readonly string[];
@@ -115,6 +117,7 @@ const emptyModel: Model = {
   tables: [],
   names: [],
   clientColumns: [],
+  paths: [],
   tenancy: null,
   relationships: [],
   sharedTables: [],
@@ -125,14 +128,20 @@ const given = (fields: object): Record<string, unknown> =>
 
 const datatypes: Readonly<Record<string, string>> = { id: 'VARCHAR', n: 'BIGINT', at: 'TIMESTAMP' };
 
-const modelTables = (list: readonly TableDraft[]): Pick<Model, 'tables' | 'names' | 'clientColumns'> => ({
+const modelTables = (list: readonly TableDraft[]): Pick<Model, 'tables' | 'names' | 'clientColumns' | 'paths'> => ({
   names: list.flatMap(({ name, schemaName = 'main', columns }) =>
     columns.map((column) => `${schemaName}.${name}.${column.name}`),
   ),
   clientColumns: list.flatMap(({ clientColumn }) => clientColumn ?? []),
+  paths: list.flatMap(({ name, schemaName = 'main', tenancyPath, clientColumn }) =>
+    tenancyPath == null
+      ? []
+      : [{ table: `${schemaName}.${name}`, path: tenancyPath, hasColumn: typeof clientColumn === 'string' }],
+  ),
   tables: list.map(({ name, schemaName = 'main', columns, ...rest }) => ({
     label: '',
     clientColumn: null,
+    tenancyPath: null,
     isHide: false,
     wildcard: null,
     ...given(rest),
@@ -198,6 +207,16 @@ const step = (model: Model, change: DatamartChanges): Model | 'refused' => {
   const sharedTables = change.sharedTables ?? model.sharedTables;
   if (ends.some((end) => !names.includes(end))) return 'refused';
   if (sharedTables.some((name) => !names.some((column) => column.startsWith(`${full(name)}.`)))) return 'refused';
+  const isTwofold = tables.paths.some(
+    ({ table, path, hasColumn }) =>
+      hasColumn ||
+      sharedTables.some((name) => full(name) === table) ||
+      !relationships.some(
+        (item) =>
+          item.relationshipName === path && (item.parentTableName === table) !== (item.childTableName === table),
+      ),
+  );
+  if (isTwofold) return 'refused';
   return { ...tables, tenancy, relationships, sharedTables };
 };
 
@@ -230,7 +249,7 @@ describe('a run of changes keeps, replaces and clears as the specification says'
           seen.applied += 1;
           parts = changeParts(parts, change, needsSource(change) ? source : undefined);
           model = next;
-          const { names: _, clientColumns: __, ...shown } = model;
+          const { names: _, clientColumns: __, paths: ___, ...shown } = model;
           expect(flat(parts)).toEqual(shown);
         }
       }),

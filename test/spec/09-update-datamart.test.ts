@@ -1,6 +1,6 @@
 /** Section 9 of the interface, "Update datamart". */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { columnRef } from '../engine/world.js';
+import { columnRef, tableRef } from '../engine/world.js';
 import {
   boardOver,
   bySale,
@@ -60,6 +60,24 @@ test('Response 200: {id: datamart name}', async () => {
   expect([answer.status, answer.body]).toEqual([200, { id: name }]);
   const path = '/api/v2/dataApp/datamarts';
   expect(await ok(house, 'updateDatamart', { datamartName: name }, { path })).toEqual({ id: name });
+});
+
+test('warnings: [{table, message}] beside id name the tables that every query is refused, as the query itself does', async () => {
+  const { name, update } = await create();
+  const { warnings } = await update({ sharedTables: [] });
+  expect(warnings).toEqual([{ table: 'main.products', message: expect.stringContaining('main.products') }]);
+  await boardOver(
+    house,
+    name,
+    `${name}-board`,
+    'acme',
+    definition({ from: tableRef('products'), measures: [{ name: 'Products', aggregate: 'COUNT' }], underlying: [] }),
+  );
+  const [metric] = (await ok(house, 'listEmbedMetrics', { embedId: `${name}-board`, clientId: 'acme' })).data;
+  const query = { metricId: metric?.metricId, embedId: `${name}-board`, clientId: 'acme' };
+  expect(await refused('queryMetric METRIC_QUERY_ERROR', house, query)).toBe(warnings?.[0]?.message);
+  expect(await update({ sharedTables: ['products'] })).toEqual({ id: name });
+  expect((await ok(house, 'queryMetric', query)).data).toEqual([{ Products: 3 }]);
 });
 
 test('updatedAt moves, createdAt stays', async () => {
@@ -128,6 +146,7 @@ describe('tableList', () => {
       tableName: 'sales',
       label: 'Sales',
       clientColumn: 'client',
+      tenancyPath: null,
       isHide: true,
       wildcard: 'sales-*',
       datamartTableColumns: [{ columnName, datatype: 'TIMESTAMP', isCustomColumn: false, sql: '', ...listed }],
@@ -138,6 +157,7 @@ describe('tableList', () => {
       tableName: 'sales',
       label: '',
       clientColumn: null,
+      tenancyPath: null,
       isHide: false,
       wildcard: null,
       datamartTableColumns: [
@@ -224,8 +244,26 @@ describe('tableList', () => {
     expect((await table('sales')).wildcard).toBe('sales-*');
   });
 
+  test('tenancyPath is listed, replaced with its table, and refused where it names no relationship of it', async () => {
+    const { update, wrong, table } = await create();
+    const withPath = (tenancyPath?: string | null) => ({
+      tableList: [{ ...salesTable, clientColumn: null, tenancyPath }, productsTable],
+    });
+    await update(withPath('product-of-sale'));
+    expect((await table('sales')).tenancyPath).toBe('product-of-sale');
+    expect(await wrong(withPath('sale'))).toContain(
+      'tableList[0].tenancyPath: string "sale" came, expected a relationshipName of table "sales"; it has "product-of-sale"',
+    );
+    for (const cleared of [null, undefined]) {
+      await update(withPath('product-of-sale'));
+      await update(withPath(cleared));
+      expect((await table('sales')).tenancyPath).toBeNull();
+    }
+  });
+
   test('what a listing shows can be sent back', async () => {
-    const { update, read } = await create();
+    const sold = { ...salesTable, clientColumn: null, tenancyPath: 'product-of-sale' };
+    const { update, read } = await create({ tableList: [sold, productsTable] });
     const { datamartTables, datamartRelationships, sharedTables } = await read();
     const tableList = datamartTables?.map(({ tableName, datamartTableColumns, ...table }) => ({
       ...table,

@@ -45,6 +45,15 @@ test('Answer: {id, error: null}', async () => {
   });
 });
 
+test('warnings: [{table, message}] beside error name the tables that every query is refused', async () => {
+  const tableList = [salesTable, productsTable];
+  expect(await createSales(house, 'warned', { tableList, sharedTables: [] })).toEqual({
+    id: 'warned',
+    error: null,
+    warnings: [{ table: 'main.products', message: expect.stringContaining('Table main.products is not readable') }],
+  });
+});
+
 test('it is listed with the datatypes of the datasource', async () => {
   await createSales(house, 'listed');
   const { datamartTables, ...rest } = await readDatamart(house, 'listed');
@@ -275,6 +284,9 @@ describe('relationships', () => {
 test('sharedTables must name tables of the list', async () => {
   expect(await wrong('never', { sharedTables: ['products', 'notes'] })).toContain(
     'sharedTables[1]: string "notes" came',
+  );
+  expect(await wrong('never', { sharedTables: ['*'] })).toContain(
+    'sharedTables[0]: string "*" came, expected the name of one table',
   );
   const tableList = [salesTable, { ...salesTable, schemaName: 'eu' }];
   expect(await wrong('never', { tableList, sharedTables: ['sales'] })).toContain(

@@ -218,6 +218,6 @@ describe('where it is saved', () => {
       expect(refusal.message).toContain('tableList[1].columns[2].sql');
     }
     const updated = await update("upper(shop) || '!'");
-    expect(updated.tables[1]?.columns[2]).toMatchObject({ isCustomColumn: true, sql: "upper(shop) || '!'" });
+    expect(updated.datamart.tables[1]?.columns[2]).toMatchObject({ isCustomColumn: true, sql: "upper(shop) || '!'" });
   });
 });

@@ -154,6 +154,15 @@ const tokens: readonly Check[] = [
     const answer = await asService(stage, 'POST', '/datasource/sync', { body: { name: stage.name('nothing') } });
     expectRefusal(answer, 400, 'DATASOURCE_ID_ERROR');
   }),
+  check('GET /data-app/datamarts/tenancy says of each table why a row belongs to whom', async (stage) => {
+    const datamartName = await stage.datamart();
+    const answer = await asService(stage, 'GET', '/data-app/datamarts/tenancy', { query: { datamartName } });
+    const table = fields({ table: filled, kind: filled, path: listOf(fields({})), message: orNull(text) });
+    const data = fields({ datamartName: exactly(datamartName), tables: listOf(table) });
+    expectOk(answer, fields({ data, error: nothing }));
+    const query = { datamartName: stage.name('nothing') };
+    expectRefusal(await asService(stage, 'GET', '/data-app/datamarts/tenancy', { query }), 400, 'INVALID_DATAMART');
+  }),
   check('the message of a wrong API key is "API key is invalid or expired"', async (stage) => {
     const body = { clientId: stage.clientId, dataAppName: 'x' };
     const answer = await stage.send({ method: 'POST', path: `${api}/guest-token/create`, body, bearer: 'wrong' });

@@ -1,0 +1,121 @@
+/** Ours: whose the rows of each table of a datamart are, and why. */
+import { z } from 'zod';
+import type { Datamart } from '../domain/datamart.js';
+import { qualifiedName } from '../domain/embed.js';
+import type { TableOwnership } from '../domain/table-ownership.js';
+import { identifier } from './fields.js';
+import { noError, operation } from './operation.js';
+
+const step = z.object({
+  relationshipName: z.string(),
+  fromTable: z.string(),
+  fromColumn: z.string(),
+  toTable: z.string(),
+  toColumn: z.string(),
+});
+
+const tableTenancy = z.object({
+  table: z.string().describe('`schema.table`'),
+  kind: z
+    .enum(['column', 'master', 'path', 'shared', 'database', 'none', 'unreadable'])
+    .describe(
+      '`column`: the client column of the table. `master`: the key of the table of clients. `path`: relationships to a table with a client column. `shared`: all clients read every row. `database`: all rows are of the client whose database it is. `none`: the datamart has no clients. `unreadable`: each query of the table is refused.',
+    ),
+  clientColumn: z
+    .object({ table: z.string(), column: z.string() })
+    .nullable()
+    .describe('The column that holds the client: of this table, or of the one at the end of the path.'),
+  path: z.array(step).describe('From this table to that of `clientColumn`; empty unless `kind` is `path`.'),
+  reason: z.string().nullable().describe('Of an unreadable table: a stable word.'),
+  message: z.string().nullable().describe('Of an unreadable table: what is missing, and how to mend it.'),
+});
+
+type Written = z.input<typeof tableTenancy>;
+
+const ownerOf = ({ table, tenancy }: TableOwnership): Written['clientColumn'] => {
+  if (tenancy.kind === 'path') return { table: qualifiedName(tenancy.owner), column: tenancy.owner.columnName };
+  if (tenancy.kind !== 'column' && tenancy.kind !== 'master') return null;
+  return { table: qualifiedName(table), column: tenancy.columnName };
+};
+
+const encodeTable = (ownership: TableOwnership): Written => {
+  const { table, tenancy } = ownership;
+  const steps = tenancy.kind === 'path' ? tenancy.steps : [];
+  return {
+    table: qualifiedName(table),
+    kind: tenancy.kind,
+    clientColumn: ownerOf(ownership),
+    path: steps.map(({ relationshipName, near, far }) => ({
+      relationshipName,
+      fromTable: qualifiedName(near),
+      fromColumn: near.columnName,
+      toTable: qualifiedName(far),
+      toColumn: far.columnName,
+    })),
+    reason: tenancy.kind === 'unreadable' ? tenancy.reason : null,
+    message: tenancy.kind === 'unreadable' ? tenancy.message : null,
+  };
+};
+
+/** Beside the answers of datamart writes: tables that no query may read. Left out where there are none. */
+export const tenancyWarnings = z
+  .array(z.object({ table: z.string().describe('`schema.table`'), message: z.string() }))
+  .optional()
+  .describe('Tables that every query is refused, with how to mend each; left out where there are none.');
+
+export const getDatamartTenancy = operation({
+  name: 'getDatamartTenancy',
+  section: 'facts',
+  resource: 'Datamarts',
+  summary: 'Say whose rows a datamart’s tables hold',
+  description:
+    'Table by table: why a row belongs to a client, or why no query may read the table. The keys of the datasource are read anew.',
+  credentials: ['serviceToken'],
+  input: z.strictObject({ datamartName: identifier }),
+  output: z.object({
+    data: z.object({
+      datamartName: z.string(),
+      tenancyLevel: z.string().nullable().describe('Null: no tenancy is configured.'),
+      tables: z.array(tableTenancy).describe('In the order of the datamart.'),
+    }),
+    error: noError,
+  }),
+  encode: ({ datamart, tables }: { readonly datamart: Datamart; readonly tables: readonly TableOwnership[] }) => ({
+    data: {
+      datamartName: datamart.name,
+      tenancyLevel: datamart.tenancy?.tenancyLevel ?? null,
+      tables: tables.map(encodeTable),
+    },
+    error: null,
+  }),
+  errors: { AUTHENTICATION_ERROR: 401, INVALID_DATAMART: 400, DATASOURCE_CONNECTION_ERROR: 400 },
+  bindings: [{ method: 'GET', path: '/api/v2/data-app/datamarts/tenancy', from: 'query' }],
+  example: {
+    input: { datamartName: 'shop' },
+    output: {
+      data: {
+        datamartName: 'shop',
+        tenancyLevel: 'TABLE',
+        tables: [
+          {
+            table: 'main.order_lines',
+            kind: 'path',
+            clientColumn: { table: 'main.orders', column: 'customer' },
+            path: [
+              {
+                relationshipName: 'order of line',
+                fromTable: 'main.order_lines',
+                fromColumn: 'order_id',
+                toTable: 'main.orders',
+                toColumn: 'id',
+              },
+            ],
+            reason: null,
+            message: null,
+          },
+        ],
+      },
+      error: null,
+    },
+  },
+});

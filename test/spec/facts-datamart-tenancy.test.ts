@@ -1,0 +1,100 @@
+/** `GET /data-app/datamarts/tenancy`, which is ours: table by table, why a row belongs to whom. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bySale, columns, createSales, productsTable } from './datamarts.js';
+import { type House, mint, ok, openHouse, refused } from './house.js';
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house.close());
+
+test('it names the client column, the path with each step, what is shared, and what no query may read', async () => {
+  await createSales(house, 'asked', {
+    tableList: [
+      { name: 'clients', columns: columns('id', 'name') },
+      { name: 'sales', columns: columns('client', 'product') },
+      productsTable,
+      { name: 'notes', columns: columns('owner') },
+    ],
+    relationships: [
+      bySale,
+      {
+        relationshipName: 'client of sale',
+        parentTableName: 'sales',
+        parentColumnName: 'client',
+        childTableName: 'clients',
+        childColumnName: 'id',
+        cardinality: 'ManyToOne',
+      },
+    ],
+    sharedTables: ['products'],
+  });
+  const { data, error } = await ok(house, 'getDatamartTenancy', { datamartName: 'asked' });
+  expect(error).toBeNull();
+  expect(data).toEqual({
+    datamartName: 'asked',
+    tenancyLevel: 'TABLE',
+    tables: [
+      {
+        table: 'main.clients',
+        kind: 'master',
+        clientColumn: { table: 'main.clients', column: 'id' },
+        path: [],
+        reason: null,
+        message: null,
+      },
+      {
+        table: 'main.sales',
+        kind: 'path',
+        clientColumn: { table: 'main.clients', column: 'id' },
+        path: [
+          {
+            relationshipName: 'client of sale',
+            fromTable: 'main.sales',
+            fromColumn: 'client',
+            toTable: 'main.clients',
+            toColumn: 'id',
+          },
+        ],
+        reason: null,
+        message: null,
+      },
+      { table: 'main.products', kind: 'shared', clientColumn: null, path: [], reason: null, message: null },
+      {
+        table: 'main.notes',
+        kind: 'unreadable',
+        clientColumn: null,
+        path: [],
+        reason: 'no-owner',
+        message: expect.stringContaining('Table main.notes is not readable'),
+      },
+    ],
+  });
+});
+
+test('a datamart of one client column each, and one without tenancy', async () => {
+  await createSales(house, 'plain');
+  const { data } = await ok(house, 'getDatamartTenancy', { datamartName: 'plain' });
+  expect(data.tables.map(({ table, kind, clientColumn }) => [table, kind, clientColumn])).toEqual([
+    ['main.sales', 'column', { table: 'main.sales', column: 'client' }],
+    ['main.products', 'shared', null],
+  ]);
+  const open = (await ok(house, 'getDatamartTenancy', { datamartName: 'open' })).data;
+  expect([open.tenancyLevel, new Set(open.tables.map(({ kind }) => kind))]).toEqual([null, new Set(['none'])]);
+});
+
+test('an unknown name, a datasource that is away, and another credential are refused', async () => {
+  expect(await refused('getDatamartTenancy INVALID_DATAMART', house, { datamartName: 'Asked' })).toContain('"Asked"');
+  await refused('getDatamartTenancy INVALID_REQUEST_BODY', house, {});
+  await refused('getDatamartTenancy DATASOURCE_CONNECTION_ERROR', house, { datamartName: 'lost' });
+  for (const bearer of [null, 'wrong', house.apiKey, await mint(house, 'acme')]) {
+    const message = await refused(
+      'getDatamartTenancy AUTHENTICATION_ERROR',
+      house,
+      { datamartName: 'open' },
+      { bearer },
+    );
+    expect(message).toBe('invalid service token');
+  }
+});
