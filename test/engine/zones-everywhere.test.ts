@@ -206,5 +206,5 @@ describe.each(await findKinds())('on %s', (kind) => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 180_000);
 });
