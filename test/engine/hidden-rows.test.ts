@@ -254,6 +254,18 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(notes, hidden)).toEqual([]);
   });
 
+  it('what SQL reads in a subquery is not hidden either', async () => {
+    const written = inSql(
+      "select o.id as k from orders o where exists (select 1 from products p where p.name = 'Ink') or o.shop in (select s.code from shops s where s.state = 'NV')",
+    );
+    const found = async (conditions: readonly Condition[]) => [...(await keys(written, conditions))].map(Number).sort();
+    expect(await found([])).toEqual([1, 2, 3, 4, 5]);
+    // The ink is on a secret order alone.
+    expect(await found([onlyPublic])).toEqual([5]);
+    expect(await found([token('orders.note', 'open')])).toEqual([]);
+    expect(await found([onlyPublic, whereRead('shops.state', 'CA')])).toEqual([]);
+  });
+
   it('an expression and a drill read what they name', async () => {
     const mappedTo = ['customers.id', 'orders.status'].map(columnRef);
     const filter = mappedTo.map(
