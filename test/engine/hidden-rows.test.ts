@@ -221,6 +221,17 @@ describe.each(await findKinds())('on %s', (kind) => {
       [4, 'hidden'],
     ]);
     expect(await beneath([onlyEurope, onlyPublic])).toEqual([[1, 'open']]);
+    // Declared to be of one order, a shop has several: each that is shown is of a customer who is not hidden.
+    const untrue = {
+      ...mart,
+      relationships: [relationship('shops.code', 'orders.shop'), relationship('orders.customer', 'customers.id')],
+    };
+    const perShop = listOf('shops', 'code', { underlying: ['shops.code', 'orders.note'].map(columnRef) });
+    const { rows: shown } = await engine.underlying({
+      ...asked(perShop, [onlyEurope, is('shops.code', 's1')]),
+      ...at(place, { datamart: untrue }),
+    });
+    expect(shown).toEqual([{ code: 's1', note: 'open' }]);
   });
 
   it('a download and a worksheet leave hidden rows out', async () => {
