@@ -12,10 +12,29 @@ type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
   sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
 
-const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] =>
-  plan.leaves.flatMap((leaf, index) =>
-    withoutNames(leaf.isHidden, () => leafSql(dialect, plan.database, leaf, index, joins)),
-  );
+/** Rows that a token hides are taken from a leaf after all others are written, the last leaf first: a test may read leaves that come after its own. */
+const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] => [
+  ...plan.leaves.flatMap((leaf, index) =>
+    withoutNames(leaf.isHidden, () => leafSql(dialect, plan.database, leaf, nameOf(leaf, index), joins)),
+  ),
+  ...plan.leaves
+    .map((leaf, index) => testedSql(dialect, leaf, nameOf(leaf, index)))
+    .toReversed()
+    .flat(),
+];
+
+const nameOf = ({ name }: SecuredLeaf, index: number): string => name ?? leafName(index);
+const isTested = ({ tests = [] }: SecuredLeaf): boolean => tests.length > 0;
+/** Of the leaf's rows before its tests. */
+export const untestedName = (name: string): string => `${name}_all`;
+
+const testedSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
+  if (!isTested(leaf)) return [];
+  const all = untestedName(name);
+  const tests = (leaf.tests ?? []).map((write) => write(dialect, all));
+  const rows = sql`SELECT ${sql.id(all)}.* FROM ${sql.id(all)} WHERE ${sql.join(tests, sql` AND `)}`;
+  return [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
+};
 
 /** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
 export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql): Sql =>
@@ -26,7 +45,7 @@ const leafSql = (
   dialect: Dialect,
   database: string,
   leaf: SecuredLeaf,
-  index: number,
+  ownName: string,
   joins: readonly Join[],
 ): readonly Sql[] => {
   const columns = leaf.columns.map((name) => sql.id(name));
@@ -36,7 +55,7 @@ const leafSql = (
   const called = alias === null ? sql`` : sql` AS ${sql.id(alias)}`;
   const where = tenant === null ? sql`` : sql` WHERE ${tenantSql(dialect, database, tenant, alias)}`;
   const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${called}${where}`;
-  const name = leaf.name ?? leafName(index);
+  const name = isTested(leaf) ? untestedName(ownName) : ownName;
   if (computed.length > 0) return computedSql(dialect, name, rows, computed);
   if (leaf.isBarrier === true) return [barrierSql(dialect, name, rows)];
   return isKept(dialect, joins, leaf) && dialect.barrier !== null

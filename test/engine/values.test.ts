@@ -61,7 +61,7 @@ const createAsking = (engine: Engine, place: Place, { name, columns }: TableData
         { measures: [{ name: 'm', aggregate, column: columnRef(`${name}.${column}`), percentile }] },
         { conditions: [condition(`${name}.id`, { kind: 'oneOf', values: ids })] },
       );
-      return rows[0]?.['m'];
+      return rows[0]?.m;
     },
     options: (column: string) => {
       const asked = question(place, mart, 'None', metric(name, { measures: [count] }));

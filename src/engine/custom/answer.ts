@@ -1,6 +1,6 @@
 /** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
 import { type CompiledQuery, sql } from 'kysely';
-import { type ColumnRef, tableKey } from '../../domain/datamart.js';
+import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
 import { outputNames, type SqlDefinition } from '../../domain/metric.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
 import { type CompiledPlan, pageSql } from '../compile.js';
@@ -11,7 +11,8 @@ import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
 import { orderBy } from '../planning.js';
 import type { Prepared } from '../prepare.js';
 import { refuseQuery } from '../refuse.js';
-import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
+import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../resolve.js';
+import { testsOfLeaf } from '../row-set.js';
 import type { RunResult } from '../run.js';
 import { secure } from '../secure.js';
 import { namedBy, readComputed } from './computed.js';
@@ -70,12 +71,21 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
   const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
-  const resolved = conditions.map((condition) => resolveCondition(condition, columnOf, queries));
-  const restrictions = restrict({ reader, statement, columnOf }, resolved);
+  const held = splitHeld(
+    conditions,
+    (table) => statement.tables.some((read) => sameTable(read, table)),
+    (condition) => resolveCondition(condition, columnOf, queries),
+  );
+  const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
   const withComputed = (leaf: Leaf): Leaf => ({ ...leaf, computed: computed.get(tableKey(leaf.table)) });
+  const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
+  const beside = (leaf: Leaf): Leaf => ({
+    ...leaf,
+    tests: [...(leaf.tests ?? []), ...restrictions.testsOf(leaf.table)],
+  });
   const plan: SqlPlan = {
     leaves: [
-      ...[...leaves, ...restrictions.leaves].map(withComputed),
+      ...[...leaves.map(whereRead).map(beside), ...restrictions.leaves.map(whereRead)].map(withComputed),
       ...[...queries.values()].flatMap((query) => query.leaves),
     ],
     statement,
