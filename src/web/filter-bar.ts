@@ -6,7 +6,7 @@ import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { FilterValue } from '../domain/filter.js';
 import type { GuestFilter, GuestOption } from '../domain/guest-view.js';
 import type { FilterValues } from './client.js';
-import { datesIn, earliest, inWords, latest, rangeIn, stringsIn, valueFor } from './filter-values.js';
+import { datesIn, earliest, inWords, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 import type { Format } from './format.js';
 import { closeIcon, lockIcon } from './icons.js';
 import { baseStyles } from './theme.js';
@@ -187,14 +187,15 @@ export class FilterBar extends LitElement {
 
   #numbers({ name }: GuestFilter, value: FilterValue | undefined): TemplateResult {
     const { min, max } = rangeIn(value);
-    const set = (low: number | undefined, high: number | undefined) =>
+    const read = (text: string) => (text === '' ? undefined : numberIn(text));
+    const set = (low: typeof min, high: typeof max) =>
       this.#tell(name, low === undefined && high === undefined ? undefined : { min: low, max: high });
     return html`<fieldset>
       <legend>${name}</legend>
       <div class="pair">
-        ${this.#input('number', `${name} at least`, String(min ?? ''), (text) => set(numberIn(text), max))}
+        ${this.#input('number', `${name} at least`, String(min ?? ''), (text) => set(read(text), max))}
         <span class="quiet" aria-hidden="true">–</span>
-        ${this.#input('number', `${name} at most`, String(max ?? ''), (text) => set(min, numberIn(text)))}
+        ${this.#input('number', `${name} at most`, String(max ?? ''), (text) => set(min, read(text)))}
       </div>
     </fieldset>`;
   }
@@ -229,5 +230,3 @@ export class FilterBar extends LitElement {
     this.dispatchEvent(new CustomEvent<FilterChange>('filter', { detail: { name, value } }));
   }
 }
-
-const numberIn = (text: string): number | undefined => (text === '' ? undefined : Number(text));

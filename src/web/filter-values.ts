@@ -41,7 +41,10 @@ export const inWords = (value: FilterValue | undefined, format: Format): string 
   return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
 };
 
-const bound = (value: number | undefined, format: Format): string => (value === undefined ? '' : format.count(value));
+const bound = (value: number | string | undefined, format: Format): string => {
+  if (value === undefined) return '';
+  return typeof value === 'number' ? format.count(value) : format.measure(value, {});
+};
 
 const span = (from: string, to: string): string => {
   if (from === '') return `up to ${to}`;
@@ -59,8 +62,21 @@ export const datesIn = (value: FilterValue | undefined): readonly [string, strin
   return [read(startDate ?? start, earliest), read(endDate ?? end, latest)];
 };
 
-export const rangeIn = (value: FilterValue | undefined): { min: number | undefined; max: number | undefined } => {
-  const read = (end: unknown) => (typeof end === 'number' ? end : undefined);
+const digits = /^-?(?:0|[1-9][0-9]*)$/;
+
+/** A number as the service takes it: a whole number that JSON would round stays text. */
+export const numberIn = (text: string): number | string => {
+  const number = Number(text);
+  return Number.isInteger(number) && !Number.isSafeInteger(number) && digits.test(text) ? text : number;
+};
+
+type Range = { readonly min: number | string | undefined; readonly max: number | string | undefined };
+
+export const rangeIn = (value: FilterValue | undefined): Range => {
+  const read = (end: unknown) => {
+    if (typeof end === 'number') return end;
+    return typeof end === 'string' && digits.test(end) ? numberIn(end) : undefined;
+  };
   const { min, max } = fieldsOf(value);
   return { min: read(min), max: read(max) };
 };

@@ -13,7 +13,7 @@
 import type { FilterValue } from '../domain/filter.js';
 import type { GuestFilter } from '../domain/guest-view.js';
 import type { FilterValues } from './client.js';
-import { datesIn, earliest, latest, rangeIn, stringsIn, valueFor } from './filter-values.js';
+import { datesIn, earliest, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 
 /** Characters of a query that servers still take. What does not fit is left out, a filter at a time. */
 export const longestQuery = 4000;
@@ -159,11 +159,11 @@ const numbersOf = (text: string): FilterValue | undefined => {
   const [min, max] = endsOf(text).map((end) => (end === '' ? undefined : numberOf(end)));
   if (min === undefined && max === undefined) return undefined;
   // A comparison with NaN is false.
-  return (min ?? max ?? 0) <= (max ?? min ?? 0) ? { min, max } : undefined;
+  return Number(min ?? max) <= Number(max ?? min) ? { min, max } : undefined;
 };
 
-const numberOf = (text: string): number =>
-  /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : Number.NaN;
+const numberOf = (text: string): number | string =>
+  /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? numberIn(text) : Number.NaN;
 
 const preset =
   /^(?:today|yesterday|(?:this|last) (?:week|month|quarter|year)|last (?:7|30) days|last (?:3|6|12) months)$/i;

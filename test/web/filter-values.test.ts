@@ -28,6 +28,7 @@ describe('what the filters are set to, in words', () => {
     expect(note({ Date: { startDate: '2001-02-01', endDate: '2999-12-31' } })).toBe('Date: from Feb 1, 2001');
     expect(note({ Date: { startDate: '1900-01-01', endDate: '2001-02-28' } })).toBe('Date: up to Feb 28, 2001');
     expect(note({ Distance: { min: 1000, max: undefined } })).toBe('Distance: from 1,000');
+    expect(note({ Distance: { min: '9007199254740993' } })).toBe('Distance: from 9,007,199,254,740,993');
   });
 
   it('counts a default that holds, until another is set', () => {
