@@ -28,6 +28,8 @@ export type Condition = {
   readonly predicate: Predicate;
   /** Whoever asks does not know of it: what is wrong with it is not said in words that name it. */
   readonly isHidden?: boolean | undefined;
+  /** A restriction of the token. `always`: on every row; `whereRead`: where a semi-join or the metric reads the table. */
+  readonly restriction?: 'always' | 'whereRead' | undefined;
 };
 
 export type FilterDataType = 'string' | 'number' | 'date' | 'boolean';

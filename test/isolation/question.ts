@@ -40,7 +40,7 @@ const refIn = (
 
 const bare = ({ schemaName, tableName, columnName }: ColumnRef): ColumnRef => ({ schemaName, tableName, columnName });
 
-const conditionOf = (aCase: ACase, test: ATest, near?: readonly TableName[]): Condition => {
+export const conditionOf = (aCase: ACase, test: ATest, near?: readonly TableName[]): Condition => {
   const ref = refIn(aCase, test, near);
   return { column: bare(ref), predicate: predicateOf({ ...test, column: ref.column }) };
 };

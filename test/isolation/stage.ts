@@ -25,6 +25,8 @@ export type Stage = {
   readonly dataset: Dataset;
   readonly engine: Engine;
   readonly places: { readonly shared: Place; readonly grown: Place; readonly shardOf: (tenant: Tenant) => Place };
+  /** A database of no tenants with these rows alone. Each call takes the place of the last one's rows. */
+  readonly refill: (left: Dataset) => Promise<Place>;
   readonly remove: () => Promise<void>;
 };
 
@@ -40,6 +42,8 @@ export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
   ]);
   if (shared === undefined || grown === undefined) throw new Error('no databases');
   const { engine } = createLoggedEngine();
+  let filled: Place | undefined;
+  let fills = 0;
   return {
     kind,
     dataset,
@@ -52,6 +56,12 @@ export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
         if (shard === undefined) throw new Error(`no shard of ${tenant}`);
         return shard;
       },
+    },
+    refill: async (left) => {
+      fills += 1;
+      const name = `left${fills}`;
+      filled = filled === undefined ? await build(name, left) : await builder.refill(name, filled, tablesOf(left));
+      return filled;
     },
     remove: async () => {
       await engine.close();

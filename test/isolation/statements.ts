@@ -14,7 +14,7 @@ import { predicateOf } from './predicates.js';
 import type { Stage } from './stage.js';
 
 /** Grouped by numbers alone: of texts that a collation takes for one, a database may show either. `main` is where the tables are. */
-const statements = [
+export const statements = [
   'SELECT ref AS k, count(*) AS n FROM orders GROUP BY ref',
   'SELECT o.ref AS k, sum(o.amount) AS n FROM main.orders o GROUP BY o.ref',
   'WITH orders AS (SELECT * FROM orders) SELECT o.ref AS k, count(*) AS n FROM main.orders o GROUP BY o.ref',
@@ -37,7 +37,7 @@ export type AStatement = {
   readonly limit: number | null;
 };
 
-const kinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
+export const statementKinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
 
 /** MariaDB finds no leaf from within a WITH of the statement's own, and says so: there, no statement has one. */
 export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
@@ -50,7 +50,7 @@ export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
         test: fc.record({
           table: fc.constant(0),
           column: fc.constantFrom('id' as const, 'ref' as const, 'label' as const, 'amount' as const, 'day' as const),
-          predicate: fc.constantFrom(...kinds),
+          predicate: fc.constantFrom(...statementKinds),
           choice: fc.nat(1000),
         }),
       }),
@@ -59,7 +59,7 @@ export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
     limit: fc.option(fc.nat(5), { freq: 2 }),
   });
 
-const martOf = (isTenanted: boolean): Datamart =>
+export const martOf = (isTenanted: boolean): Datamart =>
   datamart({
     id: isTenanted ? 'tenanted' : 'alone',
     tenancy: isTenanted ? byClients() : null,
@@ -76,7 +76,7 @@ const martOf = (isTenanted: boolean): Datamart =>
     sharedTables: ['main.places'],
   });
 
-const definitionOf = (statement: string, { schemaName }: Place): SqlDefinition => ({
+export const definitionOf = (statement: string, { schemaName }: Place): SqlDefinition => ({
   kind: 'sql',
   chart: { type: 'table' },
   sql: statement.replaceAll('main.', `${schemaName}.`),

@@ -1,0 +1,127 @@
+/** Random tokens with many questions of guests each: deep chains of tables, and conditions on tables that the metric does not join. */
+import fc from 'fast-check';
+import { type ACase, type AnEdge, type ATest, type ATree, aCase, anEdge, type PredicateKind, zones } from './cases.js';
+import { tableNames, tenants } from './dataset.js';
+
+/** What the questions of one batch share. The places of tables in `token` are those in `tables`. */
+export type AFrame = Pick<ACase, 'tenant' | 'isNumber' | 'tables' | 'edges' | 'flaw' | 'timezone'> & {
+  readonly token: readonly ATest[];
+  readonly whereRead: readonly ATest[];
+};
+
+export type ABatch = {
+  readonly frame: AFrame;
+  /** Each with a frame of its own, which the batch's frame replaces. */
+  readonly questions: readonly ACase[];
+  /** Also asked of a real database without the hidden rows. */
+  readonly isBuilt: boolean;
+};
+
+/** Always the table before: what is left over from 2, 3, 4 and 5 is the greatest place. */
+const theLast = 59;
+
+/** Mostly chains, and mostly many rows of one table to one of the next. */
+const aDeepEdge: fc.Arbitrary<AnEdge> = fc
+  .record({
+    edge: anEdge,
+    isDeep: fc.nat(2),
+    isPlain: fc.nat(2),
+  })
+  .map(({ edge, isDeep, isPlain }) => ({
+    ...edge,
+    ...(isDeep === 0 ? {} : { to: theLast }),
+    ...(isPlain === 0 ? {} : { pair: 0 }),
+  }));
+
+const test = (kinds: readonly PredicateKind[], columns: readonly ATest['column'][]): fc.Arbitrary<ATest> =>
+  fc.record({
+    table: fc.nat(5),
+    column: fc.constantFrom(...columns),
+    predicate: fc.constantFrom(...kinds),
+    choice: fc.nat(1000),
+  });
+
+const anyColumn = ['id', 'ref', 'code', 'label', 'amount', 'price', 'weight', 'flag', 'day', 'at', 'moment'] as const;
+
+/** Hides some rows of its table, and seldom all. */
+const aTokenTest: fc.Arbitrary<ATest> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: test(['<>', '<=', '>=', 'noneOf', 'openRange', 'isNotNull'], anyColumn),
+  },
+  { weight: 2, arbitrary: test(['='], ['flag']) },
+  { weight: 1, arbitrary: test(['=', 'oneOf', 'range', 'like', 'isNull'], anyColumn) },
+);
+
+/** Often met by few rows, so that it matters which of them there are. */
+const aGuestTest: fc.Arbitrary<ATest> = fc.oneof(
+  { weight: 2, arbitrary: test(['=', 'oneOf', 'range', '<', '>', 'like', 'isNull'], anyColumn) },
+  { weight: 3, arbitrary: test(['<>', '<=', '>=', 'noneOf', 'openRange', 'isNotNull'], anyColumn) },
+);
+
+const { aGuestTree } = fc.letrec<{ aGuestTree: ATree }>((tie) => ({
+  aGuestTree: fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    aGuestTest,
+    fc.record({ all: fc.array(tie('aGuestTree'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ any: fc.array(tie('aGuestTree'), { minLength: 1, maxLength: 3 }) }),
+  ),
+}));
+
+const theFirst = <T extends { readonly table: number }>(item: T): T => ({ ...item, table: 0 });
+
+/** `isNarrow`: the metric itself reads its first table alone, and all others by conditions. */
+const aQuestion: fc.Arbitrary<ACase> = fc
+  .record({
+    base: aCase,
+    conditions: fc.oneof(
+      { weight: 1, arbitrary: fc.constant<readonly ATest[]>([]) },
+      { weight: 6, arbitrary: fc.array(aGuestTest, { minLength: 1, maxLength: 3 }) },
+    ),
+    where: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: aGuestTree }),
+    isNarrow: fc.nat(2),
+    isWorksheet: fc.nat(9),
+  })
+  .map(({ base, conditions, where, isNarrow, isWorksheet }) => {
+    const asked = { ...base, conditions, where, isWorksheet: isWorksheet === 9 };
+    if (isNarrow === 0) return asked;
+    return {
+      ...asked,
+      dimensions: base.dimensions.slice(0, 2).map(theFirst),
+      measures: base.measures.slice(0, 2).map(theFirst),
+    };
+  });
+
+const aFrame: fc.Arbitrary<AFrame> = fc.record({
+  tenant: fc.constantFrom(...tenants),
+  isNumber: fc.boolean(),
+  tables: fc.oneof(
+    { weight: 4, arbitrary: fc.shuffledSubarray([...tableNames], { minLength: 3 }) },
+    { weight: 1, arbitrary: fc.shuffledSubarray([...tableNames], { minLength: 1 }) },
+  ),
+  edges: fc.array(aDeepEdge, { minLength: 5, maxLength: 5 }),
+  flaw: fc.oneof(
+    { weight: 92, arbitrary: fc.constant('none' as const) },
+    { weight: 8, arbitrary: fc.constantFrom('loop' as const, 'gap' as const, 'untrue' as const) },
+  ),
+  timezone: fc.constantFrom(...zones),
+  token: fc.array(aTokenTest, { minLength: 1, maxLength: 3 }),
+  whereRead: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<readonly ATest[]>([]) },
+    { weight: 1, arbitrary: fc.array(aTokenTest, { minLength: 1, maxLength: 2 }) },
+  ),
+});
+
+export type BatchSizes = {
+  /** At most. */
+  readonly questions: number;
+  /** One batch of so many is also asked of a database without the hidden rows. */
+  readonly builtOneOf: number;
+};
+
+export const aBatchOf = ({ questions, builtOneOf }: BatchSizes): fc.Arbitrary<ABatch> =>
+  fc.record({
+    frame: aFrame,
+    questions: fc.array(aQuestion, { minLength: 1, maxLength: questions, size: 'max' }),
+    isBuilt: fc.nat(builtOneOf - 1).map((nth) => nth === 0),
+  });

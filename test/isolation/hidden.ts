@@ -1,0 +1,181 @@
+/**
+ * Judges what a token hides: the answer under the token's conditions is the answer without them, on rows from which the hidden ones were removed.
+ * `withoutHidden` removes them in memory for the evaluator, and in a part of the batches a real database is filled with what is left.
+ */
+import type { Datamart } from '../../src/domain/datamart.js';
+import type { Condition } from '../../src/domain/filter.js';
+import type { Place } from '../engine/world.js';
+import type { ACase } from './cases.js';
+import { type Dataset, shardOf } from './dataset.js';
+import { metricTables } from './evaluator.js';
+import { stepsTo, theWay, Unanswerable } from './evaluator-joins.js';
+import type { ABatch, AFrame } from './hidden-cases.js';
+import { withoutHidden } from './hidden-rows.js';
+import { expectedOf, outcomeOf } from './judge.js';
+import { assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unanswerable } from './oracle.js';
+import { conditionOf, type Posed, pose } from './question.js';
+import { type Asking, askEngine, type Stage, sourceOf } from './stage.js';
+
+/** `compared`: for how many it was found out what a wrong compiler would answer; `bitten`: how often that was another answer. */
+export type HiddenTally = Tally & { built: number; compared: number; bitten: number };
+export const createHiddenTally = (): HiddenTally => ({
+  asked: 0,
+  several: 0,
+  refused: new Map(),
+  built: 0,
+  compared: 0,
+  bitten: 0,
+});
+
+const tokenOf = (aCase: ACase, { token, whereRead }: AFrame): readonly Condition[] => [
+  ...token.map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'always' })),
+  ...whereRead.map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'whereRead' })),
+];
+
+/** The tables that the question joins. */
+const joinedTables = (mart: Datamart, { asked, option }: Posed, ask: ACase['ask']): readonly string[] => {
+  const { from, underlying } = asked.definition;
+  const source = { mart, rowsOf: () => [], timezone: null };
+  const extra = ask === 'options' ? [option] : ask === 'underlying' ? underlying : [];
+  const steps = stepsTo(mart, from, [...metricTables(asked, source), ...extra]);
+  return [from.tableName, ...steps.map(({ far }) => far.tableName)];
+};
+
+const joinsAny = (posed: Posed, ask: ACase['ask'], conditions: readonly Condition[]): boolean => {
+  try {
+    const joined = joinedTables(posed.alone, posed, ask);
+    return conditions.some(({ column }) => joined.includes(column.tableName));
+  } catch (cause) {
+    if (cause instanceof Unanswerable) return false;
+    throw cause;
+  }
+};
+
+const show = (value: unknown): string =>
+  JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? `${item}n` : item));
+
+/** The question in few words, for whoever reads a failure. */
+const describe = (posed: Posed, ask: ACase['ask'], token: readonly Condition[]): string => {
+  const { definition, conditions } = posed.asked;
+  const said = ({ column, predicate, restriction }: Condition): string =>
+    `${restriction ?? 'guest'} ${column.tableName}.${column.columnName} ${show(predicate)}`;
+  const ways = posed.alone.relationships.map(
+    ({ parent, child, join, cardinality }) =>
+      `${parent.tableName}.${parent.columnName} ${join ?? 'LEFT JOIN'} ${child.tableName}.${child.columnName} ${cardinality}`,
+  );
+  return `${ask} from ${definition.from.tableName}\n  ${[...ways, ...[...token, ...conditions].map(said)].join('\n  ')}\n  ${show(definition)}`;
+};
+
+type InForce = {
+  readonly token: readonly Condition[];
+  /** The tenant's rows, and what the token leaves of them. */
+  readonly whole: Dataset;
+  readonly left: Dataset;
+  /** A database with the rows of `left`. */
+  readonly built: Place | null;
+};
+
+type OneQuestion = { readonly posed: Posed; readonly ask: ACase['ask']; readonly timezone: string | null };
+
+const withConditions = (posed: Posed, more: readonly Condition[]): Posed => ({
+  ...posed,
+  asked: { ...posed.asked, conditions: [...more, ...posed.asked.conditions] },
+});
+
+const askEverywhere = async (stage: Stage, { token, built }: InForce, { posed, ask, timezone }: OneQuestion) => {
+  const guests: Asking = { ...posed, ask, timezone };
+  const restricted: Asking = { ...guests, asked: withConditions(posed, token).asked };
+  const [shared, without, again] = await Promise.all([
+    outcomeOf(() => askEngine(stage, stage.places.shared, posed.shared, posed.clientId, restricted)),
+    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, 'None', guests)),
+    built === null ? null : outcomeOf(() => askEngine(stage, built, posed.alone, 'None', restricted)),
+  ]);
+  return { shared, without, again };
+};
+
+/** What the evaluator says; refused too where the token's tables have no clear way. */
+const expectedUnder = ({ token, left }: InForce, { posed, ask, timezone }: OneQuestion) => {
+  const ways = expectedOf(() => token.map(({ column }) => theWay(posed.alone, posed.asked.definition.from, column)));
+  if ('refused' in ways && ways.refused !== undefined) return { refused: ways.refused };
+  return expectedFor(sourceOf(left, posed.alone, timezone), posed, ask);
+};
+
+/** What a compiler answers that gives each table's conditions a chain of their own, past hidden rows. */
+const expectedOfWrong = ({ token, whole }: InForce, { posed, ask, timezone }: OneQuestion) =>
+  expectedFor(sourceOf(whole, posed.alone, timezone), withConditions(posed, token), ask);
+
+const judgeOne = async (
+  stage: Stage,
+  inForce: InForce,
+  question: OneQuestion,
+  { tally, isCompared }: { readonly tally: HiddenTally; readonly isCompared: boolean },
+): Promise<void> => {
+  const { posed, timezone } = question;
+  const { shared, without, again } = await askEverywhere(stage, inForce, question);
+  const expected = expectedUnder(inForce, question);
+  tally.asked += 1;
+  if (again !== null) {
+    tally.built += 1;
+    assertSame('the shared database and the one without hidden rows differ', shared, again);
+  }
+  if ('refused' in shared) {
+    tally.refused.set(shared.refused, (tally.refused.get(shared.refused) ?? 0) + 1);
+    const source = sourceOf(inForce.left, posed.alone, timezone);
+    const allowed = [...lacking(stage.kind, source), ...('refused' in expected ? unanswerable : [])];
+    if (!allowed.includes(shared.refused)) throw new Error(`refused as ${shared.refused}, but an answer is there`);
+    return;
+  }
+  if ((isList(shared.answer) ? shared.answer : shared.answer.rows).length > 1) tally.several += 1;
+  if (without !== null) assertSame('the answer under the token is not that of the rows it leaves', shared, without);
+  if (!posed.isTrue) return;
+  judgeAnswer(sourceOf(inForce.left, posed.alone, timezone), posed, shared, expected);
+  if (!isCompared) return;
+  tally.compared += 1;
+  if (show(expectedOfWrong(inForce, question)) !== show(expected)) tally.bitten += 1;
+};
+
+/** How many questions of a batch are asked at once. */
+const atOnce = 4;
+
+const forEachOf = async <T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> => {
+  const queue = [...items.entries()];
+  const next = async (): Promise<void> => {
+    for (let taken = queue.shift(); taken !== undefined; taken = queue.shift()) await work(taken[1], taken[0]);
+  };
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, next));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+};
+
+/** The marts and the token are the same for all questions; which tables are joined is each question's own. */
+export const judgeBatch = async (
+  stage: Stage,
+  { frame, questions, isBuilt }: ABatch,
+  tally: HiddenTally,
+  compareOneOf: number,
+): Promise<void> => {
+  const { tenant, timezone } = frame;
+  const posedOf = (question: ACase): Posed => pose(stage.dataset, { ...question, ...frame }, stage.kind !== 'MYSQL');
+  const [first] = questions;
+  if (first === undefined) return;
+  const { alone } = posedOf(first);
+  const whole = shardOf(stage.dataset, tenant);
+  const token = tokenOf({ ...first, ...frame }, frame);
+  const always = token.filter(({ restriction }) => restriction === 'always');
+  const leftBy = (conditions: readonly Condition[]): Dataset => withoutHidden(whole, alone, conditions, timezone);
+  const left = leftBy(token);
+  const built = isBuilt ? await stage.refill(left) : null;
+  const usual: InForce = { token, whole, left, built };
+  const narrow: InForce =
+    always.length === token.length ? usual : { token: always, whole, left: leftBy(always), built: null };
+  await forEachOf(questions, async (asked, index) => {
+    const posed = posedOf(asked);
+    const whereRead = token.filter(({ restriction }) => restriction === 'whereRead');
+    const inForce = joinsAny(posed, asked.ask, whereRead) ? narrow : usual;
+    try {
+      const isCompared = index % compareOneOf === 0;
+      await judgeOne(stage, inForce, { posed, ask: asked.ask, timezone }, { tally, isCompared });
+    } catch (cause) {
+      throw new Error(describe(posed, asked.ask, inForce.token), { cause });
+    }
+  });
+};
