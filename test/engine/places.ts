@@ -120,7 +120,7 @@ const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
   return {
     kind: 'DUCKDB',
     build,
-    refill: (name, _, tables) => build(name, tables),
+    refill: (name, _, tables) => build(name, ['BEGIN TRANSACTION', ...tables, 'COMMIT']),
     remove: folder.remove,
   };
 };

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findKinds } from '../engine/places.js';
-import { createHiddenTally, type HiddenTally, judgeBatch } from './hidden.js';
+import { createHiddenTally, type HiddenTally, judgeSmaller } from './hidden.js';
 import { aBatchOf } from './hidden-cases.js';
 import { refusedShare } from './oracle.js';
 import { createStage, type Stage } from './stage.js';
@@ -61,8 +61,8 @@ describe.each(kinds)('on %s', (kind) => {
       // A batch holds half of the questions that it may hold, as a rule.
       const numRuns = Math.ceil((Math.min(perStage, cases - tally.asked) * 2.2) / sizes.questions);
       await fc.assert(
-        fc.asyncProperty(aBatchOf(sizes), (batch) => judgeBatch(on, batch, tally, compareOneOf)),
-        { seed: seed + round, numRuns, endOnFailure: isShort },
+        fc.asyncProperty(aBatchOf(sizes), (batch) => judgeSmaller(on, batch, tally, { compareOneOf, isShort })),
+        { seed: seed + round, numRuns, endOnFailure: true },
       );
       if (cases > perStage) process.stderr.write(lineOf(kind, tally, startedAt));
     }

@@ -11,6 +11,7 @@ import { metricTables } from './evaluator.js';
 import { stepsTo, theWay, Unanswerable } from './evaluator-joins.js';
 import type { ABatch, AFrame } from './hidden-cases.js';
 import { withoutHidden } from './hidden-rows.js';
+import { type AFailing, smallest } from './hidden-smaller.js';
 import { expectedOf, outcomeOf } from './judge.js';
 import { assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unanswerable } from './oracle.js';
 import { conditionOf, type Posed, pose } from './question.js';
@@ -134,6 +135,17 @@ const judgeOne = async (
   if (show(expectedOfWrong(inForce, question)) !== show(expected)) tally.bitten += 1;
 };
 
+/** One question whose answers are not all the same. */
+class Disagreement extends Error {
+  constructor(
+    message: string,
+    readonly failing: AFailing,
+    options: ErrorOptions,
+  ) {
+    super(`${message}\n  ${String(options.cause)}`, options);
+  }
+}
+
 /** How many questions of a batch are asked at once. */
 const atOnce = 4;
 
@@ -146,8 +158,31 @@ const forEachOf = async <T>(items: readonly T[], work: (item: T, index: number) 
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 };
 
+/** How often a smaller question is looked for. */
+const tries = 200;
+
+/** Throws the smallest disagreement that can be found with some patience, unless `isShort`. */
+export const judgeSmaller = async (
+  stage: Stage,
+  batch: ABatch,
+  tally: HiddenTally,
+  { compareOneOf, isShort }: { readonly compareOneOf: number; readonly isShort: boolean },
+): Promise<void> => {
+  try {
+    await judgeBatch(stage, batch, tally, compareOneOf);
+  } catch (cause) {
+    if (isShort || !(cause instanceof Disagreement)) throw cause;
+    const again = ({ frame, question }: AFailing): Promise<unknown> =>
+      judgeBatch(stage, { frame, questions: [question], isBuilt: batch.isBuilt }, createHiddenTally(), 1).then(
+        () => null,
+        (found: unknown) => found,
+      );
+    throw (await smallest(cause.failing, again, tries)) ?? cause;
+  }
+};
+
 /** The marts and the token are the same for all questions; which tables are joined is each question's own. */
-export const judgeBatch = async (
+const judgeBatch = async (
   stage: Stage,
   { frame, questions, isBuilt }: ABatch,
   tally: HiddenTally,
@@ -175,7 +210,7 @@ export const judgeBatch = async (
       const isCompared = index % compareOneOf === 0;
       await judgeOne(stage, inForce, { posed, ask: asked.ask, timezone }, { tally, isCompared });
     } catch (cause) {
-      throw new Error(describe(posed, asked.ask, inForce.token), { cause });
+      throw new Disagreement(describe(posed, asked.ask, inForce.token), { frame, question: asked }, { cause });
     }
   });
 };
