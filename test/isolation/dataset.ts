@@ -83,11 +83,14 @@ const createPick = (random: (below: number) => number): Pick => {
   return (items) => (random(6) === 0 ? null : (items[random(items.length)] ?? null));
 };
 
-const rowOf = (owner: string | null, id: number, pick: Pick): StoredRow => ({
+/** Most keys lead to one row, some to none. */
+const usualRefs: readonly number[] = [1, 2, 3, 4, 5, 9];
+
+const rowOf = (owner: string | null, id: number, pick: Pick, refs: readonly number[]): StoredRow => ({
   tenant: owner,
   tenant_no: owner === null ? null : numberOf(owner),
   id,
-  ref: pick([1, 2, 3, 4, 5, 9]),
+  ref: pick(refs),
   code: pick(codes),
   label: pick(labels),
   amount: pick(amounts),
@@ -103,15 +106,17 @@ const rowOf = (owner: string | null, id: number, pick: Pick): StoredRow => ({
 export type Dataset = ReadonlyMap<TableName, readonly StoredRow[]>;
 
 /** `id` says which row of its owner's a row is, so it is unique to every tenant, and repeats over all of them. */
-export const createDataset = (seed: number): Dataset => {
+export const createDataset = (seed: number, refs = usualRefs): Dataset => {
   const random = createRandom(seed);
   const pick = createPick(random);
   const owned = (): readonly StoredRow[] =>
     [...tenants, ...strangers].flatMap((owner) =>
-      Array.from({ length: 6 + random(5) }, (_, index) => rowOf(owner, index + 1, pick)),
+      Array.from({ length: 6 + random(5) }, (_, index) => rowOf(owner, index + 1, pick, refs)),
     );
   const everybodys = (): readonly StoredRow[] =>
-    Array.from({ length: 7 }, (_, index) => rowOf([...tenants, ...strangers][random(11)] ?? null, index + 1, pick));
+    Array.from({ length: 7 }, (_, index) =>
+      rowOf([...tenants, ...strangers][random(11)] ?? null, index + 1, pick, refs),
+    );
   const clients = [...tenants, ...strangers].flatMap((id, index): readonly StoredRow[] =>
     id === null ? [] : [{ id, no: numberOf(id), name: `client ${index}`, amount: index }],
   );

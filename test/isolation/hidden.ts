@@ -5,17 +5,21 @@
 import type { Datamart } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
 import type { Place } from '../engine/world.js';
-import type { ACase } from './cases.js';
-import { type Dataset, shardOf } from './dataset.js';
+import type { ACase, ATest } from './cases.js';
+import { type Dataset, shardOf, type TableName } from './dataset.js';
 import { metricTables } from './evaluator.js';
-import { stepsTo, theWay, Unanswerable } from './evaluator-joins.js';
+import { holdsFor, stepsTo, theWay, Unanswerable } from './evaluator-joins.js';
 import type { ABatch, AFrame } from './hidden-cases.js';
 import { withoutHidden } from './hidden-rows.js';
 import { type AFailing, smallest } from './hidden-smaller.js';
 import { expectedOf, outcomeOf } from './judge.js';
 import { assertSame, expectedFor, isList, judgeAnswer, lacking, type Tally, unanswerable } from './oracle.js';
-import { conditionOf, type Posed, pose } from './question.js';
+import { conditionOf, nearTables, type Posed, pose } from './question.js';
 import { type Asking, askEngine, type Stage, sourceOf } from './stage.js';
+
+/** The share of the rows that a tame token leaves. */
+const leastLeft = 0.25;
+const [leastMet, greatestMet] = [0.3, 0.85];
 
 /** `compared`: for how many it was found out what a wrong compiler would answer; `bitten`: how often that was another answer. */
 export type HiddenTally = Tally & { built: number; compared: number; bitten: number };
@@ -28,10 +32,43 @@ export const createHiddenTally = (): HiddenTally => ({
   bitten: 0,
 });
 
-const tokenOf = (aCase: ACase, { token, whereRead }: AFrame): readonly Condition[] => [
-  ...token.map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'always' })),
-  ...whereRead.map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'whereRead' })),
-];
+const countOf = (dataset: Dataset): number => [...dataset.values()].reduce((sum, rows) => sum + rows.length, 0);
+
+/** The test with another value, where its own is met by few rows of its table or by nearly all; null where no value is better. */
+const tamed = (
+  aCase: ACase,
+  mart: Datamart,
+  whole: Dataset,
+  test: ATest,
+  near?: readonly TableName[],
+): ATest | null => {
+  const source = sourceOf(whole, mart, aCase.timezone);
+  for (let more = 0; more < 12; more += 1) {
+    const candidate = { ...test, choice: test.choice + more };
+    const condition = conditionOf(aCase, candidate, near);
+    const rows = source.rowsOf(condition.column);
+    const met = rows.filter((row) => holdsFor(source, row, condition)).length / rows.length;
+    if (met >= leastMet && met <= greatestMet) return candidate;
+  }
+  return null;
+};
+
+/** A token that is to be tame hides no more than a part of the rows: a condition that would hide more is left out. */
+const tokenOf = (aCase: ACase, mart: Datamart, whole: Dataset, frame: AFrame): readonly Condition[] => {
+  const tame = (tests: readonly ATest[]): readonly ATest[] =>
+    frame.isTame ? tests.flatMap((test) => tamed(aCase, mart, whole, test) ?? []) : tests;
+  const conditions = [
+    ...tame(frame.token).map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'always' })),
+    ...tame(frame.whereRead).map((test): Condition => ({ ...conditionOf(aCase, test), restriction: 'whereRead' })),
+  ];
+  if (!frame.isTame) return conditions;
+  const leaves = (some: readonly Condition[]): number =>
+    countOf(withoutHidden(whole, mart, some, frame.timezone)) / countOf(whole);
+  return conditions.reduce<readonly Condition[]>(
+    (kept, condition) => (leaves([...kept, condition]) > leastLeft ? [...kept, condition] : kept),
+    [],
+  );
+};
 
 /** The tables that the question joins. */
 const joinedTables = (mart: Datamart, { asked, option }: Posed, ask: ACase['ask']): readonly string[] => {
@@ -158,6 +195,18 @@ const forEachOf = async <T>(items: readonly T[], work: (item: T, index: number) 
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 };
 
+/** Most questions of a tame frame have conditions that some rows meet and some do not. */
+const poseTame = (dataset: Dataset, frame: AFrame, question: ACase, hasFullJoin: boolean): Posed => {
+  const aCase: ACase = { ...question, ...frame };
+  const posed = pose(dataset, aCase, hasFullJoin);
+  if (!frame.isTame) return posed;
+  const from = posed.asked.definition.from.tableName as TableName;
+  const near = nearTables(posed.alone, aCase, from);
+  const whole = shardOf(dataset, frame.tenant);
+  const conditions = question.conditions.flatMap((test) => tamed(aCase, posed.alone, whole, test, near) ?? []);
+  return { ...posed, asked: { ...posed.asked, conditions: conditions.map((test) => conditionOf(aCase, test, near)) } };
+};
+
 /** How often a smaller question is looked for. */
 const tries = 200;
 
@@ -189,12 +238,12 @@ const judgeBatch = async (
   compareOneOf: number,
 ): Promise<void> => {
   const { tenant, timezone } = frame;
-  const posedOf = (question: ACase): Posed => pose(stage.dataset, { ...question, ...frame }, stage.kind !== 'MYSQL');
+  const posedOf = (question: ACase): Posed => poseTame(stage.dataset, frame, question, stage.kind !== 'MYSQL');
   const [first] = questions;
   if (first === undefined) return;
   const { alone } = posedOf(first);
   const whole = shardOf(stage.dataset, tenant);
-  const token = tokenOf({ ...first, ...frame }, frame);
+  const token = tokenOf({ ...first, ...frame }, alone, whole, frame);
   const always = token.filter(({ restriction }) => restriction === 'always');
   const leftBy = (conditions: readonly Condition[]): Dataset => withoutHidden(whole, alone, conditions, timezone);
   const left = leftBy(token);

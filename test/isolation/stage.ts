@@ -30,10 +30,9 @@ export type Stage = {
   readonly remove: () => Promise<void>;
 };
 
-export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
+export const createStage = async (kind: Kind, seed: number, dataset = createDataset(seed)): Promise<Stage> => {
   // On PostgreSQL too, the columns themselves take `acme` for `ACME`, as they do on MariaDB where nothing is said.
   const builder = await createBuilder(kind, { POSTGRES: { VARCHAR: 'VARCHAR COLLATE public.loose' } });
-  const dataset = createDataset(seed);
   const build = (name: string, of: Dataset): Promise<Place> => builder.build(name, tablesOf(of));
   const [shared, grown, ...shards] = await Promise.all([
     build('shared', dataset),
