@@ -1,6 +1,7 @@
 /** A single value beside the same one of an earlier time. What bounds the time moves; what a token enforces stays where it is. */
 import { sameColumn } from './datamart.js';
 import type { Condition, Predicate, Scalar } from './filter.js';
+import { heldConditions, isReadBy } from './mapped-columns.js';
 import type { Comparison, ConditionTree, VisualDefinition } from './metric.js';
 import { testsOf } from './metric.js';
 import { movePeriods } from './period.js';
@@ -23,7 +24,7 @@ export const earlierQuestion = (question: MetricQuestion): Earlier | undefined =
   const isMovable = (condition: Condition): boolean =>
     movable.includes(condition) && sameColumn(condition.column, comparison.column);
   const onColumn = [
-    ...question.conditions.filter(isMovable),
+    ...heldConditions(question.conditions, (table) => isReadBy(definition, table)).filter(isMovable),
     ...testsOf(where).filter(({ column }) => sameColumn(column, comparison.column)),
   ];
   if (!onColumn.some(({ predicate }) => bounds.has(predicate.kind))) return undefined;

@@ -4,11 +4,12 @@
  */
 import { type Choices, chosenValues, valuesFor } from './choices.js';
 import { type Dashboard, type DashboardFilter, isOrCopies, sameName } from './dashboard.js';
-import { type ColumnRef, sameColumn, sameTable, type TableRef } from './datamart.js';
+import type { ColumnRef } from './datamart.js';
 import type { Moment } from './date-range.js';
 import type { Condition, FilterDataType, FilterValue, Scalar } from './filter.js';
 import { readHostFilterValue } from './filter-value.js';
 import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './guest.js';
+import { mappedColumns } from './mapped-columns.js';
 import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter } from './metric.js';
 import { type Code, Refusal } from './refusal.js';
 import { rlsConditions, rlsVariablesOf } from './rls-conditions.js';
@@ -39,7 +40,9 @@ const conditionsOf = (
   const reading = read(named.dataType, value, moment);
   if ('expected' in reading)
     throw new Refusal(code, `${named.what} takes ${reading.expected}.`, { reason: 'filter-value' });
-  return named.columns.map((column) => ({ column, predicate: reading.predicate }));
+  const { columns } = named;
+  const mapping = columns.length > 1 ? { mappedTo: columns } : {};
+  return columns.map((column) => ({ column, predicate: reading.predicate, ...mapping }));
 };
 
 const metricFilterNames = (filter: MetricFilter): readonly string[] => [filter.name, filter.label];
@@ -50,35 +53,10 @@ const namedMetricFilter = (filter: MetricFilter): Named => ({
   columns: [filter.column],
 });
 
-/** Whether the metric's answer is made of the table; what custom SQL reads is the engine's to find. */
-const isReadBy = (definition: MetricDefinition, table: TableRef): boolean => {
-  if (definition.kind === 'sql') return false;
-  const { from, dimensions, measures } = definition;
-  const tables = [from, ...[...dimensions, ...measures].flatMap(({ column }) => column ?? [])];
-  return tables.some((one) => sameTable(one, table)) || measures.some((measure) => names(measure.expression, table));
-};
-
-/** An expression reads a table beyond the metric's own by its name alone. Rather too much is taken for that than too little. */
-const names = (expression: string | undefined, { tableName }: TableRef): boolean =>
-  expression?.toLowerCase().includes(tableName.toLowerCase()) ?? false;
-
-/** Of the columns a dashboard filter maps to, those on the metric's tables; where there is none, all of them (semi-joins). */
-export const columnsFor = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
-  const refs = filter.applyOnTables.map(({ schemaName, tableName, columnName }) => ({
-    schemaName,
-    tableName,
-    columnName,
-  }));
-  const near = refs.filter((ref) => isReadBy(definition, ref));
-  return near.length > 0 ? near : refs;
-};
-
-const namedDashboardFilter = (filter: DashboardFilter, ...definitions: readonly MetricDefinition[]): Named => ({
+const namedDashboardFilter = (filter: DashboardFilter): Named => ({
   what: `Filter "${filter.name}"`,
   dataType: filter.dataType,
-  columns: definitions
-    .flatMap((definition) => columnsFor(filter, definition))
-    .filter((column, index, all) => all.findIndex((other) => sameColumn(other, column)) === index),
+  columns: mappedColumns(filter),
 });
 
 const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonly FilterValues[] =>
@@ -111,7 +89,6 @@ const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], 
 
 const dashboardAppConditions = (
   dashboard: Dashboard,
-  definitions: readonly MetricDefinition[],
   settings: readonly DashboardValues[],
   moment: Moment,
 ): readonly Condition[] =>
@@ -127,7 +104,7 @@ const dashboardAppConditions = (
           { reason: 'dashboard-app-filter-unknown' },
         );
       }
-      return conditionsOf(namedDashboardFilter(filter, ...definitions), value, moment, 'APP_FILTER_PARAM_ERROR');
+      return conditionsOf(namedDashboardFilter(filter), value, moment, 'APP_FILTER_PARAM_ERROR');
     });
 
 const isHidden = ({ hideDashboardFilters }: Restrictions, name: string): boolean =>
@@ -147,40 +124,34 @@ const withDefaults = (restrictions: Restrictions, dashboard: Dashboard): readonl
 };
 
 /** A filter that the guest does not see keeps its default. */
-const hiddenDefaults = (
-  restrictions: Restrictions,
-  dashboard: Dashboard,
-  definitions: readonly MetricDefinition[],
-  moment: Moment,
-): readonly Condition[] => {
+const hiddenDefaults = (restrictions: Restrictions, dashboard: Dashboard, moment: Moment): readonly Condition[] => {
   return withDefaults(restrictions, dashboard)
     .filter(({ name }) => isHidden(restrictions, name))
     .flatMap((filter) => {
-      const named = namedDashboardFilter(filter, ...definitions);
       return filter.defaultValue === undefined
         ? []
-        : conditionsOf(named, filter.defaultValue, moment, 'APP_FILTER_PARAM_ERROR');
+        : conditionsOf(namedDashboardFilter(filter), filter.defaultValue, moment, 'APP_FILTER_PARAM_ERROR');
     });
 };
 
-/**
- * What the token and the metric's author enforce, on every dashboard in `dashboards`. `drilled`: what the metric became by clicks, whose tables
- * are restricted as those of a metric that was made so.
- */
+const always = (condition: Condition): Condition => ({ ...condition, restriction: 'always' });
+
+/** What the token and the metric's author enforce, on every dashboard in `dashboards`. The token's conditions are marked by `restriction`. */
 export const enforcedConditions = (
   restrictions: Restrictions,
   dashboards: readonly Dashboard[],
   metric: Metric,
   moment: Moment,
-  drilled = metric.definition,
 ): readonly Condition[] => [
   ...authored(metric.definition),
-  ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
-  ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
-  ...dashboards.flatMap((dashboard) => [
-    ...dashboardAppConditions(dashboard, [metric.definition, drilled], restrictions.dashboardAppFilters, moment),
-    ...hiddenDefaults(restrictions, dashboard, [metric.definition, drilled], moment),
-  ]),
+  ...[
+    ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
+    ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),
+    ...dashboards.flatMap((dashboard) => [
+      ...dashboardAppConditions(dashboard, restrictions.dashboardAppFilters, moment),
+      ...hiddenDefaults(restrictions, dashboard, moment),
+    ]),
+  ].map(always),
 ];
 
 /** Values of the RLS variables that the metric's own SQL compares with. Throws RLS_SETTINGS_PARAM_ERROR. */
@@ -222,7 +193,6 @@ export const chosenConditions = (
   choices: Choices,
   moment: Moment,
 ): readonly Condition[] => {
-  const { definition } = metric;
   const dashboardFilters = dashboard === null ? [] : visibleFilters(restrictions, dashboard);
   const metricFilters = openMetricFilters(restrictions, metric);
   assertKnown(
@@ -233,7 +203,7 @@ export const chosenConditions = (
   assertKnown(choices.metricFilter, metricFilters.flatMap(metricFilterNames), 'metricFilter');
   return [
     ...dashboardFilters.map((filter) => ({
-      named: namedDashboardFilter(filter, definition),
+      named: namedDashboardFilter(filter),
       ...chosenValues(choices, 'dashboardFilter', [filter.name], filter),
     })),
     ...metricFilters.map((filter) => ({

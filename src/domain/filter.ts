@@ -28,8 +28,14 @@ export type Condition = {
   readonly predicate: Predicate;
   /** Whoever asks does not know of it: what is wrong with it is not said in words that name it. */
   readonly isHidden?: boolean | undefined;
-  /** A restriction of the token. `always`: on every row; `whereRead`: where a semi-join or the metric reads the table. */
+  /**
+   * Set on the token's conditions; left out, the condition is an ordinary one. A row that they hide is not there for any question. `always`: it holds for the
+   * metric's rows, and in every chain of rows that reads or leads to its table. `whereRead`: rows of its table that do not pass are hidden, and it asks for
+   * no row of its own.
+   */
   readonly restriction?: 'always' | 'whereRead' | undefined;
+  /** All columns of the filter that the condition is of, its own among them; left out where there is one. See `heldConditions`. */
+  readonly mappedTo?: readonly ColumnRef[] | undefined;
 };
 
 export type FilterDataType = 'string' | 'number' | 'date' | 'boolean';

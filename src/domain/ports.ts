@@ -4,7 +4,7 @@
  */
 import type { HashedToken } from './brand.js';
 import type { SchemaPair } from './content.js';
-import type { ColumnRef, Datamart } from './datamart.js';
+import type { ColumnRef, Datamart, TableRef } from './datamart.js';
 import type { Condition, Scalar } from './filter.js';
 import type { MetricDefinition, Sort } from './metric.js';
 import type { Datasource, DatasourceType } from './organization.js';
@@ -120,6 +120,8 @@ export type MetricQuestion = {
   readonly joinModel?: 'single' | 'multi' | undefined;
   /** All of them hold, whoever they come from; the definition's own filters are already among them (its `where` is not). */
   readonly conditions: readonly Condition[];
+  /** After a drill: the tables of the dimensions that the metric had before. They count as read, as its present ones do. */
+  readonly readBefore?: readonly TableRef[] | undefined;
   /** Those of the conditions that a comparison moves to an earlier time: the author's and the guest's, never the token's. */
   readonly movable?: readonly Condition[] | undefined;
   /** Values of the RLS variables that custom SQL compares with, by name; none of them is empty. */

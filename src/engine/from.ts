@@ -68,12 +68,12 @@ const treeSql = (dialect: Dialect, where: Where): Sql => {
 export const groupSql = (kind: 'all' | 'any', items: readonly Sql[]): Sql =>
   sql`(${sql.join(items, kind === 'all' ? sql` AND ` : sql` OR `)})`;
 
-const semiJoinSql = (dialect: Dialect, { joins, tests, isHidden }: SemiJoin): Sql =>
+const semiJoinSql = (dialect: Dialect, { joins, tests, nested, isHidden }: SemiJoin): Sql =>
   withoutNames(isHidden, () =>
     semiJoinOf(
       dialect,
       joins.map(({ near, far }) => ({ near: sideOf(near), far: sideOf(far), relation: sql.id(leafName(far.leaf)) })),
-      tests.map((test) => testSql(dialect, test)),
+      [...tests.map((test) => testSql(dialect, test)), ...nested.map((semiJoin) => semiJoinSql(dialect, semiJoin))],
     ),
   );
 

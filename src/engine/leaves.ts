@@ -3,6 +3,8 @@ import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { leafName, markOf } from './expressions.js';
 import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
+import { predicateSql } from './predicates.js';
+import { withoutNames } from './refuse.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
@@ -10,8 +12,28 @@ type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
   sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
 
-const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] =>
-  plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, index, joins));
+/** Rows that a token hides are taken from a leaf after all others are written: a condition in SQL reads leaves of its own. */
+const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] => [
+  ...plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, nameOf(leaf, index), joins)),
+  ...plan.leaves.flatMap((leaf, index) => testedSql(dialect, leaf, nameOf(leaf, index))),
+];
+
+const nameOf = ({ name }: SecuredLeaf, index: number): string => name ?? leafName(index);
+const isTested = ({ tests = [] }: SecuredLeaf): boolean => tests.length > 0;
+const untestedName = (name: string): string => `${name}_all`;
+
+const testedSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
+  if (!isTested(leaf)) return [];
+  const all = untestedName(name);
+  const tests = (leaf.tests ?? []).map(({ column, predicate, isHidden }) =>
+    withoutNames(isHidden, () => {
+      const value = dialect.field(sql.id(all, column.ref.columnName), column);
+      return predicateSql(dialect, value, column.type, predicate);
+    }),
+  );
+  const rows = sql`SELECT ${sql.id(all)}.* FROM ${sql.id(all)} WHERE ${sql.join(tests, sql` AND `)}`;
+  return [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
+};
 
 /** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
 export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql): Sql =>
@@ -22,7 +44,7 @@ const leafSql = (
   dialect: Dialect,
   database: string,
   leaf: SecuredLeaf,
-  index: number,
+  ownName: string,
   joins: readonly Join[],
 ): readonly Sql[] => {
   const columns = leaf.columns.map((name) => sql.id(name));
@@ -31,7 +53,7 @@ const leafSql = (
   const where =
     tenant === null ? sql`` : sql` WHERE ${dialect.tenant(sql.id(tenant.columnName), tenant.type, tenant.value)}`;
   const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${where}`;
-  const name = leaf.name ?? leafName(index);
+  const name = isTested(leaf) ? untestedName(ownName) : ownName;
   if (computed.length > 0) return computedSql(dialect, name, rows, computed);
   if (leaf.isBarrier === true) return [barrierSql(dialect, name, rows)];
   return isKept(dialect, joins, leaf) && dialect.barrier !== null

@@ -36,9 +36,17 @@ export type Leaf = {
   readonly isBarrier?: boolean | undefined;
   /** Custom columns, beside the table's own. */
   readonly computed?: readonly Computed[] | undefined;
+  /** The token's, of its columns: rows that do not pass are not there for any question. */
+  readonly tests?: readonly LeafTest[] | undefined;
   /** Left out: by its position. */
   readonly name?: string | undefined;
   /** Only a condition that whoever asks may not know of reads it. */
+  readonly isHidden?: boolean | undefined;
+};
+
+export type LeafTest = {
+  readonly column: Column;
+  readonly predicate: BoundPredicate;
   readonly isHidden?: boolean | undefined;
 };
 
@@ -60,10 +68,12 @@ export type Join = { readonly kind: JoinKind; readonly near: Field; readonly far
 
 export type Test = { readonly field: Field; readonly predicate: BoundPredicate };
 
-/** Rows pass for which a chain of matching rows exists, whose last passes all tests. The first `near` is in the row set. */
+/** Rows pass for which a chain of matching rows exists that passes all tests. The first `near` is in the row set. */
 export type SemiJoin = {
   readonly joins: readonly Omit<Join, 'kind'>[];
   readonly tests: readonly Test[];
+  /** They must hold too. The first `near` of each is a leaf of this chain. */
+  readonly nested: readonly SemiJoin[];
   readonly isHidden?: boolean | undefined;
 };
 

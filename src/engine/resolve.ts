@@ -1,8 +1,9 @@
 import type { ColumnRef, Datamart, TableRef } from '../domain/datamart.js';
-import { findColumn, findTable } from '../domain/datamart.js';
+import { findColumn, findTable, sameTable } from '../domain/datamart.js';
 import { isTimezone } from '../domain/date-range.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
+import { heldConditions } from '../domain/mapped-columns.js';
 import type { ConditionTree, VisualDefinition } from '../domain/metric.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { withCardinalities } from './cardinalities.js';
@@ -27,6 +28,8 @@ export type Resolved = {
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
+  /** The token's conditions on the table that hold only where it is read. Throws METRIC_QUERY_ERROR for one that does not fit. */
+  readonly whereRead: (table: TableRef) => readonly ResolvedCondition[];
   /** The definition's own, beside the conditions. */
   readonly where: ResolvedTree | null;
   readonly having: Having | null;
@@ -39,6 +42,7 @@ export type ResolvedCondition = {
   readonly column: Column;
   readonly predicate: BoundPredicate;
   readonly isHidden?: boolean | undefined;
+  readonly restriction?: Condition['restriction'];
 };
 export type ResolvedTree =
   | ResolvedCondition
@@ -59,6 +63,10 @@ export const resolve = (question: Question, catalog: Catalog, custom: Custom = n
   assertTable(definition.from, datamart, catalog);
   const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
   const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom.expressions));
+  const isRead = isReadBy(question, measures);
+  const held = splitHeld(question.conditions, isRead, (condition) =>
+    resolveCondition(condition, columnOf, custom.queries),
+  );
   return {
     datamart,
     columnOf,
@@ -66,7 +74,7 @@ export const resolve = (question: Question, catalog: Catalog, custom: Custom = n
     isWorksheet: question.joinModel === 'single',
     dimensions,
     measures,
-    conditions: question.conditions.map((condition) => resolveCondition(condition, columnOf, custom.queries)),
+    ...held,
     where: definition.where === undefined ? null : resolveTree(definition.where, columnOf, custom.queries),
     having: definition.having === undefined ? null : resolveHaving(definition.having, measures, dimensions.length),
     calculations: resolveCalculations(definition.calculations ?? [], dimensions, measures),
@@ -75,6 +83,33 @@ export const resolve = (question: Question, catalog: Catalog, custom: Custom = n
       limit: assertCount(question.limit, 'limit'),
       offset: assertCount(question.offset ?? 0, 'offset') ?? 0,
     },
+  };
+};
+
+/** Of an expression, the tables of its columns. What a guest chose goes by the metric as it was before a drill, what the token restricts by either. */
+const isReadBy = ({ definition, readBefore }: Question, measures: readonly ResolvedMeasure[]) => {
+  const measured = measures.flatMap(({ column, custom = [] }) =>
+    [column, ...custom].flatMap((part) => (part === null || typeof part === 'string' ? [] : [part.ref])),
+  );
+  const always: readonly TableRef[] = [definition.from, ...measured];
+  const now = definition.dimensions.map(({ column }) => column);
+  return (table: TableRef, { restriction }: Condition): boolean => {
+    const shown = restriction === undefined ? (readBefore ?? now) : [...now, ...(readBefore ?? [])];
+    return [...always, ...shown].some((one) => sameTable(one, table));
+  };
+};
+
+/** Conditions that hold, and those that hold where their table is read; what no question reads is not resolved. */
+export const splitHeld = (
+  conditions: readonly Condition[],
+  isRead: Parameters<typeof heldConditions>[1],
+  resolveOne: (condition: Condition) => ResolvedCondition,
+): Pick<Resolved, 'conditions' | 'whereRead'> => {
+  const held = heldConditions(conditions, isRead);
+  return {
+    conditions: held.filter(({ restriction }) => restriction !== 'whereRead').map(resolveOne),
+    whereRead: (table) =>
+      held.filter(({ restriction, column }) => restriction === 'whereRead' && sameTable(column, table)).map(resolveOne),
   };
 };
 
@@ -143,12 +178,12 @@ export const resolveCondition = (
   columnOf: Resolved['columnOf'],
   queries: Queries,
 ): ResolvedCondition => {
-  const { isHidden } = condition;
+  const { isHidden, restriction } = condition;
   return withoutNames(isHidden, () => {
     const column = columnOf(condition.column);
     const query = queries.get(condition.predicate);
     const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
-    return { column, predicate, isHidden };
+    return { column, predicate, isHidden, restriction };
   });
 };
 

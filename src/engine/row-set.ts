@@ -5,6 +5,7 @@ import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
 import type { Column, Field, Join, Leaf, SemiJoin, Test, Where } from './plan.js';
 import { refuseQuery, withoutNames } from './refuse.js';
 import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
+import { type Chain, chainsOf, growTree, isHiddenChain, type Way, walk } from './restriction-tree.js';
 
 /** The rows that a metric is about: its joined tables under all conditions, before anything is aggregated. */
 export type RowSet = {
@@ -27,7 +28,8 @@ const noExtra: Extra = { kind: 'narrow', tables: [] };
 
 /**
  * Joins `tables` to the root, each by its relationship's own kind, then the extra ones. A condition on a joined table tests
- * the joined rows; conditions on any other table make one semi-join together, and join nothing.
+ * the joined rows; conditions on any other table make one semi-join together, and join nothing. The token's conditions on tables beyond hold in each
+ * semi-join that reads or passes a row which they are about.
  */
 export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extra: Extra = noExtra): RowSet => {
   const { relationships } = resolved.datamart;
@@ -39,22 +41,34 @@ export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extr
   const tested = extra.kind === 'narrow' ? joined : joined.slice(0, own.length + 1);
   const leafOf = (table: TableRef): number => joined.findIndex((candidate) => sameTable(candidate, table));
   const fieldOf = (column: Column): Field => ({ leaf: leafOf(column.ref), column });
-  const groups = groupByTable(resolved.conditions);
-  const isTested = (table: TableRef): boolean => tested.some((candidate) => sameTable(candidate, table));
-  const semiJoin = createSemiJoins(resolved, tested, joined.length);
+  const isTested = (table: TableRef): boolean => isAmong(tested, table);
   const testOf = ({ column, predicate }: ResolvedCondition): Test => ({ field: fieldOf(column), predicate });
-  const semiJoins = groups.filter(({ table }) => !isTested(table)).map(semiJoin.plan);
-  const where =
-    resolved.where === null ? null : planWhere(resolved.where, { isTested, testOf, semiJoin: semiJoin.plan });
+  const ways = createWays(resolved);
+  const restrictions = resolved.conditions.filter(({ restriction }) => restriction === 'always');
+  const tree = growTree(ways(tested, restrictions));
+  const asked = ways(
+    tested,
+    resolved.conditions.filter(({ restriction }) => restriction === undefined),
+  ).map((way) => walk(tree, way));
+  // The tree is of rows that there must be. A looked-up row is one of several if its relationship does not keep its word, and must pass itself.
+  const lookedUp = joined.slice(tested.length);
+  const seen = restrictions.filter(({ column }) => isAmong(lookedUp, column.ref));
+  const beyond = growTree(ways(joined, restrictions)).filter(({ step }) => isAmong(lookedUp, step.near));
+  const { leaves, plan } = createSemiJoins(resolved, leafOf, joined.length);
+  const semiJoins = [...asked, ...chainsOf(tree, asked), ...chainsOf(beyond, [])].map(plan);
+  const semiJoin = (group: TableConditions): SemiJoin => plan(walk(tree, wayOf(resolved, tested, group)));
+  const where = resolved.where === null ? null : planWhere(resolved.where, { isTested, testOf, semiJoin });
+  const groups = groupByTable([...resolved.conditions.filter(({ column }) => isTested(column.ref)), ...seen]);
+  const asLeaf = createLeaf(resolved);
   return {
-    leaves: [...joined.map(asLeaf), ...semiJoin.leaves],
+    leaves: [...joined.map((table) => asLeaf(table)), ...leaves],
     steps,
     joins: steps.map((step, index) => ({
       kind: step.kind,
       near: fieldOf(resolved.columnOf(step.near)),
       far: { leaf: index + 1, column: resolved.columnOf(step.far) },
     })),
-    tests: groups.filter(({ table }) => isTested(table)).flatMap(({ conditions }) => conditions.map(testOf)),
+    tests: groups.flatMap(({ conditions }) => conditions.map(testOf)),
     semiJoins,
     where,
     fieldOf,
@@ -115,33 +129,65 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
   }));
 };
 
-/** Each starts at the last table of `joined` on the one path from the root, and has leaves of its own, after the first `taken`. */
-const createSemiJoins = (resolved: Resolved, joined: readonly TableRef[], taken: number) => {
-  const leaves: Leaf[] = [];
-  const plan = ({ table, conditions }: TableConditions, isHidden?: true): SemiJoin => {
-    const path = findPath(resolved.datamart.relationships, resolved.from, table);
-    const steps = path.filter(({ far }) => !joined.some((candidate) => sameTable(candidate, far)));
-    const first = taken + leaves.length;
-    leaves.push(...steps.map(({ far }) => ({ ...asLeaf(far), isHidden })));
-    const joins = steps.map((step, index) => ({
-      near: {
-        leaf: index === 0 ? joined.findIndex((candidate) => sameTable(candidate, step.near)) : first + index - 1,
-        column: resolved.columnOf(step.near),
-      },
-      far: { leaf: first + index, column: resolved.columnOf(step.far) },
-    }));
-    const last = first + steps.length - 1;
-    const tests = conditions.map(({ column, predicate }) => ({ field: { leaf: last, column }, predicate }));
-    return { joins, tests, isHidden };
-  };
-  const planUnnamed = (group: TableConditions): SemiJoin => {
-    const isHidden = group.conditions.some((condition) => condition.isHidden === true);
-    return isHidden ? withoutNames(true, () => plan(group, true)) : plan(group);
-  };
-  return { leaves, plan: planUnnamed };
+const isAmong = (tables: readonly TableRef[], table: TableRef): boolean =>
+  tables.some((candidate) => sameTable(candidate, table));
+
+/** From the last table of `joined` on the one path from the root. */
+const wayOf = (resolved: Resolved, joined: readonly TableRef[], { table, conditions }: TableConditions): Way => {
+  const isHidden = conditions.some((condition) => condition.isHidden === true);
+  const path = withoutNames(isHidden, () => findPath(resolved.datamart.relationships, resolved.from, table));
+  return { steps: path.filter(({ far }) => !isAmong(joined, far)), conditions };
 };
 
-const asLeaf = (table: TableRef): Leaf => ({
-  table: { schemaName: table.schemaName, tableName: table.tableName },
-  isMarked: false,
-});
+/** The ways to all tables that are not joined, of those that the conditions are on. */
+const createWays =
+  (resolved: Resolved) =>
+  (joined: readonly TableRef[], conditions: readonly ResolvedCondition[]): readonly Way[] =>
+    groupByTable(conditions.filter(({ column }) => !isAmong(joined, column.ref))).map((group) =>
+      wayOf(resolved, joined, group),
+    );
+
+/** Each has leaves of its own, after the first `taken`. */
+const createSemiJoins = (resolved: Resolved, leafOf: (table: TableRef) => number, taken: number) => {
+  const leaves: Leaf[] = [];
+  const asLeaf = createLeaf(resolved);
+  const planFrom = (start: number, chain: Chain, isHidden: true | undefined): SemiJoin => {
+    const joins: SemiJoin['joins'][number][] = [];
+    const tests: Test[] = [];
+    const nested: SemiJoin[] = [];
+    let near = start;
+    for (const { step, conditions, branches } of chain) {
+      const leaf = taken + leaves.length;
+      leaves.push({ ...asLeaf(step.far), isHidden });
+      joins.push({
+        near: { leaf: near, column: resolved.columnOf(step.near) },
+        far: { leaf, column: resolved.columnOf(step.far) },
+      });
+      tests.push(...conditions.map(({ column, predicate }) => ({ field: { leaf, column }, predicate })));
+      nested.push(...branches.map((branch) => planFrom(leaf, branch, isHidden)));
+      near = leaf;
+    }
+    return { joins, tests, nested, isHidden };
+  };
+  const plan = (chain: Chain): SemiJoin => {
+    const [first] = chain;
+    if (first === undefined) throw new TypeError('a semi-join of a table that is joined');
+    const isHidden = isHiddenChain(chain) || undefined;
+    return withoutNames(isHidden, () => planFrom(leafOf(first.step.near), chain, isHidden));
+  };
+  return { leaves, plan };
+};
+
+const createLeaf =
+  (resolved: Resolved) =>
+  ({ schemaName, tableName }: TableRef): Leaf => ({
+    table: { schemaName, tableName },
+    isMarked: false,
+    ...testsOfLeaf(resolved.whereRead, { schemaName, tableName }),
+  });
+
+/** The token's conditions that hold wherever their table is read. */
+export const testsOfLeaf = (whereRead: Resolved['whereRead'], table: TableRef): Pick<Leaf, 'tests'> => {
+  const tests = whereRead(table);
+  return tests.length === 0 ? {} : { tests };
+};

@@ -4,7 +4,7 @@ import type { Dialect, Side, Sql } from './dialect.js';
 /** One step of the way from a row to the last relation; `relation` is the one that `far` is a column of. */
 export type SemiJoinStep = { readonly near: Side; readonly far: Side; readonly relation: Sql };
 
-/** Rows pass for which a chain of matching rows exists, whose last passes all tests. Never negated: by IN, what does not pass may be NULL. */
+/** Rows pass for which a chain of matching rows exists that passes all tests; a test may be a semi-join that starts at one of the chain's rows. Never negated: by IN, what does not pass may be NULL. */
 export const semiJoinOf = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: readonly Sql[]): Sql =>
   dialect.capabilities.hasCorrelatedSubqueries ? existsSql(dialect, steps, tests) : inSql(dialect, steps, tests);
 

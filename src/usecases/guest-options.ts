@@ -2,10 +2,11 @@
 import { notOpen } from '../domain/access.js';
 import type { GuestCaller, LiveGrant } from '../domain/caller.js';
 import { canonicalJson } from '../domain/canonical-json.js';
-import { columnsFor, visibleFilters } from '../domain/conditions.js';
+import { visibleFilters } from '../domain/conditions.js';
 import { sameName } from '../domain/dashboard.js';
 import type { Scalar } from '../domain/filter.js';
 import type { GuestOption } from '../domain/guest-view.js';
+import { optionColumns } from '../domain/mapped-columns.js';
 import type { Metric, MetricDefinition } from '../domain/metric.js';
 import type { Clock, ContentStore, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -43,7 +44,7 @@ const questionsOf = async (
   const asked = new Map<string, Asked>();
   for (const metric of await openMetricsOf(content, grant, opened.dashboard)) {
     const target = { opened, metric, dashboards: [opened.dashboard] };
-    for (const column of columnsFor(filter, metric.definition)) {
+    for (const column of optionColumns(filter, metric.definition)) {
       const enforced = await enforcedQuestion(content, grant, target, now);
       const question = { ...enforced, column, search: search ?? null, limit: optionLimit };
       const variables = [...(question.variables ?? [])];

@@ -11,7 +11,7 @@ import {
   visibleFilters,
 } from '../domain/conditions.js';
 import { type Dashboard, sameName } from '../domain/dashboard.js';
-import type { Datamart } from '../domain/datamart.js';
+import type { Datamart, TableRef } from '../domain/datamart.js';
 import type { Moment } from '../domain/date-range.js';
 import { drill } from '../domain/drill.js';
 import {
@@ -23,7 +23,7 @@ import {
 import type { Condition } from '../domain/filter.js';
 import type { GuestGrant, GuestPermission } from '../domain/guest.js';
 import type { GuestQuery } from '../domain/guest-view.js';
-import type { Metric } from '../domain/metric.js';
+import type { Metric, MetricDefinition } from '../domain/metric.js';
 import type { ContentStore, MetricQuestion, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from './embed-lookup.js';
@@ -154,6 +154,9 @@ const unnamed = <T>(work: () => T): T => {
 
 const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: true });
 
+const dimensionTables = ({ kind, dimensions }: MetricDefinition): readonly TableRef[] =>
+  kind === 'sql' ? [] : dimensions.map(({ column: { schemaName, tableName } }) => ({ schemaName, tableName }));
+
 /** What a guest may not influence: whose rows, and every restriction of token and author. */
 export const enforcedQuestion = async (
   store: ContentStore,
@@ -164,9 +167,10 @@ export const enforcedQuestion = async (
 ): Promise<MetricQuestion> => ({
   ...(await openSource(store, grant, opened)),
   definition,
-  conditions: unnamed(() =>
-    enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone }, definition),
-  ).map(hidden),
+  ...(definition === metric.definition ? {} : { readBefore: dimensionTables(metric.definition) }),
+  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(
+    hidden,
+  ),
   variables: unnamed(() => enforcedVariables(grant, metric)),
   timezone: grant.timezone,
   sort: null,

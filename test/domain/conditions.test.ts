@@ -7,6 +7,7 @@ import {
   visibleFilters,
 } from '../../src/domain/conditions.js';
 import type { Dashboard } from '../../src/domain/dashboard.js';
+import { heldConditions } from '../../src/domain/mapped-columns.js';
 import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/metric.js';
 import { Refusal } from '../../src/domain/refusal.js';
 
@@ -78,7 +79,11 @@ const restricted: Restrictions = {
   ...noRestrictions,
   dashboardAppFilters: [{ dashboardId: 'd1', values: { 'DESTINATION STATE': 'CA' }, isShowOnUrl: false }],
 };
-const california = { column: column('airports', 'state'), predicate: { kind: 'oneOf', values: ['CA'] } };
+const california = {
+  column: column('airports', 'state'),
+  predicate: { kind: 'oneOf', values: ['CA'] },
+  restriction: 'always',
+};
 const late = { column: column('flights', 'delay'), predicate: { kind: 'compare', operator: '>', value: 0 } };
 const none = { dashboardFilter: {}, metricFilter: {} };
 
@@ -109,6 +114,7 @@ describe('what is enforced', () => {
     expect(enforcedConditions(settings, [dashboard], metric, moment)).toContainEqual({
       column: column('flights', 'carrier'),
       predicate: { kind: 'oneOf', values: ['AA'] },
+      restriction: 'always',
     });
   });
 
@@ -119,32 +125,24 @@ describe('what is enforced', () => {
     expect(codeOf(() => enforcedConditions(unknown, [dashboard], metric, moment))).toBe('APP_FILTER_PARAM_ERROR');
   });
 
-  test('a date filter restricts the table that the metric reads, not the others it maps to', () => {
+  test('of the columns of a filter those hold that the metric reads, the others where a question reads them', () => {
     const dated = {
       ...noRestrictions,
       dashboardAppFilters: [{ dashboardId: 'd1', values: { Date: '2024-02-01 - 2024-02-02' }, isShowOnUrl: true }],
     };
-    expect(
-      enforcedConditions(dated, [dashboard], metric, moment)
-        .slice(1)
-        .map((condition) => condition.column.tableName),
-    ).toEqual(['flights']);
-  });
-
-  test('a filter restricts what a measure reads by an expression, and what a click adds, as it would a column', () => {
-    const dated = {
-      ...noRestrictions,
-      dashboardAppFilters: [{ dashboardId: 'd1', values: { Date: '2024-02-01' }, isShowOnUrl: true }],
-    };
-    const tablesOf = (changed: MetricDefinition, drilled?: MetricDefinition) =>
-      enforcedConditions(dated, [dashboard], { ...metric, definition: changed }, moment, drilled)
-        .slice(1)
-        .map((condition) => condition.column.tableName);
-    const measured = (expression: string) => ({ ...definition, measures: [{ name: 'n', expression }] });
-    expect(tablesOf(measured('count(main.ORDERS.id)'))).toEqual(['flights', 'orders']);
-    expect(tablesOf(measured('count(flights.id)'))).toEqual(['flights']);
-    const byOrder = { ...definition, dimensions: [{ name: 'Order', column: column('orders', 'id') }] };
-    expect(tablesOf(definition, byOrder)).toEqual(['flights', 'orders']);
+    const [, ...conditions] = enforcedConditions(dated, [dashboard], metric, moment);
+    const heldWhen = (...tables: readonly string[]) =>
+      heldConditions(conditions, ({ tableName }) => tables.includes(tableName)).map(
+        ({ column: { tableName }, restriction }) => `${tableName} ${restriction}`,
+      );
+    expect(heldWhen('flights')).toEqual(['flights always', 'orders whereRead']);
+    expect(heldWhen('flights', 'orders')).toEqual(['flights always', 'orders always']);
+    expect(heldWhen()).toEqual(['flights always', 'orders always']);
+    const choices = { dashboardFilter: { Date: '2024-02-01' }, metricFilter: {} };
+    const chosen = chosenConditions(noRestrictions, dashboard, metric, choices, moment);
+    const isFlights = ({ tableName }: { readonly tableName: string }) => tableName === 'flights';
+    expect(heldConditions(chosen, isFlights).map(({ column: { tableName } }) => tableName)).toEqual(['flights']);
+    expect(heldConditions(chosen, () => false)).toEqual(chosen);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
 import { type CompiledQuery, sql } from 'kysely';
-import { type ColumnRef, tableKey } from '../../domain/datamart.js';
+import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
 import { outputNames, type SqlDefinition } from '../../domain/metric.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
 import { type CompiledPlan, pageSql } from '../compile.js';
@@ -11,7 +11,8 @@ import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
 import { orderBy } from '../planning.js';
 import type { Prepared } from '../prepare.js';
 import { refuseQuery } from '../refuse.js';
-import { assertCount, resolveColumn, resolveCondition, resolveZone } from '../resolve.js';
+import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../resolve.js';
+import { testsOfLeaf } from '../row-set.js';
 import type { RunResult } from '../run.js';
 import { secure } from '../secure.js';
 import { namedBy, readComputed } from './computed.js';
@@ -70,12 +71,20 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
   const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
   const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
-  const resolved = conditions.map((condition) => resolveCondition(condition, columnOf, queries));
-  const restrictions = restrict({ reader, statement, columnOf }, resolved);
-  const withComputed = (leaf: Leaf): Leaf => ({ ...leaf, computed: computed.get(tableKey(leaf.table)) });
+  const held = splitHeld(
+    conditions,
+    (table) => statement.tables.some((read) => sameTable(read, table)),
+    (condition) => resolveCondition(condition, columnOf, queries),
+  );
+  const restrictions = restrict({ reader, statement, columnOf }, held.conditions);
+  const withParts = (leaf: Leaf): Leaf => ({
+    ...leaf,
+    ...testsOfLeaf(held.whereRead, leaf.table),
+    computed: computed.get(tableKey(leaf.table)),
+  });
   const plan: SqlPlan = {
     leaves: [
-      ...[...leaves, ...restrictions.leaves].map(withComputed),
+      ...[...leaves, ...restrictions.leaves].map(withParts),
       ...[...queries.values()].flatMap((query) => query.leaves),
     ],
     statement,

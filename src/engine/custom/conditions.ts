@@ -12,6 +12,7 @@ import type { Column, Leaf } from '../plan.js';
 import { predicateSql } from '../predicates.js';
 import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
+import { type Chain, chainsOf, growTree, isHiddenChain, walk } from '../restriction-tree.js';
 import { semiJoinOf } from '../semi-joins.js';
 import type { Reader } from './reader.js';
 import type { Statement } from './statement.js';
@@ -31,26 +32,82 @@ const refuse: (table: TableRef, why: string) => never = (table, why) =>
 const loadBlock = ({ statement }: Source, table: TableRef): Block =>
   statement.block ?? refuse(table, 'its outermost SELECT reads more than tables, or one of them elsewhere too');
 
+/** Conditions of one table, as far as they are the token's or all others. */
+type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
+
+const groupByTable = (conditions: readonly ResolvedCondition[]): readonly Group[] =>
+  [...new Map(conditions.map(({ column }) => [tableKey(column.ref), column.ref])).values()].map((table) => ({
+    table,
+    conditions: conditions.filter(({ column }) => sameTable(column.ref, table)),
+  }));
+
+const isHiddenGroup = ({ conditions }: Group): boolean => conditions.some(({ isHidden }) => isHidden);
+
 export const restrict = (source: Source, conditions: readonly ResolvedCondition[]): Restrictions => {
-  const tables = new Map(conditions.map(({ column }) => [tableKey(column.ref), column.ref]));
-  const leaves: Leaf[] = [];
-  const writes: ((dialect: Dialect) => readonly Sql[])[] = [];
-  for (const [key, table] of tables) {
-    const own = conditions.filter(({ column }) => tableKey(column.ref) === key);
-    const isHidden = own.some((condition) => condition.isHidden === true);
+  const writes: ((dialect: Dialect) => Sql)[] = [];
+  const far: ResolvedCondition[] = [];
+  for (const group of groupByTable(conditions)) {
+    const isHidden = isHiddenGroup(group);
+    const { table, conditions: own } = group;
     const shown = withoutNames(isHidden, () => loadBlock(source, table)).find((one) => sameTable(one.table, table));
-    if (shown !== undefined) {
-      withoutNames(isHidden, () => assertAlone(source, table));
-      writes.push((dialect) => own.map((condition) => testSql(dialect, shown.alias, condition)));
+    if (shown === undefined) {
+      far.push(...own);
       continue;
     }
-    const prefix = `gl_semi_${leaves.length}`;
-    const { near, steps } = withoutNames(isHidden, () => findSemiJoin(source, table));
-    leaves.push(...steps.map(({ far }, index): Leaf => ({ ...leafOf(far), name: `${prefix}_${index}`, isHidden })));
-    const write = (dialect: Dialect): Sql => semiJoinSql(dialect, source, { near, steps, prefix, own });
-    writes.push((dialect) => [withoutNames(isHidden, () => write(dialect))]);
+    withoutNames(isHidden, () => assertAlone(source, table));
+    writes.push(...own.map((condition) => (dialect: Dialect) => testSql(dialect, shown.alias, condition)));
   }
-  return { leaves, write: (dialect) => writes.flatMap((write) => write(dialect)) };
+  const { leaves, chains } = planSemiJoins(source, far);
+  return { leaves, write: (dialect) => [...writes, ...chains].map((write) => write(dialect)) };
+};
+
+/** From each table of the block, one for each condition's table, and those that the token's conditions need beside them. */
+const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[]) => {
+  const leaves: Leaf[] = [];
+  const waysOf = (some: readonly ResolvedCondition[]) =>
+    groupByTable(some).map((group) => {
+      const { near, steps } = withoutNames(isHiddenGroup(group), () => findSemiJoin(source, group.table));
+      return { near, steps, conditions: group.conditions };
+    });
+  const always = waysOf(conditions.filter(({ restriction }) => restriction === 'always'));
+  const ordinary = waysOf(conditions.filter(({ restriction }) => restriction === undefined));
+  const chains = [...new Set([...ordinary, ...always].map(({ near }) => near))].flatMap((near) => {
+    const tree = growTree(always.filter((way) => way.near === near));
+    const asked = ordinary.filter((way) => way.near === near).map((way) => walk(tree, way));
+    return [...asked, ...chainsOf(tree, asked)].map((chain) => planChain(source, leaves, near, chain));
+  });
+  return { leaves, chains };
+};
+
+/** Adds the chain's leaves to `leaves`. */
+const planChain = (source: Source, leaves: Leaf[], near: string, chain: Chain): ((dialect: Dialect) => Sql) => {
+  const isHidden = isHiddenChain(chain) || undefined;
+  const prefix = `gl_semi_${leaves.length}`;
+  const links = chain.map(({ step, conditions, branches }, index) => {
+    const name = `${prefix}_${index}`;
+    const [from, leaf] = [index === 0 ? near : `${prefix}_${index - 1}`, leafOf(step.far)];
+    leaves.push({ ...leaf, name, isHidden });
+    return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
+  });
+  const sideOf = (relation: string, ref: ColumnRef): Side => ({
+    column: sql.id(relation, ref.columnName),
+    type: source.columnOf(ref).type,
+    ref,
+  });
+  const write = (dialect: Dialect): Sql =>
+    semiJoinOf(
+      dialect,
+      links.map(({ step, from, name }) => ({
+        near: sideOf(from, step.near),
+        far: sideOf(name, step.far),
+        relation: sql.id(name),
+      })),
+      links.flatMap(({ conditions, name, nested }) => [
+        ...conditions.map((condition) => testSql(dialect, name, condition)),
+        ...nested.map((writeNested) => writeNested(dialect)),
+      ]),
+    );
+  return (dialect) => withoutNames(isHidden, () => write(dialect));
 };
 
 const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
@@ -78,10 +135,10 @@ const assertAlone = (source: Source, table: TableRef): void => {
   }
 };
 
-type SemiJoin = { readonly near: string; readonly steps: readonly Step[] };
+type Start = { readonly near: string; readonly steps: readonly Step[] };
 
 /** From the one table of the block that the path leaves last. What the SQL reads beside its block would go on without the condition. */
-const findSemiJoin = (source: Source, table: TableRef): SemiJoin => {
+const findSemiJoin = (source: Source, table: TableRef): Start => {
   const { reader, statement } = source;
   const { relationships } = reader.datamart;
   const block = loadBlock(source, table);
@@ -96,23 +153,4 @@ const findSemiJoin = (source: Source, table: TableRef): SemiJoin => {
   const [start, ...others] = starts;
   if (start === undefined) return refuse(table, 'no relationship leads there from a table that it reads');
   return others.length === 0 ? start : refuse(table, 'relationships lead there from more than one table that it reads');
-};
-
-const semiJoinSql = (
-  dialect: Dialect,
-  { columnOf }: Source,
-  { near, steps, prefix, own }: SemiJoin & { readonly prefix: string; readonly own: readonly ResolvedCondition[] },
-): Sql => {
-  const sideOf = (relation: string, ref: ColumnRef): Side => {
-    const { type } = columnOf(ref);
-    return { column: sql.id(relation, ref.columnName), type, ref };
-  };
-  const nameOf = (index: number): string => (index < 0 ? near : `${prefix}_${index}`);
-  const tests = own.map((condition) => testSql(dialect, nameOf(steps.length - 1), condition));
-  const walked = steps.map((step, index) => ({
-    near: sideOf(nameOf(index - 1), step.near),
-    far: sideOf(nameOf(index), step.far),
-    relation: sql.id(nameOf(index)),
-  }));
-  return semiJoinOf(dialect, walked, tests);
 };
