@@ -7,8 +7,7 @@ import type { Condition } from '../../src/domain/filter.js';
 import type { Place } from '../engine/world.js';
 import type { ACase, ATest } from './cases.js';
 import { type Dataset, shardOf, type TableName } from './dataset.js';
-import { metricTables } from './evaluator.js';
-import { holdsFor, stepsTo, theWay, Unanswerable } from './evaluator-joins.js';
+import { holdsFor, theWay } from './evaluator-joins.js';
 import type { ABatch, AFrame } from './hidden-cases.js';
 import { withoutHidden } from './hidden-rows.js';
 import { type AFailing, smallest } from './hidden-smaller.js';
@@ -68,25 +67,6 @@ const tokenOf = (aCase: ACase, mart: Datamart, whole: Dataset, frame: AFrame): r
     (kept, condition) => (leaves([...kept, condition]) > leastLeft ? [...kept, condition] : kept),
     [],
   );
-};
-
-/** The tables that the question joins. */
-const joinedTables = (mart: Datamart, { asked, option }: Posed, ask: ACase['ask']): readonly string[] => {
-  const { from, underlying } = asked.definition;
-  const source = { mart, rowsOf: () => [], timezone: null };
-  const extra = ask === 'options' ? [option] : ask === 'underlying' ? underlying : [];
-  const steps = stepsTo(mart, from, [...metricTables(asked, source), ...extra]);
-  return [from.tableName, ...steps.map(({ far }) => far.tableName)];
-};
-
-const joinsAny = (posed: Posed, ask: ACase['ask'], conditions: readonly Condition[]): boolean => {
-  try {
-    const joined = joinedTables(posed.alone, posed, ask);
-    return conditions.some(({ column }) => joined.includes(column.tableName));
-  } catch (cause) {
-    if (cause instanceof Unanswerable) return false;
-    throw cause;
-  }
 };
 
 const show = (value: unknown): string =>
@@ -230,7 +210,7 @@ export const judgeSmaller = async (
   }
 };
 
-/** The marts and the token are the same for all questions; which tables are joined is each question's own. */
+/** The marts and the token are the same for all questions. */
 const judgeBatch = async (
   stage: Stage,
   { frame, questions, isBuilt }: ABatch,
@@ -244,17 +224,10 @@ const judgeBatch = async (
   const { alone } = posedOf(first);
   const whole = shardOf(stage.dataset, tenant);
   const token = tokenOf({ ...first, ...frame }, alone, whole, frame);
-  const always = token.filter(({ restriction }) => restriction === 'always');
-  const leftBy = (conditions: readonly Condition[]): Dataset => withoutHidden(whole, alone, conditions, timezone);
-  const left = leftBy(token);
-  const built = isBuilt ? await stage.refill(left) : null;
-  const usual: InForce = { token, whole, left, built };
-  const narrow: InForce =
-    always.length === token.length ? usual : { token: always, whole, left: leftBy(always), built: null };
+  const left = withoutHidden(whole, alone, token, timezone);
+  const inForce: InForce = { token, whole, left, built: isBuilt ? await stage.refill(left) : null };
   await forEachOf(questions, async (asked, index) => {
     const posed = posedOf(asked);
-    const whereRead = token.filter(({ restriction }) => restriction === 'whereRead');
-    const inForce = joinsAny(posed, asked.ask, whereRead) ? narrow : usual;
     try {
       const isCompared = index % compareOneOf === 0;
       await judgeOne(stage, inForce, { posed, ask: asked.ask, timezone }, { tally, isCompared });
