@@ -195,7 +195,9 @@ const createPostgresBuilder = (types: Types): Builder => {
     async (place, texts) => {
       const url = urls.get(place);
       if (url === undefined) throw new Error('this builder did not make the database');
-      await onPostgres(url, [`SET search_path = main, public; ${texts.join('; ')}`]);
+      // A new connection has the database's odd settings, and all of one text is read by those that held before it.
+      const usual = ['search_path = main, public', 'standard_conforming_strings = on', 'datestyle = ISO'];
+      await onPostgres(url, [...usual.map((setting) => `SET ${setting}`), texts.join('; ')]);
     },
   );
 };
