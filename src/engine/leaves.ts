@@ -3,8 +3,6 @@ import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { leafName, markOf } from './expressions.js';
 import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
-import { predicateSql } from './predicates.js';
-import { withoutNames } from './refuse.js';
 
 type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 
@@ -12,25 +10,24 @@ type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
 export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
   sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
 
-/** Rows that a token hides are taken from a leaf after all others are written: a condition in SQL reads leaves of its own. */
+/** Rows that a token hides are taken from a leaf after all others are written, the last leaf first: a test may read leaves that come after its own. */
 const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] => [
   ...plan.leaves.flatMap((leaf, index) => leafSql(dialect, plan.database, leaf, nameOf(leaf, index), joins)),
-  ...plan.leaves.flatMap((leaf, index) => testedSql(dialect, leaf, nameOf(leaf, index))),
+  ...plan.leaves
+    .map((leaf, index) => testedSql(dialect, leaf, nameOf(leaf, index)))
+    .toReversed()
+    .flat(),
 ];
 
 const nameOf = ({ name }: SecuredLeaf, index: number): string => name ?? leafName(index);
 const isTested = ({ tests = [] }: SecuredLeaf): boolean => tests.length > 0;
-const untestedName = (name: string): string => `${name}_all`;
+/** Of the leaf's rows before its tests. */
+export const untestedName = (name: string): string => `${name}_all`;
 
 const testedSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
   if (!isTested(leaf)) return [];
   const all = untestedName(name);
-  const tests = (leaf.tests ?? []).map(({ column, predicate, isHidden }) =>
-    withoutNames(isHidden, () => {
-      const value = dialect.field(sql.id(all, column.ref.columnName), column);
-      return predicateSql(dialect, value, column.type, predicate);
-    }),
-  );
+  const tests = (leaf.tests ?? []).map((write) => write(dialect, all));
   const rows = sql`SELECT ${sql.id(all)}.* FROM ${sql.id(all)} WHERE ${sql.join(tests, sql` AND `)}`;
   return [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
 };

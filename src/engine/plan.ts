@@ -44,11 +44,8 @@ export type Leaf = {
   readonly isHidden?: boolean | undefined;
 };
 
-export type LeafTest = {
-  readonly column: Column;
-  readonly predicate: BoundPredicate;
-  readonly isHidden?: boolean | undefined;
-};
+/** Written over the leaf's rows, in the relation that is named. */
+export type LeafTest = (dialect: Dialect, from: string) => Sql;
 
 /** A custom column: written over the columns of the relation that is named. */
 export type Computed = { readonly columnName: string; readonly write: (dialect: Dialect, from: string) => Sql };

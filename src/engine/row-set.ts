@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import type { TableRef } from '../domain/datamart.js';
 import { sameTable } from '../domain/datamart.js';
 import { qualifiedName } from '../domain/embed.js';
 import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
-import type { Column, Field, Join, Leaf, SemiJoin, Test, Where } from './plan.js';
+import type { Column, Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from './plan.js';
+import { predicateSql } from './predicates.js';
 import { refuseQuery, withoutNames } from './refuse.js';
 import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
 import { type Chain, chainsOf, growTree, isHiddenChain, type Way, walk } from './restriction-tree.js';
@@ -188,6 +190,13 @@ const createLeaf =
 
 /** The token's conditions that hold wherever their table is read. */
 export const testsOfLeaf = (whereRead: Resolved['whereRead'], table: TableRef): Pick<Leaf, 'tests'> => {
-  const tests = whereRead(table);
+  const tests = whereRead(table).map(
+    ({ column, predicate, isHidden }): LeafTest =>
+      (dialect, from) =>
+        withoutNames(isHidden, () => {
+          const value = dialect.field(sql.id(from, column.ref.columnName), column);
+          return predicateSql(dialect, value, column.type, predicate);
+        }),
+  );
   return tests.length === 0 ? {} : { tests };
 };

@@ -1,5 +1,6 @@
 /** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
 
+import { sameColumn } from '../domain/datamart.js';
 import type { GuestGrant } from '../domain/guest.js';
 import {
   changedDefinition,
@@ -8,7 +9,7 @@ import {
   type NewGuestDefinition,
   newDefinition,
 } from '../domain/guest-metric.js';
-import type { Metric, MetricDefinition } from '../domain/metric.js';
+import { type Metric, type MetricDefinition, testsOf } from '../domain/metric.js';
 import type { Clock, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { findSource, type Opened } from './embed-lookup.js';
@@ -50,9 +51,42 @@ export const readNewDefinition = async (
   return definition;
 };
 
+const refuseChange = (field: string, why: string, reason: string): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', `definition.${field}: ${why}`, { reason });
+};
+
+/** A comparison moves the conditions on its column to an earlier time, and would show rows that they leave out. */
+const assertKeepsRestrictions = (made: MetricDefinition, { filters, where, comparison }: GuestDefinition): void => {
+  if (filters !== undefined) {
+    refuseChange(
+      'filters',
+      'this metric was made by the host application, and keeps its filters; leave the field out.',
+      'filters-of-the-host',
+    );
+  }
+  if (where !== undefined) {
+    refuseChange(
+      'where',
+      'this metric was made by the host application, and keeps its conditions; leave the field out, and narrow the metric by filters or make a metric of your own.',
+      'where-of-the-host',
+    );
+  }
+  const conditions = [
+    ...(made.kind === 'visual' ? testsOf(made.where) : []),
+    ...made.filters.filter(({ predicate }) => predicate !== undefined),
+  ];
+  if (comparison !== undefined && conditions.some(({ column }) => sameColumn(column, comparison.column))) {
+    refuseChange(
+      'comparison',
+      'the host application restricts this metric by that column; compare along another column, or make a metric of your own.',
+      'comparison-of-the-host',
+    );
+  }
+};
+
 /**
- * The same for a change. spec-gap: of a metric that the host made, filters and RLS variables stay as they are, and none is added: tokens
- * name them, and its author's conditions are not the guest's to lift.
+ * The same for a change. spec-gap: of a metric that the host made, filters, `where` and RLS variables stay as they are, and none is added: tokens
+ * name them, and its author's conditions are not the guest's to lift. A second change could not tell a guest's `where` from the author's.
  */
 export const readChangedDefinition = async (
   deps: Deps,
@@ -61,13 +95,7 @@ export const readChangedDefinition = async (
   metric: Metric,
   parts: GuestDefinition,
 ): Promise<MetricDefinition> => {
-  if (metric.guest === null && parts.filters !== undefined) {
-    throw new Refusal(
-      'INVALID_REQUEST_BODY',
-      'definition.filters: this metric was made by the host application, and keeps its filters; leave the field out.',
-      { reason: 'filters-of-the-host' },
-    );
-  }
+  if (metric.guest === null) assertKeepsRestrictions(metric.definition, parts);
   const definition = changedDefinition(metric, parts);
   await assertSound(deps, grant, opened, parts, definition);
   return definition;

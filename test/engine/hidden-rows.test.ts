@@ -221,6 +221,17 @@ describe.each(await findKinds())('on %s', (kind) => {
       [4, 'hidden'],
     ]);
     expect(await beneath([onlyEurope, onlyPublic])).toEqual([[1, 'open']]);
+    // Declared to be of one order, a shop has several: each that is shown is of a customer who is not hidden.
+    const untrue = {
+      ...mart,
+      relationships: [relationship('shops.code', 'orders.shop'), relationship('orders.customer', 'customers.id')],
+    };
+    const perShop = listOf('shops', 'code', { underlying: ['shops.code', 'orders.note'].map(columnRef) });
+    const { rows: shown } = await engine.underlying({
+      ...asked(perShop, [onlyEurope, is('shops.code', 's1')]),
+      ...at(place, { datamart: untrue }),
+    });
+    expect(shown).toEqual([{ code: 's1', note: 'open' }]);
   });
 
   it('a download and a worksheet leave hidden rows out', async () => {
@@ -252,6 +263,18 @@ describe.each(await findKinds())('on %s', (kind) => {
     expect(await keys(notes, picked)).toEqual(['bob']);
     const hidden = picked.map((one) => (one.column.tableName === 'orders' ? { ...one, predicate: onlyAnn } : one));
     expect(await keys(notes, hidden)).toEqual([]);
+  });
+
+  it('what SQL reads in a subquery is not hidden either', async () => {
+    const written = inSql(
+      "select o.id as k from orders o where exists (select 1 from products p where p.name = 'Ink') or o.shop in (select s.code from shops s where s.state = 'NV')",
+    );
+    const found = async (conditions: readonly Condition[]) => [...(await keys(written, conditions))].map(Number).sort();
+    expect(await found([])).toEqual([1, 2, 3, 4, 5]);
+    // The ink is on a secret order alone.
+    expect(await found([onlyPublic])).toEqual([5]);
+    expect(await found([token('orders.note', 'open')])).toEqual([]);
+    expect(await found([onlyPublic, whereRead('shops.state', 'CA')])).toEqual([]);
   });
 
   it('an expression and a drill read what they name', async () => {

@@ -76,15 +76,16 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
     (table) => statement.tables.some((read) => sameTable(read, table)),
     (condition) => resolveCondition(condition, columnOf, queries),
   );
-  const restrictions = restrict({ reader, statement, columnOf }, held.conditions);
-  const withParts = (leaf: Leaf): Leaf => ({
+  const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
+  const withComputed = (leaf: Leaf): Leaf => ({ ...leaf, computed: computed.get(tableKey(leaf.table)) });
+  const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
+  const beside = (leaf: Leaf): Leaf => ({
     ...leaf,
-    ...testsOfLeaf(held.whereRead, leaf.table),
-    computed: computed.get(tableKey(leaf.table)),
+    tests: [...(leaf.tests ?? []), ...restrictions.testsOf(leaf.table)],
   });
   const plan: SqlPlan = {
     leaves: [
-      ...[...leaves, ...restrictions.leaves].map(withParts),
+      ...[...leaves.map(whereRead).map(beside), ...restrictions.leaves.map(whereRead)].map(withComputed),
       ...[...queries.values()].flatMap((query) => query.leaves),
     ],
     statement,

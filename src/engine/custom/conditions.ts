@@ -7,20 +7,31 @@ import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain
 import { qualifiedName } from '../../domain/embed.js';
 import { withCardinalities } from '../cardinalities.js';
 import type { Dialect, Side, Sql } from '../dialect.js';
+import { untestedName } from '../leaves.js';
 import { findPath, isMultiplying, isReachable, type Step } from '../paths.js';
-import type { Column, Leaf } from '../plan.js';
+import type { Column, Leaf, LeafTest } from '../plan.js';
 import { predicateSql } from '../predicates.js';
 import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
 import { type Chain, chainsOf, growTree, isHiddenChain, walk } from '../restriction-tree.js';
 import { semiJoinOf } from '../semi-joins.js';
 import type { Reader } from './reader.js';
-import type { Statement } from './statement.js';
+import type { Naming, Statement } from './statement.js';
 
-export type Restrictions = { readonly leaves: readonly Leaf[]; readonly write: (dialect: Dialect) => readonly Sql[] };
+export type Restrictions = {
+  readonly leaves: readonly Leaf[];
+  readonly write: (dialect: Dialect) => readonly Sql[];
+  /** Of a table that the SQL reads beside its block: rows that the token hides are not in its leaf. */
+  readonly testsOf: (table: TableRef) => readonly LeafTest[];
+};
 
 type ColumnOf = (ref: ColumnRef) => Column;
-type Source = { readonly reader: Reader; readonly statement: Statement; readonly columnOf: ColumnOf };
+type Source = {
+  readonly reader: Reader;
+  readonly statement: Statement;
+  readonly columnOf: ColumnOf;
+  readonly nameOf: Naming;
+};
 type Block = NonNullable<Statement['block']>;
 
 const refuse: (table: TableRef, why: string) => never = (table, why) =>
@@ -58,7 +69,41 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
     writes.push(...own.map((condition) => (dialect: Dialect) => testSql(dialect, shown.alias, condition)));
   }
   const { leaves, chains } = planSemiJoins(source, far);
-  return { leaves, write: (dialect) => [...writes, ...chains].map((write) => write(dialect)) };
+  const beside = planBeside(
+    source,
+    leaves,
+    conditions.filter(({ restriction }) => restriction === 'always'),
+  );
+  return {
+    leaves,
+    write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
+    testsOf: (table) => beside.get(tableKey(table)) ?? [],
+  };
+};
+
+/** A subquery's own tables: no relationship says which of the block's rows they are read for, so each is left with its visible rows. Adds to `leaves`. */
+const planBeside = (
+  source: Source,
+  leaves: Leaf[],
+  restrictions: readonly ResolvedCondition[],
+): ReadonlyMap<string, readonly LeafTest[]> => {
+  const { statement, reader, nameOf } = source;
+  const { relationships } = reader.datamart;
+  const block = statement.block ?? [];
+  const beside = statement.tables.filter((table) => !block.some((one) => sameTable(one.table, table)));
+  return new Map(
+    beside.map((table) => {
+      const ways = groupByTable(restrictions)
+        .filter((group) => isReachable(relationships, table, group.table))
+        .map((group) => ({
+          steps: withoutNames(isHiddenGroup(group), () => findPath(relationships, table, group.table)),
+          conditions: group.conditions,
+        }));
+      const chains = chainsOf(growTree(ways), []);
+      const tests = chains.map((chain) => planChain(source, leaves, untestedName(nameOf(table)), chain));
+      return [tableKey(table), tests];
+    }),
+  );
 };
 
 /** From each table of the block, one for each condition's table, and those that the token's conditions need beside them. */
