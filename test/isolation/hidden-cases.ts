@@ -46,14 +46,14 @@ const test = (kinds: readonly PredicateKind[], columns: readonly ATest['column']
 
 const anyColumn = ['id', 'ref', 'code', 'label', 'amount', 'price', 'weight', 'flag', 'day', 'at', 'moment'] as const;
 
-/** Hides some rows of its table, and seldom all. */
+/** Hides some rows of its table, and seldom all. No value of a token asks for NULL, which a row that an outer join pads would pass. */
 const aTokenTest: fc.Arbitrary<ATest> = fc.oneof(
   {
     weight: 5,
     arbitrary: test(['<>', '<=', '>=', 'noneOf', 'openRange', 'isNotNull'], anyColumn),
   },
   { weight: 3, arbitrary: test(['='], ['flag']) },
-  { weight: 1, arbitrary: test(['=', 'oneOf', 'range', 'like', 'isNull'], anyColumn) },
+  { weight: 1, arbitrary: test(['=', 'oneOf', 'range', 'like'], anyColumn) },
 );
 
 /** The metric's own table is tested now and then, the one farthest in the chain as a rule. */
