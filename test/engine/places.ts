@@ -24,6 +24,8 @@ export type TableData = {
 export type Builder = {
   readonly kind: Kind;
   readonly build: (name: string, items: readonly (TableData | string)[]) => Promise<Place>;
+  /** Replaces the rows of tables that `build` made. On DuckDB a new file is made, for the engine keeps the old one open. */
+  readonly refill: (name: string, place: Place, tables: readonly TableData[]) => Promise<Place>;
   readonly remove: () => Promise<void>;
 };
 
@@ -93,21 +95,32 @@ const statementsOf = (kind: Kind, { name, columns, rows }: TableData, own: Types
     return `"${column}" ${kind === 'CLICKHOUSE' ? clickHouseType(named) : named}`;
   });
   const engine = kind === 'CLICKHOUSE' ? ' ENGINE = MergeTree ORDER BY tuple()' : '';
-  const create = `CREATE TABLE "${name}" (${definitions.join(', ')})${engine}`;
-  if (rows.length === 0) return [create];
+  return [`CREATE TABLE "${name}" (${definitions.join(', ')})${engine}`, ...insertsOf(kind, { name, columns, rows })];
+};
+
+const insertsOf = (kind: Kind, { name, columns, rows }: TableData): readonly string[] => {
+  if (rows.length === 0) return [];
   const kinds = Object.values(columns);
   const tuples = rows.map((row) => `(${row.map((value, index) => literal(value, kind, kinds[index])).join(', ')})`);
-  return [create, `INSERT INTO "${name}" VALUES ${tuples.join(', ')}`];
+  return [`INSERT INTO "${name}" VALUES ${tuples.join(', ')}`];
 };
+
+const refillsOf = (kind: Kind, tables: readonly TableData[]): readonly string[] =>
+  tables.flatMap((data) => [
+    kind === 'CLICKHOUSE' ? `TRUNCATE TABLE "${data.name}"` : `DELETE FROM "${data.name}"`,
+    ...insertsOf(kind, data),
+  ]);
 
 const createDuckDbBuilder = async (types: Types): Promise<Builder> => {
   const folder = await createFolder();
+  const build = async (name: string, items: readonly (TableData | string)[]): Promise<Place> => {
+    const texts = items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf('DUCKDB', item, types)));
+    return { datasource: datasourceAt(await folder.build(name, texts)), schemaName: 'main' };
+  };
   return {
     kind: 'DUCKDB',
-    build: async (name, items) => {
-      const texts = items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf('DUCKDB', item, types)));
-      return { datasource: datasourceAt(await folder.build(name, texts)), schemaName: 'main' };
-    },
+    build,
+    refill: (name, _, tables) => build(name, ['BEGIN TRANSACTION', ...tables, 'COMMIT']),
     remove: folder.remove,
   };
 };
@@ -116,6 +129,7 @@ const createServerBuilder = (
   kind: Exclude<Kind, 'DUCKDB'>,
   types: Types,
   create: (texts: readonly string[]) => Promise<{ readonly place: Place; readonly drop: () => Promise<void> }>,
+  run: (place: Place, texts: readonly string[]) => Promise<void>,
 ): Builder => {
   const drops: (() => Promise<void>)[] = [];
   return {
@@ -124,6 +138,10 @@ const createServerBuilder = (
       const texts = items.flatMap((item) => (typeof item === 'string' ? [item] : statementsOf(kind, item, types)));
       const { place, drop } = await create(texts);
       drops.push(drop);
+      return place;
+    },
+    refill: async (_name, place, tables) => {
+      await run(place, refillsOf(kind, tables));
       return place;
     },
     remove: async () => {
@@ -155,15 +173,34 @@ const postgresBasics = [
   ),
 ];
 
-const createPostgresBuilder = (types: Types): Builder =>
-  createServerBuilder('POSTGRES', types, async (texts) => {
-    const { url, drop } = await createOwnDatabase();
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    for (const text of [...postgresBasics, ...texts]) await client.query(text);
-    await client.end();
-    return { place: { datasource: postgresAt(url), schemaName: 'main' }, drop };
-  });
+const onPostgres = async (url: string, texts: readonly string[]): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const text of texts) await client.query(text);
+  await client.end();
+};
+
+const createPostgresBuilder = (types: Types): Builder => {
+  const urls = new Map<Place, string>();
+  return createServerBuilder(
+    'POSTGRES',
+    types,
+    async (texts) => {
+      const { url, drop } = await createOwnDatabase();
+      await onPostgres(url, [...postgresBasics, ...texts]);
+      const place: Place = { datasource: postgresAt(url), schemaName: 'main' };
+      urls.set(place, url);
+      return { place, drop };
+    },
+    async (place, texts) => {
+      const url = urls.get(place);
+      if (url === undefined) throw new Error('this builder did not make the database');
+      // A new connection has the database's odd settings, and all of one text is read by those that held before it.
+      const usual = ['search_path = main, public', 'standard_conforming_strings = on', 'datestyle = ISO'];
+      await onPostgres(url, [...usual.map((setting) => `SET ${setting}`), texts.join('; ')]);
+    },
+  );
+};
 
 export const postgresAt = (address: string): Datasource => {
   const url = new URL(address);
@@ -193,15 +230,23 @@ export const mysqlAt = (database: string): Datasource => ({
   isSsl: false,
 });
 
+const fillMysql = (name: string, texts: readonly string[]): Promise<void> =>
+  onMysql(async (connection) => {
+    await connection.query("SET time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'");
+    for (const text of texts) await connection.query(text);
+  }, name);
+
 const createMysqlBuilder = (types: Types): Builder =>
-  createServerBuilder('MYSQL', types, async (texts) => {
-    const { name, drop } = await createOwnMysqlDatabase();
-    await onMysql(async (connection) => {
-      await connection.query("SET time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'");
-      for (const text of texts) await connection.query(text);
-    }, name);
-    return { place: { datasource: mysqlAt(name), schemaName: name }, drop };
-  });
+  createServerBuilder(
+    'MYSQL',
+    types,
+    async (texts) => {
+      const { name, drop } = await createOwnMysqlDatabase();
+      await fillMysql(name, texts);
+      return { place: { datasource: mysqlAt(name), schemaName: name }, drop };
+    },
+    ({ schemaName }, texts) => fillMysql(schemaName, ['START TRANSACTION', ...texts, 'COMMIT']),
+  );
 
 export const clickHouseAt = (database: string): Datasource => ({
   id: 'd1',
@@ -214,12 +259,21 @@ export const clickHouseAt = (database: string): Datasource => ({
   isSsl: false,
 });
 
+const fillClickHouse = async (name: string, texts: readonly string[]): Promise<void> => {
+  for (const text of texts) await onClickHouse(text, name);
+};
+
 const createClickHouseBuilder = (types: Types): Builder =>
-  createServerBuilder('CLICKHOUSE', types, async (texts) => {
-    const { name, drop } = await createOwnClickHouseDatabase();
-    for (const text of texts) await onClickHouse(text, name);
-    return { place: { datasource: clickHouseAt(name), schemaName: name }, drop };
-  });
+  createServerBuilder(
+    'CLICKHOUSE',
+    types,
+    async (texts) => {
+      const { name, drop } = await createOwnClickHouseDatabase();
+      await fillClickHouse(name, texts);
+      return { place: { datasource: clickHouseAt(name), schemaName: name }, drop };
+    },
+    ({ schemaName }, texts) => fillClickHouse(schemaName, texts),
+  );
 
 /** The databases that there are here. */
 export const findKinds = async (): Promise<readonly Kind[]> => [

@@ -23,8 +23,8 @@ export type AColumn = { readonly table: number; readonly column: ColumnName };
 
 export type ATest = AColumn & { readonly choice: number; readonly predicate: PredicateKind };
 export type ATree = ATest | { readonly all: readonly ATree[] } | { readonly any: readonly ATree[] };
-type PredicateKind = (typeof predicateKinds)[number];
-const predicateKinds = [
+export type PredicateKind = (typeof predicateKinds)[number];
+export const predicateKinds = [
   '=',
   '<>',
   '<',
@@ -105,7 +105,7 @@ export type ACase = {
 };
 
 const joins: readonly (JoinKind | null)[] = ['INNER JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', null];
-const columnNames: readonly ColumnName[] = [
+export const columnNames: readonly ColumnName[] = [
   'id',
   'ref',
   'code',
@@ -131,7 +131,7 @@ const grains: readonly TimeGrain[] = [
   'hourOfDay',
   'dayOfWeek',
 ];
-const zones = [null, 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'] as const;
+export const zones = [null, 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata'] as const;
 
 /** Near tables more often: a metric rarely names all. */
 const place = fc.oneof(
@@ -178,7 +178,7 @@ const aCalculation: fc.Arbitrary<ACalculation> = fc.record({
   periods: fc.integer({ min: 1, max: 3 }),
   result: fc.constantFrom('value' as const, 'change' as const, 'relativeChange' as const),
 });
-const anEdge: fc.Arbitrary<AnEdge> = fc.record({
+export const anEdge: fc.Arbitrary<AnEdge> = fc.record({
   to: fc.nat(4),
   pair: fc.nat(20),
   join: fc.constantFrom(...joins),
@@ -275,13 +275,18 @@ const aDrawnCase: fc.Arbitrary<ACase> = fc.record({
 });
 
 /** With the tables that the derived ones get their client by, each before those. */
-export const aCase: fc.Arbitrary<ACase> = aDrawnCase.map((drawn) => {
+export const withParentTables = (drawn: readonly TableName[], derived: readonly TableName[]): readonly TableName[] => {
   const tables: TableName[] = [];
   const add = (name: TableName): void => {
     const parent = parentOf[name];
-    if (parent !== undefined && drawn.derived.includes(name)) add(parent);
+    if (parent !== undefined && derived.includes(name)) add(parent);
     if (!tables.includes(name)) tables.push(name);
   };
-  for (const name of drawn.tables) add(name);
-  return { ...drawn, tables };
-});
+  for (const name of drawn) add(name);
+  return tables;
+};
+
+export const aCase: fc.Arbitrary<ACase> = aDrawnCase.map((drawn) => ({
+  ...drawn,
+  tables: withParentTables(drawn.tables, drawn.derived),
+}));

@@ -88,11 +88,14 @@ const createPick = (random: (below: number) => number): Pick => {
   return (items) => (random(6) === 0 ? null : (items[random(items.length)] ?? null));
 };
 
-const rowOf = (owner: string | null, id: number, pick: Pick): StoredRow => ({
+/** Most keys lead to one row, some to none. */
+const usualRefs: readonly number[] = [1, 2, 3, 4, 5, 9];
+
+const rowOf = (owner: string | null, id: number, pick: Pick, refs: readonly number[]): StoredRow => ({
   tenant: owner,
   tenant_no: owner === null ? null : numberOf(owner),
   id,
-  ref: pick([1, 2, 3, 4, 5, 9]),
+  ref: pick(refs),
   uid: id,
   up: null,
   code: pick(codes),
@@ -133,19 +136,23 @@ const withParents = (tables: ReadonlyMap<OwnTable, readonly StoredRow[]>, first:
   return made;
 };
 
+export type DatasetOptions = { readonly first?: number; readonly refs?: readonly number[] };
+
 /**
  * `id` says which row of its owner's a row is, so it is unique to every tenant, and repeats over all of them. `first` is the first `uid` of
  * each table.
  */
-export const createDataset = (seed: number, first = 1): Dataset => {
+export const createDataset = (seed: number, { first = 1, refs = usualRefs }: DatasetOptions = {}): Dataset => {
   const random = createRandom(seed);
   const pick = createPick(random);
   const owned = (): readonly StoredRow[] =>
     [...tenants, ...strangers].flatMap((owner) =>
-      Array.from({ length: 6 + random(5) }, (_, index) => rowOf(owner, index + 1, pick)),
+      Array.from({ length: 6 + random(5) }, (_, index) => rowOf(owner, index + 1, pick, refs)),
     );
   const everybodys = (): readonly StoredRow[] =>
-    Array.from({ length: 7 }, (_, index) => rowOf([...tenants, ...strangers][random(11)] ?? null, index + 1, pick));
+    Array.from({ length: 7 }, (_, index) =>
+      rowOf([...tenants, ...strangers][random(11)] ?? null, index + 1, pick, refs),
+    );
   const clients = [...tenants, ...strangers].flatMap((id, index): readonly StoredRow[] =>
     id === null ? [] : [{ id, no: numberOf(id), name: `client ${index}`, amount: index }],
   );
@@ -168,7 +175,7 @@ export const shardOf = (dataset: Dataset, tenant: Tenant): Dataset =>
 
 /** The same, and as many rows again that belong to strangers. */
 export const withMoreStrangers = (dataset: Dataset, seed: number): Dataset => {
-  const others = createDataset(seed, 1_000_000);
+  const others = createDataset(seed, { first: 1_000_000 });
   const isStrange = (row: StoredRow): boolean => !(tenants as readonly unknown[]).includes(row.tenant);
   return new Map(
     [...dataset].map(([name, rows]): [TableName, readonly StoredRow[]] => [

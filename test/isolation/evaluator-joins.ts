@@ -144,7 +144,7 @@ export const valueIn = ({ mart, timezone }: Source, row: StoredRow | null | unde
     : value;
 };
 
-const areEqual = (mart: Datamart, near: StoredRow | null | undefined, far: StoredRow, step: Step): boolean => {
+export const areEqual = (mart: Datamart, near: StoredRow | null | undefined, far: StoredRow, step: Step): boolean => {
   const a = storedValue(near?.[step.near.columnName], columnKind(mart, step.near));
   const b = storedValue(far[step.far.columnName], columnKind(mart, step.far));
   return a !== null && b !== null && compareValues(a, b) === 0;
@@ -212,8 +212,11 @@ export const meets = (judged: Judged, row: Joined, conditions: readonly Conditio
   );
 };
 
-const holdsFor = (source: Source, row: StoredRow | null | undefined, { column, predicate }: Condition): boolean =>
-  passes(predicate, valueIn(source, row, column), columnKind(source.mart, column));
+export const holdsFor = (
+  source: Source,
+  row: StoredRow | null | undefined,
+  { column, predicate }: Condition,
+): boolean => passes(predicate, valueIn(source, row, column), columnKind(source.mart, column));
 
 const leadsTo = (
   source: Source,

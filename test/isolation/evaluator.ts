@@ -38,7 +38,7 @@ export type Asked = {
 /** Rows in the order of the answer, each by the order of its columns; `total`: before limit and offset. */
 export type Expected = { readonly rows: readonly (readonly Value[])[]; readonly total: number };
 
-const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Source): readonly TableRef[] => [
+export const metricTables = ({ definition, isWorksheet }: Asked, { mart }: Source): readonly TableRef[] => [
   ...definition.dimensions.map(({ column }) => column),
   ...definition.measures.flatMap(({ column }) => column ?? []),
   ...(isWorksheet ? mart.tables.filter((table) => waysBetween(mart, definition.from, table).length > 0) : []),

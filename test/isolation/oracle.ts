@@ -16,13 +16,13 @@ export const refusedShare = ({ asked, refused }: Tally): number =>
   [...refused.values()].reduce((sum, count) => sum + count, 0) / Math.max(asked, 1);
 
 /** What this database lacks. */
-const lacking = (kind: Kind, { mart }: Source): readonly string[] =>
+export const lacking = (kind: Kind, { mart }: Source): readonly string[] =>
   kind === 'MYSQL' && mart.relationships.some(({ join }) => join === 'FULL JOIN') ? ['full-join-unsupported'] : [];
 
 /** Of several reasons, either may find another one first. */
-const unanswerable = ['path-missing', 'path-ambiguous', 'fan-out'];
+export const unanswerable = ['path-missing', 'path-ambiguous', 'fan-out'];
 
-const isList = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer);
+export const isList = (answer: Answer): answer is Extract<Answer, readonly unknown[]> => Array.isArray(answer);
 
 export const assertSame = (what: string, a: Outcome<Answer>, b: Outcome<Answer>): void => {
   if ('refused' in a || 'refused' in b) {
@@ -51,7 +51,7 @@ const floats = ({ mart }: Source, { asked: { definition } }: Posed): ((index: nu
   };
 };
 
-const expectedFor = (source: Source, posed: Posed, ask: ACase['ask']): Outcome<Expected | readonly Value[]> =>
+export const expectedFor = (source: Source, posed: Posed, ask: ACase['ask']): Outcome<Expected | readonly Value[]> =>
   expectedOf(() => {
     if (ask === 'answer') return evaluate(source, posed.asked);
     return ask === 'underlying'
@@ -59,7 +59,7 @@ const expectedFor = (source: Source, posed: Posed, ask: ACase['ask']): Outcome<E
       : evaluateOptions(source, posed.asked, posed.option, posed.search);
   });
 
-const judgeAnswer = (
+export const judgeAnswer = (
   source: Source,
   posed: Posed,
   got: Outcome<Answer>,

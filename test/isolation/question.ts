@@ -40,7 +40,7 @@ const refIn = (
 
 const bare = ({ schemaName, tableName, columnName }: ColumnRef): ColumnRef => ({ schemaName, tableName, columnName });
 
-const conditionOf = (aCase: ACase, test: ATest, near?: readonly TableName[]): Condition => {
+export const conditionOf = (aCase: ACase, test: ATest, near?: readonly TableName[]): Condition => {
   const ref = refIn(aCase, test, near);
   return { column: bare(ref), predicate: predicateOf({ ...test, column: ref.column }) };
 };
@@ -101,7 +101,7 @@ const isSortable = ({ aggregate, column }: Measure): boolean =>
   (aggregate === 'SUM' && column?.columnName !== 'weight');
 
 /** Only tables that the first leads to, so that a case is refused for a flaw that it is meant to have. */
-const nearTables = (mart: Datamart, { tables, flaw }: ACase, from: TableName): readonly TableName[] =>
+export const nearTables = (mart: Datamart, { tables, flaw }: ACase, from: TableName): readonly TableName[] =>
   flaw === 'wild'
     ? tables
     : [from, ...tables.filter((name) => name !== from)].filter((name) => {

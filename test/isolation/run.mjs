@@ -1,15 +1,27 @@
-// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL]`: the oracle at its full size, from a random seed unless one is given.
+// `npm run isolation -- [--cases N] [--seed N] [--kinds DUCKDB,POSTGRES,MYSQL] [--only tenants|hidden]`: the oracles at their full size, from a random
+// seed unless one is given. `tenants`: other tenants' rows; `hidden`: rows that a token hides.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string' }, cases: { type: 'string', default: '100000' }, kinds: { type: 'string' } },
+  options: {
+    seed: { type: 'string' },
+    cases: { type: 'string', default: '100000' },
+    kinds: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
+const files = { tenants: 'test/isolation/isolation.test.ts', hidden: 'test/isolation/hidden.test.ts' };
+if (values.only !== undefined && !(values.only in files)) {
+  console.error(`--only takes one of: ${Object.keys(files).join(', ')}`);
+  process.exit(2);
+}
+const asked = values.only === undefined ? Object.values(files) : [files[values.only]];
 const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 30));
 console.log(`isolation: ${values.cases} cases on ${values.kinds ?? 'every database that is here'}, seed ${seed}`);
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/isolation/isolation.test.ts'], {
+const { status } = spawnSync(process.execPath, [vitest, 'run', ...asked], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
   stdio: 'inherit',
   env: {

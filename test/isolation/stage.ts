@@ -25,13 +25,14 @@ export type Stage = {
   readonly dataset: Dataset;
   readonly engine: Engine;
   readonly places: { readonly shared: Place; readonly grown: Place; readonly shardOf: (tenant: Tenant) => Place };
+  /** A database of no tenants with these rows alone. Each call takes the place of the last one's rows. */
+  readonly refill: (left: Dataset) => Promise<Place>;
   readonly remove: () => Promise<void>;
 };
 
-export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
+export const createStage = async (kind: Kind, seed: number, dataset = createDataset(seed)): Promise<Stage> => {
   // On PostgreSQL too, the columns themselves take `acme` for `ACME`, as they do on MariaDB where nothing is said.
   const builder = await createBuilder(kind, { POSTGRES: { VARCHAR: 'VARCHAR COLLATE public.loose' } });
-  const dataset = createDataset(seed);
   const build = (name: string, of: Dataset): Promise<Place> => builder.build(name, tablesOf(of));
   const [shared, grown, ...shards] = await Promise.all([
     build('shared', dataset),
@@ -40,6 +41,8 @@ export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
   ]);
   if (shared === undefined || grown === undefined) throw new Error('no databases');
   const { engine } = createLoggedEngine();
+  let filled: Place | undefined;
+  let fills = 0;
   return {
     kind,
     dataset,
@@ -52,6 +55,12 @@ export const createStage = async (kind: Kind, seed: number): Promise<Stage> => {
         if (shard === undefined) throw new Error(`no shard of ${tenant}`);
         return shard;
       },
+    },
+    refill: async (left) => {
+      fills += 1;
+      const name = `left${fills}`;
+      filled = filled === undefined ? await build(name, left) : await builder.refill(name, filled, tablesOf(left));
+      return filled;
     },
     remove: async () => {
       await engine.close();

@@ -14,7 +14,7 @@ import { predicateOf } from './predicates.js';
 import type { Stage } from './stage.js';
 
 /** Grouped by numbers alone: of texts that a collation takes for one, a database may show either. `main` is where the tables are. */
-const statements = [
+export const statements = [
   'SELECT ref AS k, count(*) AS n FROM orders GROUP BY ref',
   'SELECT o.ref AS k, sum(o.amount) AS n FROM main.orders o GROUP BY o.ref',
   'WITH orders AS (SELECT * FROM orders) SELECT o.ref AS k, count(*) AS n FROM main.orders o GROUP BY o.ref',
@@ -39,7 +39,7 @@ export type AStatement = {
   readonly derived: 'orders' | 'visits' | null;
 };
 
-const kinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
+export const statementKinds = ['=', '<>', '>=', 'noneOf', 'oneOf', 'isNotNull', 'isNull', 'openRange'] as const;
 
 /** MariaDB finds no leaf from within a WITH of the statement's own, and says so: there, no statement has one. */
 export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
@@ -52,7 +52,7 @@ export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
         test: fc.record({
           table: fc.constant(0),
           column: fc.constantFrom('id' as const, 'ref' as const, 'label' as const, 'amount' as const, 'day' as const),
-          predicate: fc.constantFrom(...kinds),
+          predicate: fc.constantFrom(...statementKinds),
           choice: fc.nat(1000),
         }),
       }),
@@ -62,7 +62,7 @@ export const aStatement = (kind: Kind): fc.Arbitrary<AStatement> =>
     derived: fc.constantFrom('orders' as const, 'visits' as const, null),
   });
 
-const martOf = (isTenanted: boolean, derived: AStatement['derived']): Datamart => {
+export const martOf = (isTenanted: boolean, derived: AStatement['derived']): Datamart => {
   const owned = (name: 'orders' | 'visits') =>
     name === derived
       ? { ...table(name, columns), tenancyPath: `${name}.tenant-clients.id` }
@@ -80,7 +80,7 @@ const martOf = (isTenanted: boolean, derived: AStatement['derived']): Datamart =
   });
 };
 
-const definitionOf = (statement: string, { schemaName }: Place): SqlDefinition => ({
+export const definitionOf = (statement: string, { schemaName }: Place): SqlDefinition => ({
   kind: 'sql',
   chart: { type: 'table' },
   sql: statement.replaceAll('main.', `${schemaName}.`),
