@@ -3,7 +3,6 @@ import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { openEngine } from './compose-engine.js';
 import { createOpenApi } from './contract/openapi.js';
@@ -35,9 +34,11 @@ import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
+import { type Check, createReadiness } from './platform/readiness.js';
 import { createSealer } from './platform/sealing.js';
+import { readinessChecks } from './readiness-checks.js';
 import { createIssuers } from './session-issuers.js';
-import { migrate } from './store/migrations.js';
+import { assertMetadataWritable, migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
 import { startUpkeep } from './upkeep.js';
@@ -60,7 +61,7 @@ const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHas
 type Service = {
   readonly dispatch: Dispatch;
   readonly store: Store;
-  readonly ready: () => Promise<boolean>;
+  readonly checks: readonly Check[];
   readonly close: () => Promise<void>;
 };
 
@@ -101,10 +102,7 @@ const composeService = async (
       authenticate,
       log,
     }),
-    ready: async () => {
-      await sql`select 1`.execute(db);
-      return true;
-    },
+    checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
     close: async () => {
       await engine.close();
       await upkeep.end();
@@ -225,14 +223,12 @@ export const compose = async (config: Config, halves: Halves, place: Place): Pro
     shared === null ? null : await composeGateway({ config, credentials, dispatch, database, place, ...shared });
   const forms = formsOf(Object.values(bound));
   const guestFront = served === null ? null : createGuestFront({ dispatch: served.dispatch, log, metrics });
+  const readiness = createReadiness(readinessChecks(config, database, [served, gateway?.router]), log);
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
     metrics,
-    ready: async () => {
-      await gateway?.router.assertReady();
-      return served?.ready() ?? true;
-    },
+    ready: readiness.failed,
     assets,
     routers: demoHost === null ? [] : [demoHost],
   });
