@@ -13,6 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
+import { placeOf } from './database-url.js';
 import { lockFolder } from './folder-lock.js';
 import { createPgliteDialect } from './pglite-dialect.js';
 import { openPostgresPool } from './postgres-pool.js';
@@ -142,11 +143,21 @@ const createCluster = async (folder: string): Promise<PGlite> => {
   return client;
 };
 
+/** What the system or the server called the innermost error. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'no error';
+  if (error.cause !== undefined) return codeOf(error.cause);
+  return 'code' in error ? String(error.code) : error.message;
+};
+
 const openPostgres = async (databaseUrl: string, log: DatabaseOptions['log']): Promise<Database> => {
   const pool = await openPostgresPool(databaseUrl, log);
   try {
     return await createDatabase({ dialect: new PostgresDialect({ pool }), writes: null });
   } catch (cause) {
-    throw new Error(`DATABASE_URL does not answer: check host, port, database name, user and password.`, { cause });
+    throw new Error(
+      `DATABASE_URL does not answer: check host, port, database name, user and password (${placeOf(databaseUrl)}: ${codeOf(cause)}).`,
+      { cause },
+    );
   }
 };
