@@ -9,14 +9,19 @@ export type Relay = {
   /** Refuses new connections, too. */
   readonly close: () => Promise<void>;
   readonly open: () => Promise<void>;
+  /** Carries nothing more, and ends nothing: as a server that was stopped where it is. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
   readonly connections: () => number;
 };
 
 export const startRelay = async (target: { readonly host: string; readonly port: number }): Promise<Relay> => {
   const sockets = new Set<Socket>();
+  let isFrozen = false;
   const carry = (from: Socket, to: Socket): void => {
     sockets.add(from);
-    from.pipe(to);
+    from.on('data', (bytes) => to.write(bytes));
+    if (isFrozen) from.pause();
     from.once('close', () => {
       sockets.delete(from);
       to.destroy();
@@ -52,6 +57,14 @@ export const startRelay = async (target: { readonly host: string; readonly port:
       const closed = new Promise((resolve) => server.close(resolve));
       cut();
       await closed;
+    },
+    freeze: () => {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw: () => {
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
     },
     connections: () => sockets.size / 2,
   };
