@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 const long = [
   'test/fault/fault.test.ts',
+  'test/fault/folder.test.ts',
   'test/fault/stopping.test.ts',
   'test/fault/table.test.ts',
   'test/gateway/rollout.test.ts',

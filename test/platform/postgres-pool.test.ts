@@ -1,6 +1,6 @@
 /** The metadata's connections when the way to the server is cut or says nothing. */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { type Relay, startRelay } from '../engine/relay.js';
@@ -45,6 +45,10 @@ describe.runIf(await isPostgresThere())('connections to PostgreSQL', () => {
   };
 
   it('one that breaks within a transaction fails it, as a fault that passes; nothing of it is kept, and the process lives', async () => {
+    const unheard: unknown[] = [];
+    const note = (error: unknown): void => void unheard.push(error);
+    process.on('uncaughtException', note);
+    onTestFinished(() => void process.off('uncaughtException', note));
     const work = database
       .connect<{ words: { word: string } }>()
       .transaction()
@@ -55,6 +59,7 @@ describe.runIf(await isPostgresThere())('connections to PostgreSQL', () => {
       });
     expect(await failureOf(work)).toBeInstanceOf(DependencyUnavailable);
     expect(await words()).toEqual([]);
+    expect(unheard).toEqual([]);
   });
 
   it('a query that only reads is asked again, once', async () => {
