@@ -6,6 +6,9 @@ import { defineConfig } from 'vitest/config';
  */
 const long = [
   'test/fault/fault.test.ts',
+  'test/fault/folder.test.ts',
+  'test/fault/stopping.test.ts',
+  'test/fault/table.test.ts',
   'test/gateway/rollout.test.ts',
   'test/gateway/rollout-many.test.ts',
   'test/platform/database.test.ts',

@@ -12,8 +12,8 @@ type Parts = {
   readonly log: Logger;
 };
 
-/** `end` stops the check of stored datamarts, and waits for the one that it looks at. */
-export const startBackground = ({ store, engine, prepare, log }: Parts): { readonly end: () => Promise<void> } => {
+/** `close` stops the check of stored datamarts, and waits for the one that it looks at. */
+export const startBackground = ({ store, engine, prepare, log }: Parts): { readonly close: () => Promise<void> } => {
   prepare().catch((err: unknown) => log.error({ err }, 'the demo data could not be made: its charts will fail'));
   const stop = new AbortController();
   const check = async (): Promise<void> => {
@@ -25,7 +25,7 @@ export const startBackground = ({ store, engine, prepare, log }: Parts): { reado
   };
   const checked = check();
   return {
-    end: async () => {
+    close: async () => {
       stop.abort();
       await checked;
     },

@@ -3,7 +3,6 @@ import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { startBackground } from './background.js';
 import { openEngine } from './compose-engine.js';
@@ -28,17 +27,20 @@ import { formsOf } from './http/forms.js';
 import { createGuestFront } from './http/guest-front.js';
 import { inProcessTransport } from './http/in-process.js';
 import { type OpenedGateway, openGateway } from './open-gateway.js';
+import { openShared } from './open-shared.js';
 import type { Cache } from './platform/cache.js';
-import { createMemoryCache } from './platform/cache-memory.js';
+import { createOpened, type Opened } from './platform/closing.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
 import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
-import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
+import type { Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
+import { type Check, createReadiness } from './platform/readiness.js';
 import { createSealer } from './platform/sealing.js';
+import { readinessChecks } from './readiness-checks.js';
 import { createIssuers } from './session-issuers.js';
-import { migrate } from './store/migrations.js';
+import { assertMetadataWritable, migrate } from './store/migrations.js';
 import { createStore } from './store/store.js';
 import type { Tables } from './store/tables.js';
 import { startUpkeep } from './upkeep.js';
@@ -61,7 +63,7 @@ const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHas
 type Service = {
   readonly dispatch: Dispatch;
   readonly store: Store;
-  readonly ready: () => Promise<boolean>;
+  readonly checks: readonly Check[];
   readonly close: () => Promise<void>;
 };
 
@@ -102,10 +104,7 @@ const composeService = async (
       authenticate,
       log,
     }),
-    ready: async () => {
-      await sql`select 1`.execute(db);
-      return true;
-    },
+    checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
     close: async () => {
       await engine.close();
       await upkeep.end();
@@ -117,7 +116,7 @@ const composeDemo = async (
   config: Config,
   credentials: Credentials,
   bundle: DemoBundle,
-  service: Promise<Service | null>,
+  service: Promise<Service> | null,
 ): Promise<Router> => {
   const dataDir = resolve(config.settings.dataDir);
   const opened = await service;
@@ -183,16 +182,6 @@ const openFor = ({ settings }: Config, halves: Halves, log: Logger): Promise<Dat
     log,
   });
 
-/** What the replicas of a gateway have in common where there is Redis, and what each counts of itself. */
-const openShared = async ({ settings: { redisUrl: url } }: Config, log: Logger, metrics: ProductMetrics) => {
-  if (url === null) return { cache: createMemoryCache({ clock }), limiters: createMemoryLimiters(), metrics };
-  // Loaded where it is used: its client's import would slow every start.
-  const { createRedisCache } = await import('./platform/cache-redis.js');
-  const onOutage = (of: 'cache' | 'limits') => (isDown: boolean) => metrics.redisChanged(of, isDown);
-  const cache = await createRedisCache({ url, log, onOutage: onOutage('cache') });
-  return { cache, limiters: await createRedisLimiters({ url, log, onOutage: onOutage('limits') }), metrics };
-};
-
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
   loadCredentials(settings.dataDir, secrets);
@@ -206,49 +195,55 @@ const inTurn = (fronts: readonly (Front | null)[], last: Handle): Handle =>
     last,
   );
 
+/** Rejects where something cannot be opened; what was opened by then is closed again. */
 export const compose = async (config: Config, halves: Halves, place: Place): Promise<Product> => {
+  const opened = createOpened();
+  try {
+    return await composeAll(config, halves, place, opened);
+  } catch (error) {
+    await opened.closeAll().catch((err: unknown) => place.log.error({ err }, 'what was opened could not be closed'));
+    throw error;
+  }
+};
+
+const composeAll = async (config: Config, halves: Halves, place: Place, opened: Opened): Promise<Product> => {
   const { log } = place;
   const credentials = await credentialsOf(config);
   const bundle = config.isDemo ? await readDemoBundle(join(config.folder, 'demo')) : null;
   const metrics = createMetrics();
   const { registry } = metrics;
   const { encryptionKey } = credentials;
-  const [{ engine, prepare, close: closeRows }, database] = await Promise.all([
-    openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service),
-    openFor(config, halves, log),
+  const [{ engine, prepare }, database] = await Promise.all([
+    opened.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
+    opened.add(openFor(config, halves, log)),
   ]);
-  const service = halves.service ? composeService(credentials, engine, database, log) : Promise.resolve(null);
+  const service = halves.service ? opened.add(composeService(credentials, engine, database, log)) : null;
   const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
-  const shared = halves.gateway ? await openShared(config, log, createGatewayMetrics(registry)) : null;
-  const [served, demoHost, assets] = await Promise.all([service, demo, loadAssets(assetFiles(config.isDemo))]);
+  const shared = halves.gateway
+    ? opened.add(openShared({ config, clock, log, metrics: createGatewayMetrics(registry) }))
+    : null;
+  const assetsLoading = loadAssets(assetFiles(config.isDemo));
+  const [served, demoHost, counted, assets] = await Promise.all([service, demo, shared, assetsLoading]);
   const dispatch = served?.dispatch ?? null;
   const gateway =
-    shared === null ? null : await composeGateway({ config, credentials, dispatch, database, place, ...shared });
+    counted === null
+      ? null
+      : await opened.add(composeGateway({ config, credentials, dispatch, database, place, ...counted }));
   const forms = formsOf(Object.values(bound));
   const guestFront = served === null ? null : createGuestFront({ dispatch: served.dispatch, log, metrics });
+  const readiness = createReadiness(readinessChecks(config, database, [served, gateway?.router]), log);
   const app = createApp({
     service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
     log,
     metrics,
-    ready: async () => {
-      await gateway?.router.assertReady();
-      return served?.ready() ?? true;
-    },
+    ready: readiness.failed,
     assets,
     routers: demoHost === null ? [] : [demoHost],
   });
-  const background = startBackground({ store: served?.store ?? null, engine, prepare, log });
+  await opened.add(Promise.resolve(startBackground({ store: served?.store ?? null, engine, prepare, log })));
   return {
     // The paths of tokens and of guests come before Express's app, whose own cost is most of such a request.
     handle: inTurn([guestFront, gateway?.router ?? null], app),
-    close: async () => {
-      await gateway?.close();
-      await background.end();
-      await served?.close();
-      await closeRows();
-      await shared?.cache.close();
-      shared?.limiters.close();
-      await database.close();
-    },
+    close: opened.closeAll,
   };
 };

@@ -8,7 +8,8 @@ import { compose, type Halves, type Handle } from './compose.js';
 import { PolicyFaults } from './gateway/policy/policy-source.js';
 import { answerStarting } from './http/starting.js';
 import { type Config, ConfigError, loadConfig } from './platform/config.js';
-import { bufferedOutput, createLog } from './platform/log.js';
+import { createDrain } from './platform/drain.js';
+import { bufferedOutput, createLog, type Log } from './platform/log.js';
 
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
 
@@ -25,29 +26,48 @@ export const configuredPolicies = (): string => {
   return resolve(config.folder, config.settings.gateway.policies);
 };
 
-export type Running = { readonly url: string; readonly close: () => Promise<void> };
+export type Running = {
+  readonly url: string;
+  /** Ends within `shutdown.graceSeconds`, but for what keeps a database from being closed. */
+  readonly close: () => Promise<void>;
+  /** Cuts what `close` waits for. */
+  readonly hurry: () => void;
+};
 
+const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+
+/** Rejects with an Error that says what to mend. */
 const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) => {
+      const what = isTaken(cause) ? 'is taken by another process' : 'cannot be listened at';
+      const mend = 'set PORT and HOST, or server.port and server.host in the configuration.';
+      reject(new Error(`${host}:${port} ${what} (${cause.message}): ${mend}`, { cause }));
+    });
     server.listen(port, host, () => resolve(server.address() as AddressInfo));
   });
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Stops accepting and waits for the answers under way. */
-const drain = (server: Server): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)));
-    server.closeIdleConnections();
-  });
+const secondMs = 1_000;
+/** Of the time that a stop may take: for what is closed after the last answer. */
+const closingMs = (graceMs: number): number => Math.min(2_000, graceMs / 4);
+
+const beginDrain = (server: Server, { settings }: Config, log: Log) => {
+  const graceMs = settings.shutdown.graceSeconds * secondMs;
+  const cutAfterMs = graceMs - closingMs(graceMs);
+  return createDrain(server, { noticeMs: settings.shutdown.noticeSeconds * secondMs, cutAfterMs, log });
+};
 
 /** Starts the halves: listens at once, so that probes are answered, then composes what they serve. */
 export const start = async (config: Config, halves: Halves): Promise<Running> => {
   const { host, port } = config.settings.server;
   const log = createLog({ level: config.settings.logLevel, destination: bufferedOutput() });
   let handle: Handle = answerStarting;
-  const server = createServer((request, response) => handle(request, response));
+  const server = createServer();
+  const drain = beginDrain(server, config, log);
+  const serveRequest = drain.watch((request, response) => handle(request, response));
+  server.on('request', serveRequest);
   const address = await listen(server, port, host);
   const url = urlOf(host, address.port);
   try {
@@ -55,13 +75,15 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
     handle = product.handle;
     return {
       url,
+      hurry: drain.hurry,
       close: async () => {
-        await drain(server);
+        await drain.stop();
         await product.close();
       },
     };
   } catch (error) {
-    server.close();
+    drain.hurry();
+    await drain.stop();
     throw error;
   }
 };
@@ -77,15 +99,24 @@ const announce = (url: string, config: Config): void => {
   console.log(lines.join('\n'));
 };
 
-const closeOn = (signals: readonly NodeJS.Signals[], running: Running): void => {
+/** The first signal stops; one more cuts what still runs. The process ends within `graceMs`, whatever hangs. */
+const closeOn = (signals: readonly NodeJS.Signals[], running: Running, graceMs: number): void => {
   let isClosing = false;
   const close = async (): Promise<void> => {
-    if (isClosing) return;
+    if (isClosing) return running.hurry();
     isClosing = true;
+    setTimeout(() => {
+      console.error(`guestlist: not everything could be closed within ${graceMs / secondMs} s; ending all the same`);
+      process.exit(1);
+    }, graceMs).unref();
     await running.close();
     process.exit(0);
   };
-  for (const signal of signals) process.on(signal, () => void close());
+  const failed = (error: unknown): void => {
+    console.error(`guestlist: the end failed: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
+  };
+  for (const signal of signals) process.on(signal, () => void close().catch(failed));
 };
 
 /** Where the product is and who may operate it, as the configuration says. Throws ConfigError. */
@@ -96,18 +127,31 @@ export const readOperatorSettings = () => {
   return { url: urlOf(host, port), gatewayToken, serviceToken, dataDir: settings.dataDir };
 };
 
-/** Runs until SIGTERM or SIGINT, then finishes what runs and exits 0. A faulty configuration exits 2 with every fault. */
+const causesOf = (error: unknown): readonly string[] => {
+  if (!(error instanceof Error)) return [];
+  return [error.message, ...causesOf(error.cause)];
+};
+
+/** Says why the start failed, and ends the process: nothing of it listens or holds a lock any more. */
+const failStart = (error: unknown): never => {
+  if (error instanceof ConfigError || error instanceof PolicyFaults) {
+    const what = error instanceof ConfigError ? 'configuration' : 'policy';
+    console.error(`The ${what} has ${error.faults.length} fault(s):\n${error.message}`);
+    return process.exit(2);
+  }
+  const [message = String(error), ...causes] = causesOf(error);
+  console.error([`guestlist: ${message}`, ...causes.map((cause) => `  because: ${cause}`)].join('\n'));
+  return process.exit(1);
+};
+
+/** Runs until SIGTERM or SIGINT, then finishes what runs and exits 0. A faulty configuration exits 2 with every fault, any other failure 1. */
 export const serve = async (halves: Halves): Promise<void> => {
   try {
     const config = loadConfig(process.env, shippedConfig, { runsGateway: halves.gateway, runsService: halves.service });
     const running = await start(config, halves);
     announce(running.url, config);
-    closeOn(['SIGTERM', 'SIGINT'], running);
+    closeOn(['SIGTERM', 'SIGINT'], running, config.settings.shutdown.graceSeconds * secondMs);
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof PolicyFaults)) throw error;
-    console.error(
-      `The ${error instanceof ConfigError ? 'configuration' : 'policy'} has ${error.faults.length} fault(s):\n${error.message}`,
-    );
-    process.exitCode = 2;
+    failStart(error);
   }
 };

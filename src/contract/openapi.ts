@@ -52,12 +52,19 @@ const statusTexts: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
   500: 'Failure of the service',
+  503: 'A database cannot serve now; `Retry-After` says when to ask again',
 };
+
+/** What any operation may answer while a database is away, and queries while that of their datasource is. */
+const unavailableCodes = ({ errors }: Operation): readonly string[] =>
+  'METRIC_QUERY_ERROR' in errors ? ['METRIC_QUERY_ERROR', 'SERVICE_UNAVAILABLE'] : ['SERVICE_UNAVAILABLE'];
 
 const writeErrors = (operation: Operation) => {
   const codesOf = (status: number): readonly string[] =>
-    Object.entries(operation.errors).flatMap(([code, given]) => (given === status ? [code] : []));
-  const statuses = [...new Set(Object.values(operation.errors))].toSorted((a, b) => a - b);
+    status === 503
+      ? unavailableCodes(operation)
+      : Object.entries(operation.errors).flatMap(([code, given]) => (given === status ? [code] : []));
+  const statuses = [...new Set([...Object.values(operation.errors), 503])].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const codes = codesOf(status).toSorted();

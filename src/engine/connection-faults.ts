@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/refusal.js';
+import { DependencyUnavailable } from '../domain/unavailable.js';
 import { refuseConnection } from './database.js';
 
 type Fault = 'network' | 'credentials' | 'database' | 'encryption' | 'settings';
@@ -29,13 +30,27 @@ const networkCodes: ReadonlySet<string> = new Set([
 /** OpenSSL's and Node's words for a certificate or a handshake that failed. */
 const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
 
+/** Whether there was no server, or the connection to it broke. */
+export const isNetworkFault = (cause: unknown): boolean => networkCodes.has(codeOf(cause));
+
 /** Throws DATASOURCE_CONNECTION_ERROR that says what to check; what was refused before the server was asked stays so. `codes` are the server's own codes. */
 export const refuseFault = (name: string, cause: unknown, codes: ReadonlyMap<string, Fault>): never => {
   if (cause instanceof Refusal && cause.cause === undefined) throw cause;
-  const told = cause instanceof Refusal ? cause.cause : cause;
+  const told = toldBy(cause);
   const fault = faultOf(codeOf(told), codes);
   const mend = fault === undefined ? 'it could not be opened; the cause is in the log.' : mends[fault];
-  return refuseConnection(`Datasource ${name}: ${mend}`, `datasource-${fault ?? 'unavailable'}`, told);
+  const away = new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', told);
+  return refuseConnection(
+    `Datasource ${name}: ${mend}`,
+    `datasource-${fault ?? 'unavailable'}`,
+    fault === 'network' ? away : told,
+  );
+};
+
+/** The driver's own error. */
+const toldBy = (cause: unknown): unknown => {
+  const inner = cause instanceof Refusal ? cause.cause : cause;
+  return inner instanceof DependencyUnavailable ? inner.cause : inner;
 };
 
 const faultOf = (code: string, codes: ReadonlyMap<string, Fault>): Fault | undefined => {

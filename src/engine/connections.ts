@@ -1,3 +1,4 @@
+import { DependencyUnavailable } from '../domain/unavailable.js';
 import { Enough } from './batches.js';
 import { ReaderGone, refuseGone, refuseLate } from './database.js';
 import { createLimiter } from './limiter.js';
@@ -20,6 +21,8 @@ export type Driver<Connection> = {
   readonly isAnswer: (cause: unknown) => boolean;
   /** Whether the server stopped the statement because it ran too long. */
   readonly isTimeout: (cause: unknown) => boolean;
+  /** Whether there is no server now, or it ended the connection: another one may answer. */
+  readonly isLost: (cause: unknown) => boolean;
 };
 
 /** What holds for one loan of a connection. */
@@ -32,10 +35,15 @@ export type LoanSettings = {
   readonly totalMs?: number | undefined;
   /** When it aborts, what runs is stopped, and refused. */
   readonly signal?: AbortSignal | undefined;
+  /** Nothing has left the work before it ends: where the connection was lost, it is done once more on another one. */
+  readonly isRepeatable?: boolean | undefined;
 };
 
 export type Connections<Connection> = {
-  /** Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. */
+  /**
+   * Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. Throws DependencyUnavailable
+   * where the server is away.
+   */
   readonly use: <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings) => Promise<R>;
   readonly close: () => Promise<void>;
 };
@@ -55,22 +63,28 @@ export const createConnections = <Connection>(
   const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
   const limiter = createLimiter(slots);
   const { kill, settled } = createKilling(driver);
+  const once = <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings): Promise<R> =>
+    limiter.use(async (slot) => {
+      if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot, settings.signal);
+      const { connection, seat } = slot.current;
+      try {
+        return await lend({ driver, connection, drop: () => drop(slot, seat), kill }, work, settings);
+      } finally {
+        rest(driver, slot);
+      }
+    }, settings.signal);
   return {
     use: async (work, settings) => {
-      const { signal } = settings;
-      try {
-        return await limiter.use(async (slot) => {
-          if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot, signal);
-          const { connection, seat } = slot.current;
-          try {
-            return await lend({ driver, connection, drop: () => drop(slot, seat), kill }, work, settings);
-          } finally {
-            rest(driver, slot);
-          }
-        }, signal);
-      } catch (cause) {
-        // It left a line.
-        return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
+      const { signal, isRepeatable = false } = settings;
+      for (let tries = isRepeatable ? 2 : 1; ; tries -= 1) {
+        try {
+          return await once(work, settings);
+        } catch (cause) {
+          // It left a line.
+          if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+          if (!driver.isLost(cause)) throw cause;
+          if (tries === 1) throw new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
+        }
       }
     },
     close: async () => {

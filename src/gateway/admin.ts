@@ -7,10 +7,9 @@ import type { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
 import { hashToken, isSameHash } from '../platform/keys.js';
 import type { Log } from '../platform/log.js';
-import { explain } from './http/answer.js';
+import { type Answer, answerError, explain, noHeaders } from './http/answer.js';
 import { readText } from './http/body.js';
 import { bearerOf } from './sessions/credential.js';
-import { encodeError } from './wire.js';
 
 /** What an operator can have done. */
 export type AdminCommand = {
@@ -88,19 +87,20 @@ export const createAdmin = ({ commands, gatewayToken, log }: AdminOptions): Admi
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
     return command.run(parseInput(await readText(request, maxInputBytes)));
   };
-  const send = (response: ServerResponse, status: number, body: string): void => {
-    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
+  const send = (response: ServerResponse, { status, body, headers }: Answer): void => {
+    const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+    response.writeHead(status, [...constant, ...headers]);
     response.end(body);
   };
   return async (request, response, command) => {
     try {
       const data = await answer(request, command);
-      send(response, 200, JSON.stringify({ data: data ?? null, error: null }));
+      send(response, { status: 200, body: JSON.stringify({ data: data ?? null, error: null }), headers: noHeaders });
       log.info({ command, code: 'OK' }, 'admin');
     } catch (error) {
-      const { status, code, body } = encodeError(error);
-      send(response, status, body);
-      log[status >= 500 ? 'error' : 'warn']({ command, code, ...explain(error) }, 'admin');
+      const refused = answerError(error);
+      send(response, refused);
+      log[refused.status >= 500 ? 'error' : 'warn']({ command, code: refused.code, ...explain(error) }, 'admin');
     }
   };
 };

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 import { Refusal } from '../domain/refusal.js';
+import type { Check } from '../platform/readiness.js';
 import { createAdmin } from './admin.js';
 import { type Considered, createAccounting, type Trace } from './audit/accounting.js';
 import { noGatewayMetrics } from './gateway-metrics.js';
@@ -25,6 +26,8 @@ export type Gateway = express.Router &
   ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
     /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE where it does not. */
     readonly assertReady: () => Promise<void>;
+    /** What `/readyz` asks. */
+    readonly checks: readonly Check[];
     /** Ends what runs beside requests. */
     readonly close: () => Promise<void>;
   };
@@ -58,7 +61,7 @@ const createWriters = (allowedOrigins: readonly string[]) => {
 export const createGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
   const { metrics = noGatewayMetrics } = options;
-  const { steps, answerHook, commands, assertReady, close } = createParts(options);
+  const { steps, answerHook, commands, assertReady, checks, close } = createParts(options);
   const accounting = createAccounting(options);
   const answerSession = createSessions(steps, accounting);
   const admin = createAdmin({ commands, gatewayToken: options.gatewayToken, log: options.log });
@@ -97,5 +100,5 @@ export const createGateway = (options: GatewayOptions): Gateway => {
   }
   router.all('/gateway/admin/:command', (request, response) => admin(request, response, request.params.command));
   // The types want Express's request and response; the handlers above read none of what Express adds.
-  return Object.assign(router, { assertReady, close }) as Gateway;
+  return Object.assign(router, { assertReady, checks, close }) as Gateway;
 };

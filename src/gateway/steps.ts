@@ -5,6 +5,7 @@ import type { Clock } from '../domain/ports.js';
 import type { Cache } from '../platform/cache.js';
 import type { JwtIssuer } from '../platform/jwt.js';
 import type { Log } from '../platform/log.js';
+import type { Check } from '../platform/readiness.js';
 import type { AdminCommand } from './admin.js';
 import type { Audit } from './audit/audit.js';
 import { auditCommands, auditEraser } from './audit/audit-commands.js';
@@ -12,7 +13,7 @@ import { createMemoryEraser, type ForgetClient } from './erasure/memory.js';
 import type { GatewayMetrics } from './gateway-metrics.js';
 import type { AnswerHook } from './hooks/hooks.js';
 import { createIdentity, type Identity } from './identity.js';
-import type { Ledger } from './ledger/ledger.js';
+import { assertLedgerWritable, type Ledger } from './ledger/ledger.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
 import { type Policies, policyReload } from './policy/policies.js';
 import { createPolicyExplainCommand } from './policy/policy-explain-command.js';
@@ -34,6 +35,7 @@ import { createMetricLists, currentLists } from './tokens/metric-lists.js';
 import { revocationCommands } from './tokens/revocation-commands.js';
 import { createRevocationParts } from './tokens/revocation-parts.js';
 import { createTokens } from './tokens/token-parts.js';
+import { createApiKeyCheck } from './upstream/api-key-check.js';
 import { type Capabilities, fixedCapabilities } from './upstream/capabilities.js';
 import type { Resilience } from './upstream/resilience.js';
 import { createUpstream } from './upstream/upstream.js';
@@ -99,6 +101,8 @@ export type Parts = {
   readonly commands: readonly AdminCommand[];
   /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
   readonly assertReady: () => Promise<void>;
+  /** What readiness asks, each rejecting where it cannot serve. */
+  readonly checks: readonly Check[];
   /** Ends what runs beside requests. */
   readonly close: () => Promise<void>;
 };
@@ -145,6 +149,7 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
     revocation,
     provision,
     life,
+    checkApiKey: createApiKeyCheck(direct),
     commands: [...listing, ...rollout.commands, ...revoking],
   };
 };
@@ -181,11 +186,17 @@ export const createParts = (options: GatewayOptions): Parts => {
   });
   const remembering = [tenants, metricLists, standing, revocation.scopes, tokens];
   const life = making.life(remembering.map(({ forget }) => forget));
+  const assertReady = async (): Promise<void> => void (await revocation.epochs.latest());
   return {
     steps,
     answerHook: life.answerHook,
     commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands, ...life.commands],
-    assertReady: async () => void (await revocation.epochs.latest()),
+    assertReady,
+    checks: [
+      { name: 'ledger', run: assertReady },
+      { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
+      { name: 'api-key', run: making.checkApiKey },
+    ],
     close: revocation.close,
   };
 };

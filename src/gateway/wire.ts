@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
 import type { Status } from '../contract/operation.js';
 import { type Code, Refusal } from '../domain/refusal.js';
+import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 
 /** The body is optional and strict. It only chooses among what the session has, and narrows. */
 export const embedTokenBody = z.strictObject({
@@ -65,8 +66,23 @@ export type ErrorAnswer = {
   readonly body: string;
 };
 
+const isOwnFailure = (error: unknown): boolean =>
+  !(error instanceof Refusal) || !isGatewayCode(error.code) || gatewayErrors[error.code] === 500;
+
+/** Where a dependency of the gateway cannot serve now: UPSTREAM_UNAVAILABLE with the time to ask again. Any other error stays. */
+export const namedUnavailable = (error: unknown): unknown => {
+  const unavailable = isOwnFailure(error) ? findUnavailable(error) : undefined;
+  if (unavailable === undefined) return error;
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    "The gateway's database cannot serve right now. Try again shortly; the gateway's log has the reason.",
+    { reason: unavailable.reason, cause: error, retryAfterSeconds: unavailableRetrySeconds },
+  );
+};
+
 /** The envelope of an error. What is not a refusal of the gateway becomes INTERNAL_SERVER_ERROR without its text. */
-export const encodeError = (error: unknown): ErrorAnswer => {
+export const encodeError = (thrown: unknown): ErrorAnswer => {
+  const error = namedUnavailable(thrown);
   const known = error instanceof Refusal && isGatewayCode(error.code);
   const code: GatewayCode = known && isGatewayCode(error.code) ? error.code : 'INTERNAL_SERVER_ERROR';
   const message = known ? error.message : 'The gateway failed to answer; the reason is in its log.';

@@ -24,6 +24,8 @@ import {
   serve,
 } from './middleware.js';
 
+type Ready = boolean | readonly string[];
+
 export type AppDeps = {
   /** Null: this process runs the gateway alone. */
   readonly service: {
@@ -33,8 +35,8 @@ export type AppDeps = {
   } | null;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Whether requests can be served; rejecting counts as no. */
-  readonly ready: () => boolean | Promise<boolean>;
+  /** Whether requests can be served, or the names of the checks that say no; rejecting counts as no. */
+  readonly ready: () => Ready | Promise<Ready>;
   readonly assets: Assets;
   /** Routers of others, after everything of ours. */
   readonly routers?: readonly RequestHandler[];
@@ -56,13 +58,19 @@ const alive: RequestHandler = (_, res) => {
 const readiness =
   (ready: AppDeps['ready'], log: Log): RequestHandler =>
   async (_, res) => {
-    const isReady = await Promise.resolve()
+    const answered = await Promise.resolve()
       .then(ready)
-      .catch((err: unknown) => {
+      .catch((err: unknown): Ready => {
         log.warn({ err }, 'the readiness check failed');
         return false;
       });
-    res.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'not ready' });
+    const failed = typeof answered === 'boolean' ? [] : answered;
+    const isReady = typeof answered === 'boolean' ? answered : answered.length === 0;
+    const status = isReady ? 'ready' : 'not ready';
+    res
+      .status(isReady ? 200 : 503)
+      .set('Cache-Control', 'no-store')
+      .json({ status, ...(failed.length > 0 ? { failed } : {}) });
   };
 
 const exposition =

@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto';
 import type { Credential, Operation } from '../contract/operation.js';
 import type { HandlersOf } from '../contract/operations.js';
 import type { Caller } from '../domain/caller.js';
-import { type Code, Refusal } from '../domain/refusal.js';
-import { envelope, failureMessage } from './envelope.js';
+import { Refusal } from '../domain/refusal.js';
+import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
+import { type EnvelopeCode, envelope, failureMessage, unavailable } from './envelope.js';
 import { describeIssues, findShapeFault, writeFaults } from './faults.js';
 import { createRoutes, decodeParams, type Match } from './routes.js';
 
@@ -128,16 +129,41 @@ async function* logged(
   }
 }
 
-const answerError = (code: Code, message: string, status: number, reason: string): Answer => ({
+const headersOf = (status: number): Answer['headers'] => {
+  if (status === 503) return { 'Retry-After': String(unavailableRetrySeconds) };
+  return status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+};
+
+const answerError = (code: EnvelopeCode, message: string, status: number, reason: string): Answer => ({
   status,
-  headers: status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {},
+  headers: headersOf(status),
   contentType: json,
   body: envelope(code, message, status),
   refused: { code, reason },
 });
 
+/**
+ * Undefined where no dependency is at fault. A refusal keeps its code and message. That a server which the request itself
+ * names does not answer is a fault of the request.
+ */
+const answerUnavailable = (error: unknown, requestId: string): Answer | undefined => {
+  const fault = findUnavailable(error);
+  if (fault === undefined) return undefined;
+  if (!(error instanceof Refusal)) {
+    const { code, message, status } = unavailable(requestId).error;
+    return answerError(code, message, status, fault.reason);
+  }
+  if (error.code === 'DATASOURCE_CONNECTION_ERROR') return undefined;
+  return answerError(error.code, error.message, 503, error.reason);
+};
+
 /** A declared refusal is answered; the cause of a failure of ours goes to the log and nowhere else. */
 const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
+  const away = answerUnavailable(error, requestId);
+  if (away !== undefined) {
+    log.error({ err: error, requestId, operation: operation.name }, 'an operation met a dependency that cannot serve');
+    return away;
+  }
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
   const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
   if (isDeclared && status < 500) {

@@ -1,8 +1,9 @@
 /** What is answered where a body could not be read, or a request failed before an operation answered. */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
+import { findUnavailable } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
-import { envelope, failureMessage, tooLarge } from './envelope.js';
+import { envelope, failureMessage, tooLarge, unavailable } from './envelope.js';
 
 type Envelope = ReturnType<typeof envelope>;
 
@@ -46,5 +47,6 @@ export const answerOf = (
   if (type === 'entity.too.large') return { status: 413, body: tooLarge(limitOf(error)) };
   if (fault !== undefined) return { status: 400, body: invalid(fault(error)) };
   log.error({ err: error, requestId }, 'a request failed');
+  if (findUnavailable(error) !== undefined) return { status: 503, body: unavailable(requestId) };
   return { status: 500, body: envelope('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500) };
 };

@@ -2,7 +2,7 @@ import { limits } from '../contract/fields.js';
 import type { Code } from '../domain/refusal.js';
 
 /** Codes that belong to HTTP itself, beside those of the domain. */
-export type EnvelopeCode = Code | 'METHOD_NOT_ALLOWED';
+export type EnvelopeCode = Code | 'METHOD_NOT_ALLOWED' | 'SERVICE_UNAVAILABLE';
 
 /** The body of every error. */
 export const envelope = (code: EnvelopeCode, message: string, status: number) => ({ error: { code, message, status } });
@@ -10,6 +10,14 @@ export const envelope = (code: EnvelopeCode, message: string, status: number) =>
 /** What a failure that is ours looks like from outside; the cause is in the log under the same request id. */
 export const failureMessage = (requestId: string): string =>
   `Something failed on our side. Quote request id ${requestId} when you report it.`;
+
+/** A dependency cannot serve now. spec-gap: the interface has no code for it. */
+export const unavailable = (requestId: string) =>
+  envelope(
+    'SERVICE_UNAVAILABLE',
+    `A database of the service cannot serve right now. Try again shortly; quote request id ${requestId} when you report it.`,
+    503,
+  );
 
 /** No operation and no page has this path. */
 export const notFound = (method: string, path: string) =>

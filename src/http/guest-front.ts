@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { limits } from '../contract/fields.js';
+import { unavailableRetrySeconds } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import { type Dispatch, type DispatchResponse, isPieces } from './bind.js';
@@ -42,7 +43,10 @@ const plain = (status: number, body: unknown): Outcome => ({
   status,
   body,
   contentType: 'application/json; charset=utf-8',
-  headers: { 'Cache-Control': 'no-store' },
+  headers: {
+    'Cache-Control': 'no-store',
+    ...(status === 503 ? { 'Retry-After': String(unavailableRetrySeconds) } : {}),
+  },
 });
 
 /** As text, where it is not in pieces. */

@@ -5,6 +5,7 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
 import { Refusal } from '../domain/refusal.js';
+import { unavailableRetrySeconds } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import { type Dispatch, isPieces } from './bind.js';
@@ -154,5 +155,6 @@ export const answerError =
       return;
     }
     const { status, body } = answerOf(error, String(res.locals.requestId), log);
+    if (status === 503) res.set('Retry-After', String(unavailableRetrySeconds));
     res.status(status).set('Cache-Control', 'no-store').json(body);
   };

@@ -8,6 +8,7 @@ import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
 import { readAllowedHost } from './allowed-hosts.js';
+import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
 import {
   applyEnvironment,
   type ConfigFault,
@@ -20,6 +21,7 @@ import {
 } from './environment.js';
 import { type ConfiguredIssuer, issuersSetting, listsIssuers, loadIssuers } from './issuers.js';
 import { isOrigin, originMend } from './origin.js';
+import { isRedisUrl, redisUrlMend } from './redis-url.js';
 
 const optionalText = z.string().min(1).nullable().default(null);
 const origin = z.string().refine(isOrigin, originMend);
@@ -31,9 +33,13 @@ const settings = z.strictObject({
     host: z.string().min(1).default('127.0.0.1'),
     port: z.number().int().min(0).max(65_535).default(3000),
   }),
+  shutdown: section({
+    graceSeconds: z.number().int().min(1).max(3600).default(20),
+    noticeSeconds: z.number().int().min(0).max(600).default(5),
+  }),
   dataDir: z.string().min(1).default('./data'),
-  databaseUrl: optionalText,
-  redisUrl: optionalText,
+  databaseUrl: optionalText.refine((url) => url === null || isDatabaseUrl(url), databaseUrlMend),
+  redisUrl: optionalText.refine((url) => url === null || isRedisUrl(url), `REDIS_URL ${redisUrlMend}`),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   demo: z.boolean().default(true),
   datasources: section({

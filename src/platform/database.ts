@@ -6,15 +6,17 @@
  */
 
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
+import { placeOf } from './database-url.js';
 import { lockFolder } from './folder-lock.js';
 import { createPgliteDialect } from './pglite-dialect.js';
+import { openPostgresPool } from './postgres-pool.js';
 
 export type DatabaseOptions = {
   /** Null: embedded. */
@@ -31,6 +33,8 @@ export type Database = {
    * server, to which others write too.
    */
   readonly writes: (() => number) | null;
+  /** Rejects where the embedded database's folder is gone or takes no files; a server's folder is its own affair. */
+  readonly assertFolder: () => Promise<void>;
   /** All users of the database share its connections. */
   readonly connect: <Tables>() => Kysely<Tables>;
   /** Waits for what runs. Nothing can be asked afterwards. */
@@ -56,7 +60,11 @@ const embedded = (client: PGlite): Opened => {
 };
 
 /** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
-const createDatabase = async ({ dialect, writes }: Opened, release?: Release): Promise<Database> => {
+const createDatabase = async (
+  { dialect, writes }: Opened,
+  release?: Release,
+  assertFolder: Database['assertFolder'] = async () => {},
+): Promise<Database> => {
   const db = new Kysely<unknown>({ dialect });
   const end = async (): Promise<void> => {
     await db.destroy();
@@ -75,7 +83,15 @@ const createDatabase = async ({ dialect, writes }: Opened, release?: Release): P
   }
   // Which tables there are is the caller's word: migrations make them, not the type system.
   const kind = writes === null ? 'postgres' : 'pglite';
-  return { kind, writes, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
+  return { kind, writes, assertFolder, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
+};
+
+/** The database keeps its files open: that its folder was removed, no statement would tell. */
+const assertFolderTakesFiles = async (folder: string): Promise<void> => {
+  await access(join(folder, 'PG_VERSION'));
+  const file = `${folder}.ready`;
+  await writeFile(file, 'ready\n');
+  await rm(file);
 };
 
 const openInMemory = async (): Promise<Database> =>
@@ -85,7 +101,7 @@ const openFolder = async (folder: string): Promise<Database> => {
   const lock = await lockFolder(folder);
   try {
     const client = isCluster(folder) ? await PGlite.create(folder) : await createCluster(folder);
-    return await createDatabase(embedded(client), lock.release);
+    return await createDatabase(embedded(client), lock.release, () => assertFolderTakesFiles(folder));
   } catch (cause) {
     await lock.release();
     throw cause;
@@ -127,17 +143,21 @@ const createCluster = async (folder: string): Promise<PGlite> => {
   return client;
 };
 
-const connectTimeoutInMs = 10_000;
+/** What the system or the server called the innermost error. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'no error';
+  if (error.cause !== undefined) return codeOf(error.cause);
+  return 'code' in error ? String(error.code) : error.message;
+};
 
-const openPostgres = async (connectionString: string, log: DatabaseOptions['log']): Promise<Database> => {
-  // Loaded where it is used: without a server, its import would only slow the start.
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: connectTimeoutInMs });
-  // An idle connection that breaks is replaced by the pool; unheard, its error would end the process.
-  pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
+const openPostgres = async (databaseUrl: string, log: DatabaseOptions['log']): Promise<Database> => {
+  const pool = await openPostgresPool(databaseUrl, log);
   try {
     return await createDatabase({ dialect: new PostgresDialect({ pool }), writes: null });
   } catch (cause) {
-    throw new Error('DATABASE_URL does not answer: check host, port, database name, user and password.', { cause });
+    throw new Error(
+      `DATABASE_URL does not answer: check host, port, database name, user and password (${placeOf(databaseUrl)}: ${codeOf(cause)}).`,
+      { cause },
+    );
   }
 };

@@ -41,6 +41,8 @@ const asSwitch = (text: string): unknown =>
 const overrides: readonly Override[] = [
   { variable: 'HOST', path: ['server', 'host'], read: asText },
   { variable: 'PORT', path: ['server', 'port'], read: asNumber },
+  { variable: 'GUESTLIST_SHUTDOWN_GRACE_SECONDS', path: ['shutdown', 'graceSeconds'], read: asNumber },
+  { variable: 'GUESTLIST_SHUTDOWN_NOTICE_SECONDS', path: ['shutdown', 'noticeSeconds'], read: asNumber },
   { variable: 'GUESTLIST_DATA_DIR', path: ['dataDir'], read: asText },
   { variable: 'DATABASE_URL', path: ['databaseUrl'], read: asText },
   { variable: 'REDIS_URL', path: ['redisUrl'], read: asText },

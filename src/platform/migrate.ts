@@ -12,6 +12,20 @@ export type MigrateOptions<Tables> = {
   readonly what: string;
 };
 
+/**
+ * Rejects where a migrated schema takes no writes now: the server is read-only, a standby, or has no room for its log. Locks the
+ * one row of the table that every migrated schema has: that is a write to the server, and changes nothing.
+ */
+export const assertWritable = async <Tables>(db: Kysely<Tables>, schema: string): Promise<void> => {
+  await (db as unknown as Kysely<{ kysely_migration_lock: { id: string } }>)
+    .withSchema(schema)
+    .selectFrom('kysely_migration_lock')
+    .select('id')
+    .forKeyShare()
+    .skipLocked()
+    .execute();
+};
+
 /** A migration that runs these statements in order; each names its schema. */
 export const statementsOf = (statements: readonly string[]): Migration => ({
   up: async (db: Kysely<unknown>) => {

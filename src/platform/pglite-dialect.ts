@@ -10,6 +10,7 @@ import {
   type QueryResult,
   SelectQueryNode,
 } from 'kysely';
+import { namedFault } from './database-faults.js';
 
 /**
  * Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. `noteWrite` is called before and after each statement that
@@ -53,6 +54,8 @@ const createConnection = (client: PGlite, noteWrite: () => void): DatabaseConnec
     try {
       const { rows, affectedRows } = await client.query<Row>(sql, [...parameters]);
       return { rows, numAffectedRows: BigInt(affectedRows ?? 0) };
+    } catch (error) {
+      throw namedFault(error);
     } finally {
       note();
     }

@@ -1,6 +1,9 @@
 /** Connections to Redis: one server, Sentinel or Cluster, by the URL. An outage costs speed, never time or correctness. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
+import { readRedisUrl } from './redis-url.js';
+
+export { readRedisUrl } from './redis-url.js';
 
 export type RedisClient = Redis | Cluster;
 
@@ -11,45 +14,6 @@ export type RedisConnection = {
   readonly connectTimeoutMs?: number | undefined;
   /** How long one command may take; left out: for ever, the caller waits as long as it likes. */
   readonly commandTimeoutMs?: number | undefined;
-};
-
-type Address = { readonly host: string; readonly port: number };
-type Place =
-  | { readonly kind: 'single'; readonly url: string }
-  | {
-      readonly kind: 'sentinel' | 'cluster';
-      readonly nodes: Address[];
-      readonly name: string;
-      readonly access: RedisOptions;
-    };
-
-const mend =
-  'must be redis://host:port, redis-sentinel://host:port,host:port/master-name or redis-cluster://host:port,host:port; rediss for TLS';
-
-const addressOf = (text: string, defaultPort: number): Address => {
-  const { hostname, port } = new URL(`redis://${text}`);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? defaultPort : Number(port) };
-};
-
-const accessOf = (credentials: string | undefined, isTls: boolean): RedisOptions => {
-  const [username = '', ...rest] = (credentials ?? '').split(':').map(decodeURIComponent);
-  const password = rest.join(':');
-  return {
-    ...(username === '' ? {} : { username }),
-    ...(password === '' ? {} : { password }),
-    ...(isTls ? { tls: {} } : {}),
-  };
-};
-
-/** Reads REDIS_URL. Throws an Error that names no password. */
-export const readRedisUrl = (url: string): Place => {
-  const match = /^redis(s?)(?:-(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?/.exec(url);
-  if (match === null) throw new Error(`REDIS_URL ${mend}`);
-  const [, tls, kind, credentials, hosts = '', name = ''] = match;
-  if (kind !== 'sentinel' && kind !== 'cluster') return { kind: 'single', url };
-  if (kind === 'sentinel' && name === '') throw new Error(`REDIS_URL names no master: it ${mend}`);
-  const nodes = hosts.split(',').map((host) => addressOf(host, kind === 'sentinel' ? 26_379 : 6379));
-  return { kind, nodes, name, access: accessOf(credentials, tls === 's') };
 };
 
 const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnection): RedisOptions => ({

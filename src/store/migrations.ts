@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Migrations, migrateSchema } from '../platform/migrate.js';
+import { assertWritable, type Migrations, migrateSchema } from '../platform/migrate.js';
 import { metadata } from './migrations/0001-metadata.js';
 import { datasources } from './migrations/0002-datasources.js';
 import { datamarts } from './migrations/0003-datamarts.js';
@@ -26,6 +26,9 @@ export const migrations: Migrations = {
   '0010-cache-ttl': cacheTtl,
   '0011-content-revision': contentRevision,
 };
+
+/** Rejects where the metadata takes no writes now. */
+export const assertMetadataWritable = (db: Kysely<Tables>): Promise<void> => assertWritable(db, schemaName);
 
 /** Brings the metadata's tables up to date, as migrateSchema does. */
 export const migrate = (db: Kysely<Tables>, list: Migrations = migrations): Promise<void> =>

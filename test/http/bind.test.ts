@@ -2,6 +2,7 @@ import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { bound } from '../../src/contract/operations.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { stays } from '../engine/world.js';
 import {
@@ -232,6 +233,20 @@ describe('encode and fail', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([400, '1']);
     const { answer: other } = await failing(new Refusal('METRIC_QUERY_ERROR', 'It failed.'));
     expect(other.headers['retry-after']).toBeUndefined();
+  });
+
+  test('a database that cannot serve now is 503 and says when to ask again; a refusal that comes of it keeps its words', async () => {
+    const away = new DependencyUnavailable('database-away', 'secret detail');
+    const { answer } = await failing(away);
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(answer.headers['retry-after']).toBe('2');
+    expect(JSON.stringify(answer.body)).not.toContain('secret detail');
+    const { answer: query } = await failing(new Refusal('METRIC_QUERY_ERROR', 'It failed.', { cause: away }));
+    expect([query.status, query.headers['retry-after'], query.body.error]).toEqual([
+      503,
+      '2',
+      { code: 'METRIC_QUERY_ERROR', message: 'It failed.', status: 503 },
+    ]);
   });
 
   test.each([

@@ -34,6 +34,41 @@ const withFile = async (text: string): Promise<Env> => {
   return { GUESTLIST_CONFIG: file };
 };
 
+describe('the URLs of databases', () => {
+  it.each(['redis:/localhost', 'http://127.0.0.1:6379', 'redis://127.0.0.1:port', 'redis-sentinel://a,b'])(
+    'a malformed REDIS_URL (%s) is a fault that says what it must be',
+    (url) => {
+      expect(faultsOf({ REDIS_URL: url })).toEqual([
+        expect.stringMatching(/REDIS_URL: redisUrl: .*redis:\/\/host:port/),
+      ]);
+    },
+  );
+
+  it.each(['mysql://ana:geheim@db/x', 'db:5432', 'postgres://db:port/x'])(
+    'a malformed DATABASE_URL (%s) is a fault, without the password',
+    (url) => {
+      const faults = faultsOf({ DATABASE_URL: url });
+      expect(faults).toEqual([expect.stringMatching(/DATABASE_URL: databaseUrl: must be postgres:/)]);
+      expect(faults.join()).not.toContain('geheim');
+    },
+  );
+
+  it.each([
+    'postgres://u:p@db/meta',
+    'postgresql://db:6432/meta?sslmode=require',
+    'postgres:///meta?host=/run/postgresql',
+  ])('the DATABASE_URL %s is none', (url) => {
+    expect(faultsOf({ DATABASE_URL: url })).toEqual([]);
+  });
+
+  it.each(['redis://db', 'rediss://:p@db:6380/2', 'redis-sentinel://a:1,b:2/main', 'redis-cluster://a:1,b:2'])(
+    'the REDIS_URL %s is none',
+    (url) => {
+      expect(faultsOf({ REDIS_URL: url })).toEqual([]);
+    },
+  );
+});
+
 describe('datasources', () => {
   it('none is reachable by default', () => {
     expect(load({}).settings.datasources).toMatchObject({ allowedHosts: [], duckdbFolders: [] });

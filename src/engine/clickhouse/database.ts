@@ -3,7 +3,7 @@ import { readHost } from '../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
-import { refuseFault } from '../connection-faults.js';
+import { isNetworkFault, refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
 import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
@@ -29,7 +29,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     describe: (databases) => told(readSourceTables(ask, databases)),
     listClientDatabases: () => told(readClientDatabases(ask)),
     run: (statement, tenant, running = {}) => {
-      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const run = (server: Server) => runStatement(server, statement, timeoutMs, running);
       return runLogged(() => untilEnough(() => connections.use(run, settings)), datasource, log);
     },
@@ -76,6 +76,7 @@ const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Drive
   cancel: async () => undefined,
   isAnswer: (cause) => /^[0-9]+$/.test(codeOf(cause)),
   isTimeout: (cause) => codeOf(cause) === timeoutCode,
+  isLost: isNetworkFault,
 });
 
 const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Promise<Server> => {

@@ -2,7 +2,7 @@ import type { ConnectionOptions, QueryError } from 'mysql2/promise';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
-import { refuseFault } from '../connection-faults.js';
+import { isNetworkFault, refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
 import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
@@ -33,7 +33,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     describe: (databases) => readSourceTables(ask, databases),
     listClientDatabases: () => readClientDatabases(ask),
     run: (statement, tenant, running = {}) => {
-      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       return runLogged(() => untilEnough(work), datasource, log);
     },
@@ -79,6 +79,7 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
   },
   isAnswer: (cause) => isServerError(cause) && cause.fatal !== true,
   isTimeout: (cause) => isServerError(cause) && timeouts.has(cause.errno ?? 0),
+  isLost: (cause) => isNetworkFault(cause) || (isServerError(cause) && shutdowns.has(cause.errno ?? 0)),
 });
 
 /**
@@ -93,6 +94,9 @@ const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_B
 
 /** MariaDB's and MySQL's number of a statement that ran too long. */
 const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
+
+/** A shutdown, a connection that was killed, and one that the server let go. */
+const shutdowns: ReadonlySet<number> = new Set([1053, 1927, 4031]);
 
 const isServerError = (cause: unknown): cause is QueryError =>
   cause instanceof Error && 'errno' in cause && 'sqlState' in cause;

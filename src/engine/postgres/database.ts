@@ -2,7 +2,7 @@ import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
-import { refuseFault } from '../connection-faults.js';
+import { isNetworkFault, refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
 import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
@@ -32,7 +32,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     describe: () => readSourceTables(ask),
     listClientDatabases: () => readClientDatabases(ask, datasource),
     run: (statement, tenant, running = {}) => {
-      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal };
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       return runLogged(() => untilEnough(work), datasource, log);
     },
@@ -78,6 +78,7 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
   },
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',
   isTimeout: (cause) => isServerError(cause) && cause.code === '57014',
+  isLost: (cause) => (isServerError(cause) ? shutdowns.has(cause.code ?? '') : isBroken(cause)),
 });
 
 /**
@@ -91,6 +92,13 @@ const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), p
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(name), ', ') FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS name)), true),
   pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
   pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true)`;
+
+/** The server ends the session, or does not take one yet: an operator's word, a crash, a shutdown, a start. */
+const shutdowns: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05']);
+
+/** The driver has no code for a connection that the server closed: it is the only plain error without one. */
+const isBroken = (cause: unknown): boolean =>
+  isNetworkFault(cause) || (cause instanceof Error && cause.constructor === Error && !('code' in cause));
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 

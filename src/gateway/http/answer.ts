@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/refusal.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { MintRefusal } from '../tokens/mint-refusal.js';
 import { Unavailable } from '../upstream/unavailable.js';
-import { encodeError, retryAfterSeconds } from '../wire.js';
+import { encodeError, namedUnavailable, retryAfterSeconds } from '../wire.js';
 import { bodyTooLarge } from './body.js';
 import type { FlatHeaders } from './headers.js';
 
@@ -20,14 +20,16 @@ const retryAfter = (error: unknown, status: number): FlatHeaders => {
 };
 
 /** The answer to what was thrown. */
-export const answerError = (error: unknown): Answer & { readonly code: string } => {
+export const answerError = (thrown: unknown): Answer & { readonly code: string } => {
+  const error = namedUnavailable(thrown);
   const { code, status, body } = encodeError(error);
   const isUnread = error instanceof Refusal && error.reason === bodyTooLarge;
   return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retryAfter(error, status) };
 };
 
 /** Why, for the log. No claim's value is in it: an expression is named by its place, a refusal by its slug. */
-export const explain = (error: unknown): Record<string, unknown> => {
+export const explain = (thrown: unknown): Record<string, unknown> => {
+  const error = namedUnavailable(thrown);
   if (!(error instanceof Refusal)) return { err: error };
   const { reason, cause } = error;
   if (cause instanceof ExpressionFault) return { reason, at: cause.at, expression: cause.source, fault: cause.code };

@@ -5,7 +5,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { type Migrations, migrateSchema } from '../../platform/migrate.js';
+import { assertWritable, type Migrations, migrateSchema } from '../../platform/migrate.js';
 import { tenants } from './migrations/0001-tenants.js';
 import { epochs } from './migrations/0002-epochs.js';
 import { dashboards } from './migrations/0003-dashboards.js';
@@ -57,6 +57,9 @@ export const openLedger = async (connected: Kysely<LedgerTables>, isShared = tru
   });
   return attachLedger(connected, isShared);
 };
+
+/** Rejects where it takes no writes now. */
+export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWritable(db, schemaName);
 
 /** Opens one whose tables are up to date. */
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {

@@ -1,0 +1,99 @@
+/**
+ * Whether the server of the metadata answers at all. Asked only where a statement waits suspiciously long: a frozen server keeps
+ * its connections open and says nothing, which looks like a slow statement. Once it is known to be silent, nobody waits for it
+ * until a probe was answered.
+ */
+import type { Client } from 'pg';
+import { DependencyUnavailable } from '../domain/unavailable.js';
+import { faultOf } from './database-faults.js';
+
+/** A statement that waits longer makes the server suspect. */
+export const suspectAfterMs = 600;
+const probeTimeoutMs = 1_500;
+const probeEveryMs = 250;
+/** Where this process itself was busy for so long, a late answer says nothing about the server. */
+const ownDelayMs = 300;
+
+export type ServerHealth = {
+  /** Throws DependencyUnavailable while the server is known to be silent. */
+  readonly assertAnswering: () => void;
+  /** Asks the server on a connection of its own; questions at the same time share one. */
+  readonly isAnswering: () => Promise<boolean>;
+  readonly close: () => void;
+};
+
+export type HealthOptions = {
+  /** A client that was never connected. */
+  readonly createClient: (connectionTimeoutMs: number) => Client;
+  readonly log?: { readonly warn: (details: object, message: string) => void } | undefined;
+};
+
+const silent = () => new DependencyUnavailable('database-silent', 'The metadata database does not answer.');
+
+/** Whether a new session gets an answer in time. A server that has no place for one more session is there. */
+const probe = async (createClient: HealthOptions['createClient']): Promise<boolean> => {
+  const client = createClient(probeTimeoutMs);
+  // The promise below has the same error.
+  client.on('error', () => undefined);
+  const startedMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(silent()), probeTimeoutMs);
+  });
+  const wasBusy = () => performance.now() - startedMs > probeTimeoutMs + ownDelayMs;
+  const ask = async (): Promise<void> => {
+    await client.connect();
+    await client.query('select 1');
+  };
+  try {
+    await Promise.race([ask(), late]);
+    return true;
+  } catch (error) {
+    return error instanceof DependencyUnavailable ? wasBusy() : faultOf(error) !== 'away';
+  } finally {
+    clearTimeout(timer);
+    // Ends at once where the server says nothing; what `end` waits for is then never told.
+    client.connection.stream.destroy();
+  }
+};
+
+export const createServerHealth = ({ createClient, log }: HealthOptions): ServerHealth => {
+  let asking: Promise<boolean> | null = null;
+  let isSilent = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const isAnswering = (): Promise<boolean> => {
+    asking ??= probe(createClient)
+      .then((isThere) => {
+        note(isThere);
+        return isThere;
+      })
+      .finally(() => {
+        asking = null;
+      });
+    return asking;
+  };
+  const note = (isThere: boolean): void => {
+    if (isClosed) return;
+    if (isSilent === isThere) {
+      log?.warn(
+        { event: isThere ? 'metadata-database-back' : 'metadata-database-silent' },
+        isThere
+          ? 'the metadata database answers again'
+          : 'the metadata database does not answer; probing until it does',
+      );
+    }
+    isSilent = !isThere;
+    if (isSilent) timer = setTimeout(() => void isAnswering(), probeEveryMs).unref();
+  };
+  return {
+    assertAnswering: () => {
+      if (isSilent) throw silent();
+    },
+    isAnswering,
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+};

@@ -1,0 +1,188 @@
+/**
+ * The connections to the metadata's PostgreSQL, as Kysely takes them. A restart, a failover, a terminated session or a frozen
+ * server never ends the process and never keeps a request waiting: what can be repeated safely is, everything else fails with
+ * DependencyUnavailable in bounded time.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import type { Client, ClientConfig, PoolClient } from 'pg';
+import { DependencyUnavailable } from '../domain/unavailable.js';
+import { faultOf, namedFault } from './database-faults.js';
+import { createServerHealth, type ServerHealth, suspectAfterMs } from './postgres-health.js';
+
+type Log = { readonly warn: (details: object, message: string) => void };
+
+const connectTimeoutMs = 10_000;
+/** How long one statement may take, locks included. The server ends it; where it does not, we hang up a little later. */
+const statementTimeoutMs = 60_000;
+const hangUpMs = statementTimeoutMs + 2_000;
+/** So long after the first failure, a new connection is tried again: a restart is over by then, most of the time. */
+const patienceMs = 1_500;
+const retryEveryMs = 100;
+
+/** Nothing was changed by them: where the connection broke, another one may run them again. */
+const isRepeatable = (sql: string): boolean => /^\s*(select|begin|start transaction)\b/i.test(sql);
+const begins = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
+const ends = (sql: string): boolean => /^(commit|rollback)$/i.test(sql);
+/** Only migrations take a lock of the session. They may take as long as they need. */
+const isMigration = (sql: string): boolean => sql.includes('pg_advisory_lock(');
+
+type Guard = <T>(work: Promise<T>, limitMs: number) => Promise<T>;
+
+/** Waits for the work while the server answers, and no longer than `limitMs`. */
+const createGuard =
+  ({ isAnswering }: ServerHealth): Guard =>
+  async (work, limitMs) => {
+    const startedMs = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const givenUp = new Promise<never>((_, reject) => {
+      const giveUp = (reason: string): void =>
+        reject(new DependencyUnavailable(reason, 'The metadata database did not answer in time.'));
+      const look = async (): Promise<void> => {
+        if (!(await isAnswering())) giveUp('database-silent');
+        else if (performance.now() - startedMs > limitMs) giveUp('database-late');
+        else later();
+      };
+      const later = (): void => {
+        if (!isOver) timer = setTimeout(() => void look(), suspectAfterMs);
+      };
+      later();
+    });
+    try {
+      return await Promise.race([work, givenUp]);
+    } finally {
+      isOver = true;
+      clearTimeout(timer);
+      // What is given up may still fail, which nobody waits for.
+      work.catch(() => undefined);
+    }
+  };
+
+type Acquire = () => Promise<PoolClient>;
+
+/** Takes a connection. Right after a failure it is patient; once an outage lasts, it fails at once. */
+const createAcquire = (connect: Acquire, health: ServerHealth, guard: Guard): Acquire => {
+  let failingSinceMs: number | null = null;
+  const once = async (): Promise<PoolClient> => {
+    const connecting = connect();
+    try {
+      return await guard(connecting, connectTimeoutMs);
+    } catch (error) {
+      // One that comes too late goes back; one that failed was told here.
+      connecting.then(
+        (client) => client.release(),
+        () => undefined,
+      );
+      throw error;
+    }
+  };
+  return async () => {
+    for (;;) {
+      health.assertAnswering();
+      try {
+        const client = await once();
+        failingSinceMs = null;
+        return client;
+      } catch (error) {
+        failingSinceMs ??= performance.now();
+        const isOver = performance.now() - failingSinceMs > patienceMs;
+        if (isOver || error instanceof DependencyUnavailable) {
+          throw new DependencyUnavailable('database-away', 'The metadata database cannot be connected to.', error);
+        }
+        await wait(retryEveryMs);
+      }
+    }
+  };
+};
+
+type Loan = {
+  client: PoolClient;
+  /** Why the connection cannot be used any more. */
+  broken: DependencyUnavailable | null;
+  isInTransaction: boolean;
+  isPatient: boolean;
+  isReleased: boolean;
+};
+
+const release = (loan: Loan): void => {
+  // What a migration set on its connection must not outlive it.
+  if (!loan.isReleased) loan.client.release(loan.broken !== null || loan.isPatient);
+  loan.isReleased = true;
+};
+
+/** Notes whether the connection can still be used, and answers the error to throw. */
+const noteFailure = (loan: Loan, error: unknown): unknown => {
+  const named = namedFault(error);
+  const fault = error instanceof DependencyUnavailable ? 'away' : faultOf(error);
+  // A read-only server may have been the primary until now: the next connection may reach the new one.
+  if (named instanceof DependencyUnavailable && (fault === 'away' || fault === 'read-only')) loan.broken = named;
+  return named;
+};
+
+const send = async <R>(loan: Loan, guard: Guard, sql: string, parameters: readonly unknown[]) => {
+  if (isMigration(sql)) {
+    loan.isPatient = true;
+    await guard(loan.client.query('set statement_timeout = 0'), hangUpMs);
+  }
+  const asked: Promise<unknown> = loan.client.query(sql, [...parameters]);
+  const result = await guard(asked, loan.isPatient ? Number.POSITIVE_INFINITY : hangUpMs);
+  if (begins(sql)) loan.isInTransaction = true;
+  return result as PostgresQueryResult<R>;
+};
+
+const replace = async (loan: Loan, acquire: Acquire): Promise<void> => {
+  release(loan);
+  loan.client = await acquire();
+  loan.isReleased = false;
+  loan.broken = null;
+};
+
+/** One loan of a connection. Its statements come one after the other. */
+const createLoan = (client: PoolClient, acquire: Acquire, guard: Guard): PostgresPoolClient => {
+  const loan: Loan = { client, broken: null, isInTransaction: false, isPatient: false, isReleased: false };
+  const query = async <R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
+    if (loan.broken !== null) throw loan.broken;
+    const mayRepeat = !loan.isInTransaction && !loan.isPatient && isRepeatable(sql) && !isMigration(sql);
+    if (ends(sql)) loan.isInTransaction = false;
+    try {
+      return await send(loan, guard, sql, parameters);
+    } catch (error) {
+      const isLost = !(error instanceof DependencyUnavailable) && faultOf(error) === 'away';
+      const named = noteFailure(loan, error);
+      if (!mayRepeat || !isLost) throw named;
+    }
+    await replace(loan, acquire);
+    return send<R>(loan, guard, sql, parameters).catch((error: unknown) => Promise.reject(noteFailure(loan, error)));
+  };
+  return { query: query as PostgresPoolClient['query'], release: () => release(loan) };
+};
+
+/** `end` waits for what runs, which ends in bounded time. */
+export const openPostgresPool = async (connectionString: string, log?: Log): Promise<PostgresPool> => {
+  // Loaded where it is used: without a server, its import would only slow the start.
+  const { default: pg } = await import('pg');
+  const config: ClientConfig = { connectionString, keepAlive: true };
+  const pool = new pg.Pool({ ...config, connectionTimeoutMillis: connectTimeoutMs });
+  // The pool removes an idle connection that breaks. Unheard, its error would end the process.
+  pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
+  pool.on('connect', (client) => {
+    // One that breaks while it is lent tells the loan's statement too. Unheard, this second word of it would end the process.
+    client.on('error', (error) => log?.warn({ err: error }, 'a connection to the metadata database broke'));
+    client.query(`set statement_timeout = ${statementTimeoutMs}`).catch((error: unknown) => {
+      log?.warn({ err: error }, 'the time of a statement could not be limited');
+    });
+  });
+  const createClient = (connectionTimeoutMillis: number): Client =>
+    new pg.Client({ ...config, connectionTimeoutMillis });
+  const health = createServerHealth({ createClient, log });
+  const guard = createGuard(health);
+  const acquire = createAcquire(() => pool.connect(), health, guard);
+  return {
+    connect: async () => createLoan(await acquire(), acquire, guard),
+    end: async () => {
+      health.close();
+      await pool.end();
+    },
+  };
+};

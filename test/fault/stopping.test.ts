@@ -1,0 +1,136 @@
+/** SIGTERM, with the built product: no request is lost, nothing keeps the process, and what is cut is named. */
+import { once } from 'node:events';
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { analyst, login, manager, session } from '../product/guest.js';
+import { type Product, type StartOptions, startProduct } from '../product/product.js';
+import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
+import { startBalancer } from './balancer.js';
+import { askOnce, faultsOf, startLoad } from './clients.js';
+
+const started = async (options: StartOptions = {}): Promise<Product> => {
+  const product = await startProduct(options);
+  onTestFinished(async () => {
+    await product.stop('SIGKILL');
+    await product.remove();
+  });
+  return product;
+};
+
+const portOf = ({ url }: Product): number => Number(new URL(url).port);
+
+/** The status of the next answer on a connection that the agent keeps, and what it says of the connection. */
+const askOn = async (agent: Agent, url: string) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpGet(url, { agent }, resolve).once('error', reject);
+  });
+  await text(response);
+  return { status: response.statusCode, connection: response.headers.connection };
+};
+
+describe('SIGTERM', () => {
+  it('ends within the grace, whatever half a request, a silent and a slow connection do, and names what it cuts', async () => {
+    const product = await started({ env: { GUESTLIST_SHUTDOWN_GRACE_SECONDS: '2' } });
+    const { token } = await login(product, manager('LAX'));
+    const sockets = await Promise.all(
+      [
+        '',
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Half: ',
+        `POST /embed-token HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${session(product, analyst('LAX'))}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+        `POST /api/v2/guest/metrics/m/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`,
+        'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+      ].map(async (sent) => {
+        const socket = connect(portOf(product), '127.0.0.1');
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write(sent);
+        return socket;
+      }),
+    );
+    // The last one has its answer: by now, the server has what the others sent.
+    const [last] = sockets.slice(-1);
+    if (last === undefined) throw new Error('no socket');
+    await once(last, 'data');
+    await login(product, analyst('LAX'));
+    const startedMs = performance.now();
+    const code = await product.stop();
+    expect([code, performance.now() - startedMs < 2_500]).toEqual([0, true]);
+    const cut = product
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"shutdown-cut"'));
+    expect(cut.map((line) => JSON.parse(line).path ?? JSON.parse(line).halfSent).toSorted()).toEqual(
+      ['/api/v2/guest/metrics/m/query', '/embed-token', 1].toSorted(),
+    );
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('goes on while something watches readiness: readiness says no first, and answers close their connection', async () => {
+    const product = await started({
+      env: { GUESTLIST_SHUTDOWN_NOTICE_SECONDS: '2', GUESTLIST_SHUTDOWN_GRACE_SECONDS: '8' },
+    });
+    const ready = `${product.url}/readyz`;
+    expect([(await askOnce(ready)).status, (await askOnce(ready)).status]).toEqual([200, 200]);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await askOn(agent, `${product.url}/healthz`)).toEqual({ status: 200, connection: 'keep-alive' });
+    const stopped = product.stop();
+    await vi.waitFor(
+      async () => expect(await askOnce(ready)).toMatchObject({ status: 503, body: '{"status":"stopping"}' }),
+      {
+        timeout: 1_000,
+        interval: 20,
+      },
+    );
+    expect(await askOn(agent, `${product.url}/healthz`)).toEqual({ status: 200, connection: 'close' });
+    expect((await login(product, manager('LAX'))).token).toEqual(expect.any(String));
+    expect(await stopped).toBe(0);
+    expect((await askOnce(ready)).status).toBe(0);
+    agent.destroy();
+  });
+
+  it('a busy connection that is kept is served once more and told to close, not for ever', async () => {
+    const product = await started();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const url = `${product.url}/healthz`;
+    await askOn(agent, url);
+    const stopped = product.stop();
+    const answers: (string | undefined)[] = [];
+    for (;;) {
+      const answer = await askOn(agent, url).catch(() => undefined);
+      if (answer === undefined) break;
+      answers.push(answer.connection);
+    }
+    expect(await stopped).toBe(0);
+    expect(answers.filter((connection) => connection === 'close').length).toBeLessThanOrEqual(3);
+    expect(answers.at(-1)).toBe('close');
+  });
+});
+
+describe.skipIf(!(await isPostgresThere()))('behind a balancer', () => {
+  it('no request is lost while replicas are replaced', async () => {
+    const database = await createOwnDatabase();
+    const env = { DATABASE_URL: database.url, GUESTLIST_SHUTDOWN_NOTICE_SECONDS: '2' };
+    const first = await started({ env });
+    // The replicas share the first one's folder: its keys, and nothing that is locked.
+    const second = await started({ env, dataDir: first.dataDir });
+    const balancer = await startBalancer([first.url, second.url]);
+    const ask = (count: number) => {
+      const authorization = `Bearer ${session(first, { ...analyst('LAX'), sub: `user-${count % 40}` })}`;
+      return askOnce(`${balancer.url}/embed-token`, { method: 'POST', headers: { authorization } });
+    };
+    const load = startLoad(6, ask);
+    await load.ended(100);
+    await vi.waitFor(() => expect(balancer.ready()).toBe(2), { timeout: 10_000 });
+    expect(await first.stop()).toBe(0);
+    await load.ended(100);
+    await load.stop();
+    balancer.close();
+    await second.stop();
+    await database.drop();
+    expect(load.outcomes.length).toBeGreaterThan(200);
+    expect(faultsOf(load.outcomes)).toEqual([]);
+    expect(load.outcomes.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+});

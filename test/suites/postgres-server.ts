@@ -1,0 +1,148 @@
+/** A PostgreSQL server of one test's own, that it may restart, freeze and stop. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './redis.js';
+
+const run = promisify(execFile);
+
+const versionsFolder = '/usr/lib/postgresql';
+
+const findPrograms = (): string | undefined =>
+  existsSync(versionsFolder)
+    ? readdirSync(versionsFolder)
+        .toSorted((a, b) => Number(b) - Number(a))
+        .map((version) => join(versionsFolder, version, 'bin'))
+        .find((folder) => existsSync(join(folder, 'initdb')))
+    : undefined;
+
+/** Whether a server can be made. Says so loudly where not; where CI is set, that is a failure. */
+export const isPostgresServerThere = (): boolean => {
+  if (findPrograms() !== undefined) return true;
+  const message = `NO initdb IN ${versionsFolder}/*/bin`;
+  if (process.env.CI === 'true') throw new Error(message);
+  console.warn(`${message}: ITS TESTS ARE SKIPPED`);
+  return false;
+};
+
+const isRoot = process.getuid?.() === 0;
+const owner = 'postgres';
+
+/** PostgreSQL refuses to run as root. */
+const asOwner = (program: string, args: readonly string[]): readonly [string, readonly string[]] =>
+  isRoot ? ['runuser', ['-u', owner, '--', program, ...args]] : [program, args];
+
+const idOfOwner = (flag: '-u' | '-g'): number => Number(execFileSync('id', [flag, owner], { encoding: 'utf8' }));
+
+export type StopMode = 'fast' | 'immediate';
+
+export type OwnPostgres = {
+  readonly url: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly stop: (mode: StopMode) => Promise<void>;
+  /** Resolves when the server accepts connections. */
+  readonly start: () => Promise<void>;
+  /** Stops every process of the server where it is (SIGSTOP): it neither answers nor hangs up. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  /** Makes a database and answers its URL. */
+  readonly createDatabase: (name: string) => Promise<string>;
+  /** Runs a statement in a session of its own. */
+  readonly execute: (statement: string) => Promise<string>;
+  readonly remove: () => Promise<void>;
+};
+
+const parentOf = (pid: string): string | undefined => {
+  try {
+    return /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  } catch {
+    // The process has ended meanwhile.
+    return undefined;
+  }
+};
+
+/** The postmaster first: it must not start another process meanwhile. */
+const processesOf = (folder: string): readonly number[] => {
+  const [postmaster = ''] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
+  return [postmaster, ...children].map(Number);
+};
+
+const signalAll = (folder: string, signal: NodeJS.Signals): void => {
+  const send = (pid: number): void => {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // The process has ended meanwhile.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+  };
+  const [postmaster] = processesOf(folder);
+  if (postmaster !== undefined) send(postmaster);
+  for (const pid of processesOf(folder)) send(pid);
+};
+
+const settingsOf = (port: number, folder: string): string =>
+  [
+    `port = ${port}`,
+    "listen_addresses = '127.0.0.1'",
+    `unix_socket_directories = '${folder}'`,
+    'fsync = off',
+    'shared_buffers = 16MB',
+    'max_connections = 60',
+    'wal_level = replica',
+    'hot_standby = on',
+    'max_wal_senders = 4',
+    '',
+  ].join('\n');
+
+/** A new cluster in a temporary folder, started. */
+export const startOwnPostgres = async (): Promise<OwnPostgres> => {
+  const programs = findPrograms();
+  if (programs === undefined) throw new Error('PostgreSQL is not installed');
+  const home = await mkdtemp(join(tmpdir(), 'guestlist-postgres-'));
+  if (isRoot) chownSync(home, idOfOwner('-u'), idOfOwner('-g'));
+  chmodSync(home, 0o755);
+  const folder = join(home, 'data');
+  const port = await freePort();
+  const call = async (program: string, args: readonly string[]): Promise<string> => {
+    const [file, given] = asOwner(join(programs, program), args);
+    return (await run(file, [...given], { cwd: home })).stdout;
+  };
+  await call('initdb', ['-D', folder, '-U', owner, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']);
+  await appendFile(join(folder, 'postgresql.conf'), settingsOf(port, home));
+  const control = (...args: readonly string[]) =>
+    call('pg_ctl', ['-D', folder, '-w', '-t', '30', '-l', join(home, 'log'), ...args]);
+  const execute = (statement: string) =>
+    call('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', owner, '-d', 'postgres', '-Atc', statement]);
+  const urlOf = (name: string) => `postgres://${owner}@127.0.0.1:${port}/${name}`;
+  const start = async (): Promise<void> => void (await control('start'));
+  const isRunning = () => existsSync(join(folder, 'postmaster.pid'));
+  await start();
+  return {
+    url: urlOf(owner),
+    port,
+    folder,
+    stop: async (mode) => void (await control('stop', '-m', mode)),
+    start,
+    freeze: () => signalAll(folder, 'SIGSTOP'),
+    thaw: () => signalAll(folder, 'SIGCONT'),
+    createDatabase: async (name) => {
+      await execute(`create database ${name}`);
+      return urlOf(name);
+    },
+    execute,
+    remove: async () => {
+      if (isRunning()) {
+        signalAll(folder, 'SIGCONT');
+        const [file, args] = asOwner(join(programs, 'pg_ctl'), ['-D', folder, '-w', '-m', 'immediate', 'stop']);
+        spawnSync(file, [...args]);
+      }
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
