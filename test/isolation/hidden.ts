@@ -123,12 +123,12 @@ const isPadded = ({ alone, asked }: Posed): boolean => {
   return 'answer' in steps && steps.answer.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN');
 };
 
-/** What the evaluator says; refused too where the token's tables have no clear way. */
+/** What the evaluator says; refused too where the token's tables have no clear way. `whereRead` asks for none. */
 const expectedUnder = ({ token, left }: InForce, { posed, ask, timezone }: OneQuestion) => {
-  const ways = expectedOf(() => token.map(({ column }) => theWay(posed.alone, posed.asked.definition.from, column)));
+  const always = token.filter(({ restriction }) => restriction === 'always');
+  const ways = expectedOf(() => always.map(({ column }) => theWay(posed.alone, posed.asked.definition.from, column)));
   if ('refused' in ways && ways.refused !== undefined) return { refused: ways.refused };
   const source = sourceOf(left, posed.alone, timezone);
-  const always = token.filter(({ restriction }) => restriction === 'always');
   return expectedFor(source, isPadded(posed) ? withConditions(posed, always) : posed, ask);
 };
 
