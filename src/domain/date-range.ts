@@ -46,16 +46,27 @@ const presets: Readonly<Record<string, Span>> = {
   'last 12 months': (today) => [monthsFrom(today, -12), today + 1],
 };
 
-/** Whether a name is an IANA timezone. Offsets such as `+01:00` are not. */
-export const isTimezone = (name: string): boolean => {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
+/** Zones by the names they were found by: Intl takes a millisecond for each look-up. */
+const knownZones = new Map<string, string>();
+const greatestMemory = 1000;
+
+/** An IANA timezone as Intl spells it, whatever the case of the name. Undefined for any other name: offsets such as `+01:00` are none. */
+export const findTimezone = (name: string): string | undefined => {
+  const known = knownZones.get(name);
+  if (known !== undefined) return known;
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    if (knownZones.size >= greatestMemory) knownZones.clear();
+    knownZones.set(name, timeZone);
+    return timeZone;
   } catch {
     // Intl says "unknown zone" by throwing; there is no other way to ask.
-    return false;
+    return undefined;
   }
 };
+
+export const isTimezone = (name: string): boolean => findTimezone(name) !== undefined;
 
 const today = ({ now, timezone }: Moment): Day => {
   const format = new Intl.DateTimeFormat('en-US', {

@@ -1,6 +1,6 @@
 import type { ColumnRef, Datamart, TableRef } from '../domain/datamart.js';
 import { findColumn, findTable, sameTable } from '../domain/datamart.js';
-import { isTimezone } from '../domain/date-range.js';
+import { findTimezone } from '../domain/date-range.js';
 import { qualifiedName } from '../domain/embed.js';
 import type { Condition } from '../domain/filter.js';
 import { heldConditions } from '../domain/mapped-columns.js';
@@ -115,9 +115,8 @@ export const splitHeld = (
 
 /** As Intl spells it, whatever the case it was given in. */
 export const resolveZone = (timezone: string): string =>
-  isTimezone(timezone)
-    ? new Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone
-    : refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
+  findTimezone(timezone) ??
+  refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
 
 const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): void => {
   if (findTable(datamart, table) === undefined) {

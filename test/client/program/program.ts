@@ -25,8 +25,12 @@ const organization = as(serviceToken);
 const made = await organization.POST('/api/v2/data-app', { body: { name: 'generated' } });
 const again = await organization.POST('/api/v2/data-app', { body: { name: 'generated' } });
 // The codes of each status are in the types too.
-const code: 'DATA_APP_ALREADY_EXISTS' | 'INVALID_REQUEST_BODY' | 'AUTHENTICATION_ERROR' | 'INTERNAL_SERVER_ERROR' =
-  again.error?.error.code ?? 'INTERNAL_SERVER_ERROR';
+const code:
+  | 'DATA_APP_ALREADY_EXISTS'
+  | 'INVALID_REQUEST_BODY'
+  | 'AUTHENTICATION_ERROR'
+  | 'SERVICE_UNAVAILABLE'
+  | 'INTERNAL_SERVER_ERROR' = again.error?.error.code ?? 'INTERNAL_SERVER_ERROR';
 
 const embed = await backend.POST('/api/v2/data-app/dashboard-embeds', {
   body: {
