@@ -46,11 +46,7 @@ export const findPath = (relationships: readonly Relationship[], from: TableRef,
       'path-missing',
     );
   }
-  // A second simple path lacks at least one step of the first: without any one of them, `to` must be out of reach.
-  const spare = path.find((step) => {
-    const others = relationships.filter((relationship) => relationship !== step.relationship);
-    return shortestPath(others, from, to) !== undefined;
-  });
+  const spare = findSpare(relationships, path, from, to);
   if (spare !== undefined) {
     refuseQuery(
       `More than one way leads from ${qualifiedName(from)} to ${qualifiedName(to)}: relationship ${spare.relationship.relationshipName} can be bypassed. Leave one way in the datamart.`,
@@ -59,6 +55,22 @@ export const findPath = (relationships: readonly Relationship[], from: TableRef,
   }
   return path;
 };
+
+/** A step that can be bypassed. A second simple path lacks at least one step of the first: without any one of them, `to` must be out of reach. */
+const findSpare = (
+  relationships: readonly Relationship[],
+  path: readonly Step[],
+  from: TableRef,
+  to: TableRef,
+): Step | undefined =>
+  path.find((step) => {
+    const others = relationships.filter((relationship) => relationship !== step.relationship);
+    return shortestPath(others, from, to) !== undefined;
+  });
+
+/** Whether several ways lead there. */
+export const isAmbiguous = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
+  findSpare(relationships, shortestPath(relationships, from, to) ?? [], from, to) !== undefined;
 
 /**
  * Whether any way leads there. spec-gap: a worksheet leaves a table out that none leads to; two ways to one table are refused there

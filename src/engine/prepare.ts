@@ -57,17 +57,17 @@ const readerOf = (database: Database, question: MetricQuestion | OptionsQuestion
 const prepareVisual = async (reader: Reader, ask: Ask, runSecured: RunSecured): Promise<Prepared> => {
   const { datamart, tenant } = ask.question;
   const { catalog, dialect } = reader;
-
   const custom = await readCustom(reader, ask.question);
+  const asked = resolve(ask.question, catalog, custom);
   const securePlan = (planned: Plan) => {
-    const secured = secure(withCustom(planned, custom), tenant, { datamart, catalog });
+    const secured = secure(withCustom(planned, custom, asked), tenant, { datamart, catalog });
     return { secured, compiled: compile(secured, dialect), page: planned.page };
   };
   const runPlan = (planned: Plan): Promise<RunResult> => {
     const { secured, compiled, page } = securePlan(planned);
     return runSecured(secured, compiled, page);
   };
-  const resolved = await fitBuckets(resolve(ask.question, catalog, custom), ask, runPlan);
+  const resolved = await fitBuckets(asked, ask, runPlan);
   const planned = plan(resolved, ask);
   return {
     question: ask.question,

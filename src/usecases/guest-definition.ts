@@ -55,8 +55,9 @@ const refuseChange = (field: string, why: string, reason: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', `definition.${field}: ${why}`, { reason });
 };
 
-/** A comparison moves the conditions on its column to an earlier time, and would show rows that they leave out. */
-const assertKeepsRestrictions = (made: MetricDefinition, { filters, where, comparison }: GuestDefinition): void => {
+/** A comparison moves the conditions on its column to an earlier time, and would show rows that they leave out. The host's own applies to a single value alone. */
+const assertKeepsRestrictions = (made: MetricDefinition, parts: GuestDefinition): void => {
+  const { filters, where, dimensions } = parts;
   if (filters !== undefined) {
     refuseChange(
       'filters',
@@ -75,10 +76,12 @@ const assertKeepsRestrictions = (made: MetricDefinition, { filters, where, compa
     ...(made.kind === 'visual' ? testsOf(made.where) : []),
     ...made.filters.filter(({ predicate }) => predicate !== undefined),
   ];
+  const begins = made.kind === 'visual' && made.dimensions.length > 0 && dimensions?.length === 0;
+  const comparison = parts.comparison ?? (begins ? made.comparison : undefined);
   if (comparison !== undefined && conditions.some(({ column }) => sameColumn(column, comparison.column))) {
     refuseChange(
-      'comparison',
-      'the host application restricts this metric by that column; compare along another column, or make a metric of your own.',
+      parts.comparison === undefined ? 'dimensions' : 'comparison',
+      'the host application restricts this metric by the column of its comparison; compare along another column, keep a dimension, or make a metric of your own.',
       'comparison-of-the-host',
     );
   }

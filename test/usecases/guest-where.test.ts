@@ -54,3 +54,20 @@ test('a comparison would show what lies before the time that they leave, and is 
   await expect(preview({ comparison })).rejects.toMatchObject(refusal);
   await expect(change({ comparison })).rejects.toMatchObject(refusal);
 });
+
+test("the host's own comparison does not begin to apply by a change", async () => {
+  const comparison = { column: columnRef('visits.day'), grain: 'month', periods: 1 } as const;
+  const dimensions = [{ name: 'Day', column: columnRef('visits.day') }];
+  const perDay = metric('visits', { dimensions, measures: count, where, comparison });
+  await world.template('grouped', {}, perDay);
+  const id = await world.clone('grouped', 'two');
+  await updateEmbed(world.deps)(world.api(), { embedId: 'two', accessSettings: { isAllowMetricUpdate: true } });
+  const token = await world.mint();
+  const ask = (definition: GuestDefinition) =>
+    previewGuestMetric(world.deps)(token, { dashboardId: 'two', metricId: id, definition }, stays);
+  expect((await ask({ measures: count })).answer).not.toHaveProperty('comparisonValue');
+  const refusal = { code: 'INVALID_REQUEST_BODY', reason: 'comparison-of-the-host' };
+  await expect(ask({ dimensions: [] })).rejects.toMatchObject(refusal);
+  const change = { metricId: id, definition: { dimensions: [] } };
+  await expect(updateGuestMetric(world.deps)(token, change)).rejects.toMatchObject(refusal);
+});

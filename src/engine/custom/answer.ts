@@ -17,6 +17,8 @@ import type { RunResult } from '../run.js';
 import { secure } from '../secure.js';
 import { namedBy, readComputed } from './computed.js';
 import { type Restrictions, restrict } from './conditions.js';
+import { withComputed } from './custom.js';
+import { leavesOfQueries } from './hidden.js';
 import { readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 import {
@@ -77,17 +79,19 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
     (condition) => resolveCondition(condition, columnOf, queries),
   );
   const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
-  const withComputed = (leaf: Leaf): Leaf => ({ ...leaf, computed: computed.get(tableKey(leaf.table)) });
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
   const beside = (leaf: Leaf): Leaf => ({
     ...leaf,
     tests: [...(leaf.tests ?? []), ...restrictions.testsOf(leaf.table)],
   });
   const plan: SqlPlan = {
-    leaves: [
-      ...[...leaves.map(whereRead).map(beside), ...restrictions.leaves.map(whereRead)].map(withComputed),
-      ...[...queries.values()].flatMap((query) => query.leaves),
-    ],
+    leaves: withComputed(
+      [
+        ...[...leaves.map(whereRead).map(beside), ...restrictions.leaves.map(whereRead)],
+        ...leavesOfQueries(queries, { datamart: reader.datamart, columnOf, ...held }),
+      ],
+      computed,
+    ),
     statement,
     restrictions,
     nameOf,

@@ -2,26 +2,23 @@
  * Conditions on a metric in SQL: ANDed to the rows of its outermost block, where that is a SELECT over tables alone, each read there once. A table that the
  * SQL does not read is a semi-join along the relationships. Whatever cannot be said so is refused: nothing is left out.
  */
-import { sql } from 'kysely';
 import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
 import { qualifiedName } from '../../domain/embed.js';
 import { withCardinalities } from '../cardinalities.js';
-import type { Dialect, Side, Sql } from '../dialect.js';
-import { untestedName } from '../leaves.js';
-import { findPath, isMultiplying, isReachable, type Step } from '../paths.js';
+import type { Dialect, Sql } from '../dialect.js';
+import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '../paths.js';
 import type { Column, Leaf, LeafTest } from '../plan.js';
-import { predicateSql } from '../predicates.js';
 import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
-import { type Chain, chainsOf, growTree, isHiddenChain, walk } from '../restriction-tree.js';
-import { semiJoinOf } from '../semi-joins.js';
+import { chainsOf, growTree, walk } from '../restriction-tree.js';
+import { groupByTable, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden.js';
 import type { Reader } from './reader.js';
 import type { Naming, Statement } from './statement.js';
 
 export type Restrictions = {
   readonly leaves: readonly Leaf[];
   readonly write: (dialect: Dialect) => readonly Sql[];
-  /** Of a table that the SQL reads beside its block: rows that the token hides are not in its leaf. */
+  /** Rows that the token hides are not in the leaf of a table whose rows the conditions are not asked of. */
   readonly testsOf: (table: TableRef) => readonly LeafTest[];
 };
 
@@ -43,17 +40,6 @@ const refuse: (table: TableRef, why: string) => never = (table, why) =>
 const loadBlock = ({ statement }: Source, table: TableRef): Block =>
   statement.block ?? refuse(table, 'its outermost SELECT reads more than tables, or one of them elsewhere too');
 
-/** Conditions of one table, as far as they are the token's or all others. */
-type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
-
-const groupByTable = (conditions: readonly ResolvedCondition[]): readonly Group[] =>
-  [...new Map(conditions.map(({ column }) => [tableKey(column.ref), column.ref])).values()].map((table) => ({
-    table,
-    conditions: conditions.filter(({ column }) => sameTable(column.ref, table)),
-  }));
-
-const isHiddenGroup = ({ conditions }: Group): boolean => conditions.some(({ isHidden }) => isHidden);
-
 export const restrict = (source: Source, conditions: readonly ResolvedCondition[]): Restrictions => {
   const writes: ((dialect: Dialect) => Sql)[] = [];
   const far: ResolvedCondition[] = [];
@@ -69,7 +55,7 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
     writes.push(...own.map((condition) => (dialect: Dialect) => testSql(dialect, shown.alias, condition)));
   }
   const { leaves, chains } = planSemiJoins(source, far);
-  const beside = planBeside(
+  const hidden = planHidden(
     source,
     leaves,
     conditions.filter(({ restriction }) => restriction === 'always'),
@@ -77,12 +63,15 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
   return {
     leaves,
     write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
-    testsOf: (table) => beside.get(tableKey(table)) ?? [],
+    testsOf: (table) => hidden.get(tableKey(table)) ?? [],
   };
 };
 
-/** A subquery's own tables: no relationship says which of the block's rows they are read for, so each is left with its visible rows. Adds to `leaves`. */
-const planBeside = (
+/**
+ * Tables whose rows nothing ties to the rows that the conditions are asked of: each is left with its visible rows. Those of subqueries, and those of a
+ * block of several, which SQL may join by anything. Adds to `leaves`.
+ */
+const planHidden = (
   source: Source,
   leaves: Leaf[],
   restrictions: readonly ResolvedCondition[],
@@ -90,25 +79,28 @@ const planBeside = (
   const { statement, reader, nameOf } = source;
   const { relationships } = reader.datamart;
   const block = statement.block ?? [];
-  const beside = statement.tables.filter((table) => !block.some((one) => sameTable(one.table, table)));
+  const isInBlock = (table: TableRef): boolean => block.some((one) => sameTable(one.table, table));
+  // Of a block's own rows their conditions are asked already; and where several ways lead to them, SQL alone says which it goes.
+  const isAsked = (table: TableRef, other: TableRef): boolean =>
+    isInBlock(table) && (sameTable(other, table) || isAmbiguous(relationships, table, other));
+  const hiding = { ...source, relationships, prefix };
   return new Map(
-    beside.map((table) => {
-      const ways = groupByTable(restrictions)
-        .filter((group) => isReachable(relationships, table, group.table))
-        .map((group) => ({
-          steps: withoutNames(isHiddenGroup(group), () => findPath(relationships, table, group.table)),
-          conditions: group.conditions,
-        }));
-      const chains = chainsOf(growTree(ways), []);
-      const tests = chains.map((chain) => planChain(source, leaves, untestedName(nameOf(table)), chain));
-      return [tableKey(table), tests];
-    }),
+    statement.tables
+      .filter((table) => !isInBlock(table) || block.length > 1)
+      .map((table) => {
+        const others = restrictions.filter(({ column }) => !isAsked(table, column.ref));
+        return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
+      }),
   );
 };
+
+/** How the names of these leaves begin. */
+const prefix = 'gl_semi';
 
 /** From each table of the block, one for each condition's table, and those that the token's conditions need beside them. */
 const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[]) => {
   const leaves: Leaf[] = [];
+  const chaining = { ...source, prefix };
   const waysOf = (some: readonly ResolvedCondition[]) =>
     groupByTable(some).map((group) => {
       const { near, steps } = withoutNames(isHiddenGroup(group), () => findSemiJoin(source, group.table));
@@ -119,46 +111,10 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
   const chains = [...new Set([...ordinary, ...always].map(({ near }) => near))].flatMap((near) => {
     const tree = growTree(always.filter((way) => way.near === near));
     const asked = ordinary.filter((way) => way.near === near).map((way) => walk(tree, way));
-    return [...asked, ...chainsOf(tree, asked)].map((chain) => planChain(source, leaves, near, chain));
+    return [...asked, ...chainsOf(tree, asked)].map((chain) => planChain(chaining, leaves, near, chain));
   });
   return { leaves, chains };
 };
-
-/** Adds the chain's leaves to `leaves`. */
-const planChain = (source: Source, leaves: Leaf[], near: string, chain: Chain): ((dialect: Dialect) => Sql) => {
-  const isHidden = isHiddenChain(chain) || undefined;
-  const prefix = `gl_semi_${leaves.length}`;
-  const links = chain.map(({ step, conditions, branches }, index) => {
-    const name = `${prefix}_${index}`;
-    const [from, leaf] = [index === 0 ? near : `${prefix}_${index - 1}`, leafOf(step.far)];
-    leaves.push({ ...leaf, name, isHidden });
-    return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
-  });
-  const sideOf = (relation: string, ref: ColumnRef): Side => ({
-    column: sql.id(relation, ref.columnName),
-    type: source.columnOf(ref).type,
-    ref,
-  });
-  const write = (dialect: Dialect): Sql =>
-    semiJoinOf(
-      dialect,
-      links.map(({ step, from, name }) => ({
-        near: sideOf(from, step.near),
-        far: sideOf(name, step.far),
-        relation: sql.id(name),
-      })),
-      links.flatMap(({ conditions, name, nested }) => [
-        ...conditions.map((condition) => testSql(dialect, name, condition)),
-        ...nested.map((writeNested) => writeNested(dialect)),
-      ]),
-    );
-  return (dialect) => withoutNames(isHidden, () => write(dialect));
-};
-
-const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
-
-const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
-  predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
 
 /** A table that is shown from elsewhere, each of whose rows belongs to one row of the condition's, would go on without the condition. */
 const assertAlone = (source: Source, table: TableRef): void => {

@@ -5,7 +5,9 @@ import type { Condition } from '../../domain/filter.js';
 import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/metric.js';
 import type { Catalog } from '../catalog.js';
 import type { Computed, Leaf, Plan } from '../plan.js';
+import type { Resolved } from '../resolve.js';
 import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
+import { leavesOfQueries } from './hidden.js';
 import { type Queries, readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 
@@ -46,13 +48,17 @@ export const readCustom = async (reader: Reader, question: CustomQuestion): Prom
 };
 
 /** The plan with its leaves computed and kept apart, and those of the conditions in SQL beside them. */
-export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom): Plan => ({
+export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => ({
   ...plan,
   leaves: [
     ...plan.leaves.map((leaf): Leaf => {
       const computed = columns.get(tableKey(leaf.table));
       return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
     }),
-    ...[...queries.values()].flatMap(({ leaves }) => leaves),
+    ...withComputed(leavesOfQueries(queries, resolved), columns),
   ],
 });
+
+/** A test of what the token hides may be of a custom column. */
+export const withComputed = (leaves: readonly Leaf[], columns: Custom['columns']): readonly Leaf[] =>
+  leaves.map((leaf) => ({ ...leaf, computed: columns.get(tableKey(leaf.table)) }));

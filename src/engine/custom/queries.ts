@@ -13,7 +13,9 @@ import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './
 
 type InQuery = Extract<Predicate, { kind: 'inQuery' }>;
 export type Query = {
-  readonly leaves: readonly Leaf[];
+  readonly leaves: readonly (Leaf & { readonly name: string })[];
+  /** It is the token's. */
+  readonly isRestriction: boolean;
   readonly bind: (ref: ColumnRef, type: SqlType) => BoundPredicate;
 };
 export type Queries = ReadonlyMap<Predicate, Query>;
@@ -21,15 +23,16 @@ export type Queries = ReadonlyMap<Predicate, Query>;
 /** Every one among the conditions, each with leaves of its own. */
 export const readQueries = async (reader: Reader, conditions: readonly Condition[]): Promise<Queries> => {
   const queries = new Map<Predicate, Query>();
-  for (const { predicate, isHidden } of conditions) {
+  for (const { predicate, isHidden, restriction } of conditions) {
     if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
     const reading = readQuery(reader, predicate, queries.size);
-    queries.set(predicate, await reading.catch((cause: unknown) => rethrowUnnamed(isHidden, cause)));
+    const query = await reading.catch((cause: unknown) => rethrowUnnamed(isHidden, cause));
+    queries.set(predicate, { ...query, isRestriction: restriction !== undefined });
   }
   return queries;
 };
 
-const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Query> => {
+const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Omit<Query, 'isRestriction'>> => {
   const statement = await readStatement(reader, predicate.sql);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_query_${index}_${keys.indexOf(tableKey(table))}`;

@@ -151,7 +151,7 @@ const valueSql = (
 };
 
 /** Barrier leaves for the tables, one each. */
-export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly Leaf[] =>
+export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly (Leaf & { readonly name: string })[] =>
   tables
     .filter((table, index) => tables.findIndex((other) => sameTable(other, table)) === index)
     .map((table) => ({ table, isMarked: false, isBarrier: true, name: nameOf(table) }));

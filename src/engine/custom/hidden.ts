@@ -1,0 +1,120 @@
+/** Rows that the token hides, left out of the tables that the host's own SQL reads: no question counts them. */
+import { sql } from 'kysely';
+import { type ColumnRef, type Relationship, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
+import type { Dialect, Side, Sql } from '../dialect.js';
+import { untestedName } from '../leaves.js';
+import { findPath, isReachable } from '../paths.js';
+import type { Column, Leaf, LeafTest } from '../plan.js';
+import { predicateSql } from '../predicates.js';
+import { withoutNames } from '../refuse.js';
+import type { Resolved, ResolvedCondition } from '../resolve.js';
+import { type Chain, chainsOf, growTree, isHiddenChain } from '../restriction-tree.js';
+import { testsOfLeaf } from '../row-set.js';
+import { semiJoinOf } from '../semi-joins.js';
+import type { Queries } from './queries.js';
+
+/** `prefix`: of the names of the leaves that are added. */
+export type Chaining = { readonly columnOf: (ref: ColumnRef) => Column; readonly prefix: string };
+export type Hiding = Chaining & { readonly relationships: readonly Relationship[] };
+
+/** Conditions of one table, as far as they are the token's or all others. */
+export type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
+
+export const groupByTable = (conditions: readonly ResolvedCondition[]): readonly Group[] =>
+  [...new Map(conditions.map(({ column }) => [tableKey(column.ref), column.ref])).values()].map((table) => ({
+    table,
+    conditions: conditions.filter(({ column }) => sameTable(column.ref, table)),
+  }));
+
+export const isHiddenGroup = ({ conditions }: Group): boolean => conditions.some(({ isHidden }) => isHidden);
+
+type NamedLeaf = { readonly table: TableRef; readonly name: string };
+
+/** What leaves a table's visible rows in its leaf. Adds to `leaves`. */
+export const testsOfHidden = (
+  hiding: Hiding,
+  leaves: Leaf[],
+  { table, name }: NamedLeaf,
+  restrictions: readonly ResolvedCondition[],
+): readonly LeafTest[] => {
+  const { relationships } = hiding;
+  const groups = groupByTable(restrictions);
+  const ways = groups
+    .filter((group) => !sameTable(group.table, table) && isReachable(relationships, table, group.table))
+    .map((group) => ({
+      steps: withoutNames(isHiddenGroup(group), () => findPath(relationships, table, group.table)),
+      conditions: group.conditions,
+    }));
+  const own = restrictions.filter(({ column }) => sameTable(column.ref, table));
+  const chains = chainsOf(growTree(ways), []);
+  return [
+    ...own.map(
+      (condition): LeafTest =>
+        (dialect, from) =>
+          withoutNames(condition.isHidden, () => testSql(dialect, from, condition)),
+    ),
+    ...chains.map((chain) => planChain(hiding, leaves, untestedName(name), chain)),
+  ];
+};
+
+/** Adds the chain's leaves to `leaves`. */
+export const planChain = (
+  source: Chaining,
+  leaves: Leaf[],
+  near: string,
+  chain: Chain,
+): ((dialect: Dialect) => Sql) => {
+  const isHidden = isHiddenChain(chain) || undefined;
+  const prefix = `${source.prefix}_${leaves.length}`;
+  const links = chain.map(({ step, conditions, branches }, index) => {
+    const name = `${prefix}_${index}`;
+    const [from, leaf] = [index === 0 ? near : `${prefix}_${index - 1}`, leafOf(step.far)];
+    leaves.push({ ...leaf, name, isHidden });
+    return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
+  });
+  const sideOf = (relation: string, ref: ColumnRef): Side => ({
+    column: sql.id(relation, ref.columnName),
+    type: source.columnOf(ref).type,
+    ref,
+  });
+  const write = (dialect: Dialect): Sql =>
+    semiJoinOf(
+      dialect,
+      links.map(({ step, from, name }) => ({
+        near: sideOf(from, step.near),
+        far: sideOf(name, step.far),
+        relation: sql.id(name),
+      })),
+      links.flatMap(({ conditions, name, nested }) => [
+        ...conditions.map((condition) => testSql(dialect, name, condition)),
+        ...nested.map((writeNested) => writeNested(dialect)),
+      ]),
+    );
+  return (dialect) => withoutNames(isHidden, () => write(dialect));
+};
+
+const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
+
+export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
+  predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
+
+/**
+ * The leaves of conditions in SQL. The author's count visible rows alone; the token's own say which rows are visible, and read all.
+ */
+export const leavesOfQueries = (
+  queries: Queries,
+  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+): readonly Leaf[] => {
+  const hiding = { columnOf, prefix: 'gl_query_semi', relationships: datamart.relationships };
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const beyond: Leaf[] = [];
+  const read = [...queries.values()].flatMap(({ leaves, isRestriction }) =>
+    leaves.map((leaf): Leaf => {
+      if (isRestriction) return leaf;
+      const { table, name } = leaf;
+      const { tests = [] } = testsOfLeaf(whereRead, table);
+      return { ...leaf, tests: [...tests, ...testsOfHidden(hiding, beyond, { table, name }, restrictions)] };
+    }),
+  );
+  return [...read, ...beyond.map((leaf): Leaf => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) }))];
+};
