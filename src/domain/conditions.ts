@@ -10,7 +10,13 @@ import type { Condition, FilterDataType, FilterValue, Scalar } from './filter.js
 import { readHostFilterValue } from './filter-value.js';
 import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './guest.js';
 import { mappedColumns } from './mapped-columns.js';
-import { isOrDescendsFrom, type Metric, type MetricDefinition, type MetricFilter } from './metric.js';
+import {
+  type ConditionTree,
+  isOrDescendsFrom,
+  type Metric,
+  type MetricDefinition,
+  type MetricFilter,
+} from './metric.js';
 import { type Code, Refusal } from './refusal.js';
 import { rlsConditions, rlsVariablesOf } from './rls-conditions.js';
 
@@ -62,13 +68,35 @@ const namedDashboardFilter = (filter: DashboardFilter): Named => ({
 const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonly FilterValues[] =>
   settings.filter(({ metricId }) => isOrDescendsFrom(metric, metricId)).map(({ values }) => values);
 
+const always = (condition: Condition): Condition => ({ ...condition, restriction: 'always' });
+
 /** Filters that the metric's author wrote into it. */
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
   filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
 
+/** The conditions of the metric's `where` that hold whatever others do. */
+const alwaysAsked = (tree: ConditionTree | undefined): readonly Condition[] => {
+  if (tree === undefined || 'any' in tree) return [];
+  return 'all' in tree ? tree.all.flatMap(alwaysAsked) : [tree];
+};
+
+/**
+ * Where a guest changed a metric that the host made, what its author left out is hidden as what the token hides: from another table, a condition of the
+ * author's would be met by one row, and the guest's by a row that it leaves out.
+ */
+const keptFromGuest = ({ guest, isChangedByGuest, definition }: Metric): readonly Condition[] => {
+  const own = authored(definition);
+  if (guest !== null || !isChangedByGuest) return own;
+  return [...own, ...(definition.kind === 'visual' ? alwaysAsked(definition.where) : [])].map(always);
+};
+
 /** Those of the enforced conditions that the metric's author wrote, and no token. */
-export const authoredAmong = (conditions: readonly Condition[], { filters }: MetricDefinition): readonly Condition[] =>
-  conditions.filter((condition) => filters.some(({ predicate }) => predicate === condition.predicate));
+export const authoredAmong = (conditions: readonly Condition[], definition: MetricDefinition): readonly Condition[] => {
+  const asked = definition.kind === 'visual' ? alwaysAsked(definition.where) : [];
+  return conditions.filter((condition) =>
+    [...definition.filters, ...asked].some(({ predicate }) => predicate === condition.predicate),
+  );
+};
 
 const appFilterConditions = (metric: Metric, settings: readonly FilterValues[], moment: Moment): readonly Condition[] =>
   settings.flatMap((values) =>
@@ -134,8 +162,6 @@ const hiddenDefaults = (restrictions: Restrictions, dashboard: Dashboard, moment
     });
 };
 
-const always = (condition: Condition): Condition => ({ ...condition, restriction: 'always' });
-
 /** What the token and the metric's author enforce, on every dashboard in `dashboards`. The token's conditions are marked by `restriction`. */
 export const enforcedConditions = (
   restrictions: Restrictions,
@@ -143,7 +169,7 @@ export const enforcedConditions = (
   metric: Metric,
   moment: Moment,
 ): readonly Condition[] => [
-  ...authored(metric.definition),
+  ...keptFromGuest(metric),
   ...[
     ...rlsConditions(metric, settingsFor(restrictions.rlsSettings, metric)),
     ...appFilterConditions(metric, settingsFor(restrictions.appFilters, metric), moment),

@@ -43,7 +43,8 @@ const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Pre
   await openMetric(deps.store, grant, command.metricId, command.dashboardId);
   assertWrites(grant, opened.embed, 'updateGuestMetric');
   assertDefines(grant);
-  return { ...metric, definition: await readChangedDefinition(deps, grant, opened, metric, command.definition) };
+  const definition = await readChangedDefinition(deps, grant, opened, metric, command.definition);
+  return { ...metric, definition, isChangedByGuest: true };
 };
 
 /** Nothing of it is stored. */

@@ -1,9 +1,11 @@
 /** The conditions that the host application wrote into a metric stay, whatever its guests change of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FilterValues } from '../../src/domain/guest.js';
 import type { GuestDefinition } from '../../src/domain/guest-metric.js';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
 import { updateGuestMetric } from '../../src/usecases/guest-metrics.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
+import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
 import { columnRef, condition, metric, stays, tableRef } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 
@@ -70,4 +72,45 @@ test("the host's own comparison does not begin to apply by a change", async () =
   await expect(ask({ dimensions: [] })).rejects.toMatchObject(refusal);
   const change = { metricId: id, definition: { dimensions: [] } };
   await expect(updateGuestMetric(world.deps)(token, change)).rejects.toMatchObject(refusal);
+});
+
+test('a row that they leave out answers no filter of the guest, whatever table the metric starts from', async () => {
+  const tables = [{ ...columnRef('visits.day'), dataType: 'date' as const }];
+  const filters = [{ name: 'Day', dataType: 'date' as const, applyOnTables: tables }];
+  const perShop: GuestDefinition = {
+    from: tableRef('shops'),
+    dimensions: [{ name: 'k', column: columnRef('shops.code') }],
+  };
+  const authors = { name: 'day', label: 'Authored', column: columnRef('visits.day'), dataType: 'date' as const };
+  const made = metric('visits', { measures: count, where: { all: [where] } });
+  const others = metric('visits', { measures: count, filters: [{ ...authors, predicate: where.predicate }] });
+  for (const [id, definition] of Object.entries({ where: made, filter: others })) {
+    await world.template(`left-${id}`, { filters }, definition);
+    const own = await world.clone(`left-${id}`, `left-out-${id}`);
+    const [dashboardId, accessSettings] = [`left-out-${id}`, { isAllowMetricUpdate: true }];
+    await updateEmbed(world.deps)(world.api(), { embedId: dashboardId, accessSettings });
+    const token = await world.mint();
+    const shops = async (dashboardFilter: FilterValues, asked = perShop) => {
+      const command = { dashboardId, metricId: own, definition: asked, dashboardFilter };
+      const { answer } = await previewGuestMetric(world.deps)(token, command, stays);
+      return answer.rows.map(({ k }) => k);
+    };
+    expect(await shops({})).toEqual(['s1', 's2']);
+    // The October visit is there, and was left out.
+    expect(await shops({ Day: '2023-10-31' })).toEqual([]);
+    expect(await shops({ Day: '2023-11-30' })).toEqual(['s2']);
+    await updateGuestMetric(world.deps)(token, { metricId: own, definition: perShop });
+    const query = { metricId: own, dashboardId, dashboardFilter: { Day: '2023-10-31' } };
+    expect((await queryGuestMetric(world.deps)(token, query, stays)).answer.rows).toEqual([]);
+  }
+});
+
+test("the host's own comparison goes on after a change", async () => {
+  const comparison = { column: columnRef('visits.day'), grain: 'month', periods: 1 } as const;
+  await world.template('single', {}, metric('visits', { measures: count, where, comparison }));
+  const id = await world.clone('single', 'three');
+  await updateEmbed(world.deps)(world.api(), { embedId: 'three', accessSettings: { isAllowMetricUpdate: true } });
+  const command = { dashboardId: 'three', metricId: id, definition: { measures: count } };
+  const { answer } = await previewGuestMetric(world.deps)(await world.mint(), command, stays);
+  expect(answer).toMatchObject({ rows: [{ Sales: 3 }], comparisonValue: 1 });
 });
