@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { Refusal } from '../domain/refusal.js';
 import type { Dialect, Side, Sql } from './dialect.js';
 import type { TenantPredicate, TypedColumn } from './plan.js';
 import { refuseUnknown } from './refuse.js';
@@ -31,10 +32,21 @@ export const tenantSql = (
       const { near, far } = tenant;
       const relation = sql`${dialect.table(database, far.ref)} AS ${sql.id(parent)}`;
       const isTenants = tenantSql(dialect, database, tenant.tenant, parent, depth + 1);
-      return semiJoinOf(dialect, [{ near: sideOf(near, alias), far: sideOf(far, parent), relation }], [isTenants]);
+      const steps = [{ near: sideOf(near, alias), far: sideOf(far, parent), relation }];
+      return asTenancy(() => semiJoinOf(dialect, steps, [isTenants]));
     }
     default:
       return refuseUnknown('tenant predicate', tenant);
+  }
+};
+
+/** A database may have no type for both columns of one kind. That is refused as the tenancy's: a guest is told no names of it. */
+const asTenancy = (work: () => Sql): Sql => {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof Refusal) || cause.reason !== 'join-of-different-types') throw cause;
+    throw new Refusal('METRIC_QUERY_ERROR', cause.message, { reason: 'tenancy-join-types', cause });
   }
 };
 
