@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { assertHas } from './capabilities.js';
 import type { Dialect, Sql } from './dialect.js';
 import { leafName, markOf } from './expressions.js';
-import type { Computed, Join, Leaf, Secured, SecuredLeaf } from './plan.js';
+import type { Computed, Join, Leaf, LeafTest, Secured, SecuredLeaf } from './plan.js';
 import { withoutNames } from './refuse.js';
 import { ownAlias, tenantSql } from './tenant-rows.js';
 
@@ -18,22 +18,35 @@ const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): rea
     withoutNames(leaf.isHidden, () => leafSql(dialect, plan.database, leaf, nameOf(leaf, index), joins)),
   ),
   ...plan.leaves
-    .map((leaf, index) => testedSql(dialect, leaf, nameOf(leaf, index)))
+    .map((leaf, index) => visibleSql(dialect, leaf, nameOf(leaf, index)))
     .toReversed()
     .flat(),
 ];
 
 const nameOf = ({ name }: SecuredLeaf, index: number): string => name ?? leafName(index);
-const isTested = ({ tests = [] }: SecuredLeaf): boolean => tests.length > 0;
+const isTested = ({ tests = [], testsBeneath = [] }: SecuredLeaf): boolean => tests.length + testsBeneath.length > 0;
 /** Of the leaf's rows before its tests. */
 export const untestedName = (name: string): string => `${name}_all`;
 
-const testedSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
+/** What stands above the leaf's own rows, where a token hides some: tests, custom columns, and tests that may be of these. */
+const visibleSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
   if (!isTested(leaf)) return [];
+  const { computed = [], testsBeneath = [], tests = [], isBarrier } = leaf;
   const all = untestedName(name);
-  const tests = (leaf.tests ?? []).map((write) => write(dialect, all));
-  const rows = sql`SELECT ${sql.id(all)}.* FROM ${sql.id(all)} WHERE ${sql.join(tests, sql` AND `)}`;
-  return [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
+  const passing = (from: string, some: readonly LeafTest[]): Sql => {
+    const where = some.map((write) => write(dialect, from));
+    const rows = sql`SELECT ${sql.id(from)}.* FROM ${sql.id(from)}`;
+    return where.length === 0 ? rows : sql`${rows} WHERE ${sql.join(where, sql` AND `)}`;
+  };
+  if (computed.length === 0) {
+    const rows = passing(all, [...testsBeneath, ...tests]);
+    return [isBarrier === true ? barrierSql(dialect, name, rows) : sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
+  }
+  const untested = `${name}_computed`;
+  return [
+    ...computedSql(dialect, untested, passing(all, testsBeneath), computed),
+    sql`${sql.id(name)} ${dialect.asLeaf} (${passing(untested, tests)})`,
+  ];
 };
 
 /** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
@@ -56,7 +69,7 @@ const leafSql = (
   const where = tenant === null ? sql`` : sql` WHERE ${tenantSql(dialect, database, tenant, alias)}`;
   const rows = sql`SELECT ${sql.join([...columns, ...markSql(leaf)])} FROM ${table}${called}${where}`;
   const name = isTested(leaf) ? untestedName(ownName) : ownName;
-  if (computed.length > 0) return computedSql(dialect, name, rows, computed);
+  if (computed.length > 0 && !isTested(leaf)) return computedSql(dialect, name, rows, computed);
   if (leaf.isBarrier === true) return [barrierSql(dialect, name, rows)];
   return isKept(dialect, joins, leaf) && dialect.barrier !== null
     ? [dialect.barrier(sql.id(name), rows)]

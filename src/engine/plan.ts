@@ -38,6 +38,8 @@ export type Leaf = {
   readonly computed?: readonly Computed[] | undefined;
   /** The token's, of its columns: rows that do not pass are not there for any question. */
   readonly tests?: readonly LeafTest[] | undefined;
+  /** The same, asked before custom columns are computed: these may fail on a value. */
+  readonly testsBeneath?: readonly LeafTest[] | undefined;
   /** Left out: by its position. */
   readonly name?: string | undefined;
   /** Only a condition that whoever asks may not know of reads it. */

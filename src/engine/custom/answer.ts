@@ -18,7 +18,7 @@ import { secure } from '../secure.js';
 import { namedBy, readComputed } from './computed.js';
 import { type Restrictions, restrict } from './conditions.js';
 import { withComputed } from './custom.js';
-import { leavesOfQueries } from './hidden.js';
+import { leavesOfQueries, withTests } from './hidden.js';
 import { readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 import {
@@ -80,14 +80,11 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
   );
   const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
-  const beside = (leaf: Leaf): Leaf => ({
-    ...leaf,
-    tests: [...(leaf.tests ?? []), ...restrictions.testsOf(leaf.table)],
-  });
+  const visible = (leaf: Leaf): Leaf => withTests(leaf, restrictions.testsOf(leaf.table));
   const plan: SqlPlan = {
     leaves: withComputed(
       [
-        ...[...leaves.map(whereRead).map(beside), ...restrictions.leaves.map(whereRead)],
+        ...[...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)],
         ...leavesOfQueries(queries, { datamart: reader.datamart, columnOf, ...held }),
       ],
       computed,

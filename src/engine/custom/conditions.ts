@@ -7,11 +7,11 @@ import { qualifiedName } from '../../domain/embed.js';
 import { withCardinalities } from '../cardinalities.js';
 import type { Dialect, Sql } from '../dialect.js';
 import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '../paths.js';
-import type { Column, Leaf, LeafTest } from '../plan.js';
+import type { Column, Leaf } from '../plan.js';
 import { refuseQuery, withoutNames } from '../refuse.js';
 import type { ResolvedCondition } from '../resolve.js';
 import { chainsOf, growTree, walk } from '../restriction-tree.js';
-import { groupByTable, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden.js';
+import { groupByTable, type HiddenTests, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden.js';
 import type { Reader } from './reader.js';
 import type { Naming, Statement } from './statement.js';
 
@@ -19,7 +19,7 @@ export type Restrictions = {
   readonly leaves: readonly Leaf[];
   readonly write: (dialect: Dialect) => readonly Sql[];
   /** Rows that the token hides are not in the leaf of a table whose rows the conditions are not asked of. */
-  readonly testsOf: (table: TableRef) => readonly LeafTest[];
+  readonly testsOf: (table: TableRef) => HiddenTests;
 };
 
 type ColumnOf = (ref: ColumnRef) => Column;
@@ -63,34 +63,31 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
   return {
     leaves,
     write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
-    testsOf: (table) => hidden.get(tableKey(table)) ?? [],
+    testsOf: (table) => hidden.get(tableKey(table)) ?? { tests: [], testsBeneath: [] },
   };
 };
 
 /**
- * Tables whose rows nothing ties to the rows that the conditions are asked of: each is left with its visible rows. Those of subqueries, and those of a
- * block of several, which SQL may join by anything. Adds to `leaves`.
+ * Each table that the SQL reads is left with its visible rows: SQL may join tables by anything, and an expression of it may fail on a value of a hidden
+ * row. Where several ways lead to a condition's table, SQL alone says which it goes. Adds to `leaves`.
  */
 const planHidden = (
   source: Source,
   leaves: Leaf[],
   restrictions: readonly ResolvedCondition[],
-): ReadonlyMap<string, readonly LeafTest[]> => {
+): ReadonlyMap<string, HiddenTests> => {
   const { statement, reader, nameOf } = source;
-  const { relationships } = reader.datamart;
+  const { datamart } = reader;
   const block = statement.block ?? [];
   const isInBlock = (table: TableRef): boolean => block.some((one) => sameTable(one.table, table));
-  // Of a block's own rows their conditions are asked already; and where several ways lead to them, SQL alone says which it goes.
-  const isAsked = (table: TableRef, other: TableRef): boolean =>
-    isInBlock(table) && (sameTable(other, table) || isAmbiguous(relationships, table, other));
-  const hiding = { ...source, relationships, prefix };
+  const isSaid = (table: TableRef, other: TableRef): boolean =>
+    isInBlock(table) && isAmbiguous(datamart.relationships, table, other);
+  const hiding = { ...source, datamart, prefix };
   return new Map(
-    statement.tables
-      .filter((table) => !isInBlock(table) || block.length > 1)
-      .map((table) => {
-        const others = restrictions.filter(({ column }) => !isAsked(table, column.ref));
-        return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
-      }),
+    statement.tables.map((table) => {
+      const others = restrictions.filter(({ column }) => !isSaid(table, column.ref));
+      return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
+    }),
   );
 };
 

@@ -7,7 +7,7 @@ import type { Catalog } from '../catalog.js';
 import type { Computed, Leaf, Plan } from '../plan.js';
 import type { Resolved } from '../resolve.js';
 import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
-import { leavesOfQueries } from './hidden.js';
+import { computeVisible, leavesOfQueries } from './hidden.js';
 import { type Queries, readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 
@@ -48,16 +48,14 @@ export const readCustom = async (reader: Reader, question: CustomQuestion): Prom
 };
 
 /** The plan with its leaves computed and kept apart, and those of the conditions in SQL beside them. */
-export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => ({
-  ...plan,
-  leaves: [
-    ...plan.leaves.map((leaf): Leaf => {
-      const computed = columns.get(tableKey(leaf.table));
-      return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
-    }),
-    ...withComputed(leavesOfQueries(queries, resolved), columns),
-  ],
-});
+export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
+  const own = plan.leaves.map((leaf): Leaf => {
+    const computed = columns.get(tableKey(leaf.table));
+    return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
+  });
+  const { leaves, beyond } = computeVisible(own, resolved);
+  return { ...plan, leaves: [...leaves, ...withComputed([...beyond, ...leavesOfQueries(queries, resolved)], columns)] };
+};
 
 /** A test of what the token hides may be of a custom column. */
 export const withComputed = (leaves: readonly Leaf[], columns: Custom['columns']): readonly Leaf[] =>

@@ -1,7 +1,15 @@
 /** Rows that the token hides, left out of the tables that the host's own SQL reads: no question counts them. */
 import { sql } from 'kysely';
-import { type ColumnRef, type Relationship, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
+import {
+  type ColumnRef,
+  type Datamart,
+  findColumn,
+  sameTable,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart.js';
 import type { Dialect, Side, Sql } from '../dialect.js';
+import { leafName } from '../expressions.js';
 import { untestedName } from '../leaves.js';
 import { findPath, isReachable } from '../paths.js';
 import type { Column, Leaf, LeafTest } from '../plan.js';
@@ -15,7 +23,7 @@ import type { Queries } from './queries.js';
 
 /** `prefix`: of the names of the leaves that are added. */
 export type Chaining = { readonly columnOf: (ref: ColumnRef) => Column; readonly prefix: string };
-export type Hiding = Chaining & { readonly relationships: readonly Relationship[] };
+export type Hiding = Chaining & { readonly datamart: Datamart };
 
 /** Conditions of one table, as far as they are the token's or all others. */
 export type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
@@ -30,14 +38,17 @@ export const isHiddenGroup = ({ conditions }: Group): boolean => conditions.some
 
 type NamedLeaf = { readonly table: TableRef; readonly name: string };
 
+export type HiddenTests = { readonly tests: readonly LeafTest[]; readonly testsBeneath: readonly LeafTest[] };
+
 /** What leaves a table's visible rows in its leaf. Adds to `leaves`. */
 export const testsOfHidden = (
   hiding: Hiding,
   leaves: Leaf[],
   { table, name }: NamedLeaf,
   restrictions: readonly ResolvedCondition[],
-): readonly LeafTest[] => {
-  const { relationships } = hiding;
+): HiddenTests => {
+  const { datamart } = hiding;
+  const { relationships } = datamart;
   const groups = groupByTable(restrictions);
   const ways = groups
     .filter((group) => !sameTable(group.table, table) && isReachable(relationships, table, group.table))
@@ -46,16 +57,22 @@ export const testsOfHidden = (
       conditions: group.conditions,
     }));
   const own = restrictions.filter(({ column }) => sameTable(column.ref, table));
+  const isCustom = ({ column }: ResolvedCondition): boolean =>
+    findColumn(datamart, column.ref)?.isCustomColumn === true;
   const chains = chainsOf(growTree(ways), []);
-  return [
-    ...own.map(
-      (condition): LeafTest =>
-        (dialect, from) =>
-          withoutNames(condition.isHidden, () => testSql(dialect, from, condition)),
-    ),
-    ...chains.map((chain) => planChain(hiding, leaves, untestedName(name), chain)),
-  ];
+  return {
+    testsBeneath: [
+      ...own.filter((condition) => !isCustom(condition)).map(ownTest),
+      ...chains.map((chain) => planChain(hiding, leaves, untestedName(name), chain)),
+    ],
+    tests: own.filter(isCustom).map(ownTest),
+  };
 };
+
+const ownTest =
+  (condition: ResolvedCondition): LeafTest =>
+  (dialect, from) =>
+    withoutNames(condition.isHidden, () => testSql(dialect, from, condition));
 
 /** Adds the chain's leaves to `leaves`. */
 export const planChain = (
@@ -98,6 +115,36 @@ const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schema
 export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
   predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
 
+/** The leaf with tests beside its own. */
+export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Leaf => ({
+  ...leaf,
+  tests: [...(leaf.tests ?? []), ...tests],
+  testsBeneath: [...(leaf.testsBeneath ?? []), ...testsBeneath],
+});
+
+/**
+ * A plan's leaves with custom columns, and what these need to be computed on visible rows alone: a value of a hidden row could fail there, and so
+ * show that there is such a row.
+ */
+export const computeVisible = (
+  leaves: readonly Leaf[],
+  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+): { readonly leaves: readonly Leaf[]; readonly beyond: readonly Leaf[] } => {
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const beyond: Leaf[] = [];
+  if (restrictions.length === 0) return { leaves, beyond };
+  const hiding = { columnOf, prefix: 'gl_computed_semi', datamart };
+  const compute = (leaf: Leaf, index: number): Leaf => {
+    if (leaf.computed === undefined) return leaf;
+    const name = leaf.name ?? leafName(index);
+    return withTests(leaf, testsOfHidden(hiding, beyond, { table: leaf.table, name }, restrictions));
+  };
+  return {
+    leaves: leaves.map(compute),
+    beyond: beyond.map((leaf) => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) })),
+  };
+};
+
 /**
  * The leaves of conditions in SQL. The author's count visible rows alone; the token's own say which rows are visible, and read all.
  */
@@ -105,15 +152,17 @@ export const leavesOfQueries = (
   queries: Queries,
   { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
 ): readonly Leaf[] => {
-  const hiding = { columnOf, prefix: 'gl_query_semi', relationships: datamart.relationships };
+  const hiding = { columnOf, prefix: 'gl_query_semi', datamart };
   const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
   const beyond: Leaf[] = [];
   const read = [...queries.values()].flatMap(({ leaves, isRestriction }) =>
     leaves.map((leaf): Leaf => {
       if (isRestriction) return leaf;
       const { table, name } = leaf;
-      const { tests = [] } = testsOfLeaf(whereRead, table);
-      return { ...leaf, tests: [...tests, ...testsOfHidden(hiding, beyond, { table, name }, restrictions)] };
+      return withTests(
+        { ...leaf, ...testsOfLeaf(whereRead, table) },
+        testsOfHidden(hiding, beyond, { table, name }, restrictions),
+      );
     }),
   );
   return [...read, ...beyond.map((leaf): Leaf => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) }))];
