@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { makeData } from './query/data.mjs';
-import { makeLines, makeLinesTarget } from './query/lines.mjs';
+import { makeLines, makeLinesTargets } from './query/lines.mjs';
 import { load, once } from './query/load.mjs';
 import { makeOrganization } from './query/organization.mjs';
 import { startPeers } from './query/peers.mjs';
@@ -89,18 +89,34 @@ const table = async (title, variants, connections) => {
   console.log(lines.join('\n'));
 };
 
-/** A table whose rows get their client by their parent, against the JOIN by hand. */
+/** A table whose rows get their client by their parent, against the JOIN by hand; and what it costs that a hidden row witnesses nothing. */
 const benchLines = async (product, data) => {
   await makeLines(data.postgres.url);
-  const target = await makeLinesTarget(product.url, product.serviceToken, sourcesOf(data).PostgreSQL.datasource);
-  const raw = await startRaw('postgres', data.postgres.url, 'order lines');
-  const rows = (await once(product.url, target)).data.length;
-  const variants = [
-    { name: 'JOIN by hand, raw driver', ask: raw.measure },
-    { name: 'guest, uncached', ask: (order) => load(product.url, target, order) },
+  const { datasource } = sourcesOf(data).PostgreSQL;
+  const targets = await makeLinesTargets(product.url, product.serviceToken, datasource);
+  const rawOfLines = (of) => startRaw('postgres', data.postgres.url, of);
+  const raws = {
+    lines: await rawOfLines('order lines'),
+    apart: await rawOfLines('apart'),
+    together: await rawOfLines('together'),
+  };
+  const guest = (target, name = 'guest, uncached') => ({ name, ask: (order) => load(product.url, target, order) });
+  const rows = (await once(product.url, targets.lines)).data.length;
+  const ofLines = [
+    { name: 'JOIN by hand, raw driver', ask: raws.lines.measure },
+    guest(targets.lines, 'guest, uncached, client by the order'),
+    guest(targets.own, 'guest, uncached, a client column of the lines'),
   ];
-  for (const connections of [1, 8]) await table(`order lines of one of 500 (${rows} groups)`, variants, connections);
-  raw.stop();
+  const ofCustomers = [
+    { name: 'two EXISTS apart, raw driver (hidden orders witness)', ask: raws.apart.measure },
+    { name: 'one within the other, raw driver', ask: raws.together.measure },
+    guest(targets.customers),
+  ];
+  for (const connections of [1, 8]) {
+    await table(`order lines of one of 500 (${rows} groups)`, ofLines, connections);
+    await table('customers by their orders and lines', ofCustomers, connections);
+  }
+  for (const raw of Object.values(raws)) raw.stop();
 };
 
 await inTemporaryFolder(async (folder) => {

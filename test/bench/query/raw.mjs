@@ -1,13 +1,15 @@
 // The raw driver's query, as fast as one can ask it: a process of its own that is told `{connections, seconds}` and answers `{perSecond, ms}`.
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { linesByHand } from './lines.mjs';
+import { customersByHand, linesByHand } from './lines.mjs';
 
 const [kind, place, by, clientId] = process.argv.slice(2);
 const where = (parameter) => (clientId === 'None' ? '' : ` WHERE origin = ${parameter}`);
 const flights = `SELECT ${by}, sum(delay), count(*) FROM flights${where('$1')} GROUP BY 1 ORDER BY 1 LIMIT 10000`;
-const { text, values } =
-  by === 'order lines' ? linesByHand : { text: flights, values: clientId === 'None' ? [] : [clientId] };
+const { text, values } = { 'order lines': linesByHand, ...customersByHand }[by] ?? {
+  text: flights,
+  values: clientId === 'None' ? [] : [clientId],
+};
 
 const openDuckDb = async () => {
   const instance = await DuckDBInstance.create(place, { access_mode: 'READ_ONLY' });
