@@ -153,6 +153,7 @@ const eras = (isDuckDb: boolean): TableData => ({
     [6, null, null],
     [7, '2024-01-01', '2024-01-01 00:00:00'],
     [8, '2024-01-03', '2024-01-03 00:00:00'],
+    [9, '0012-05-01', '0012-05-01 00:00:00'],
   ],
 });
 
@@ -373,11 +374,22 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
   describe.runIf(hasEras)('dates beyond four digits, and without end', () => {
     const data = eras(kind === 'DUCKDB');
     const cells = {
-      day: ['-Infinity', '-000043-03-15', '0000-12-31', '2024-01-01', '2024-01-03', '+012024-02-29', 'Infinity', null],
+      day: [
+        '-Infinity',
+        '-000043-03-15',
+        '0000-12-31',
+        '0012-05-01',
+        '2024-01-01',
+        '2024-01-03',
+        '+012024-02-29',
+        'Infinity',
+        null,
+      ],
       at: [
         '-Infinity',
         '-000043-03-15T10:30:00',
         '0000-12-31T23:59:59.5',
+        '0012-05-01T00:00:00',
         '2024-01-01T00:00:00',
         '2024-01-03T00:00:00',
         '+012024-02-29T01:02:03',
@@ -385,7 +397,7 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
         null,
       ],
     } as const;
-    const ids = [5, 1, 2, 7, 8, 3, 4, 6];
+    const ids = [5, 1, 2, 9, 7, 8, 3, 4, 6];
 
     it.each(['day', 'at'] as const)('%s is answered in ISO 8601, in its order, and comes back', async (column) => {
       const asking = of(data);
@@ -418,17 +430,20 @@ describe.each(await findKinds())('on %s', (kind: Kind) => {
       }
     });
 
-    it('the period before a year of no AD is the one before', async () => {
+    it.each([
+      ['0000-01-01', 43, { n: 1, p: 1 }],
+      ['0012-01-01', 12, { n: 1, p: 1 }],
+    ])('years are counted over 1 BC, which is the year 0: from %s, %i back', async (year, periods, expected) => {
       const asking = of(data);
       const answer = await asking.ask(
         {
           dimensions: [asking.dimension('day', { grain: 'year' })],
           measures: [{ name: 'n', aggregate: 'COUNT' }],
-          calculations: [{ kind: 'previousPeriod', name: 'p', of: 'n', periods: 43 }],
+          calculations: [{ kind: 'previousPeriod', name: 'p', of: 'n', periods }],
         },
         {},
       );
-      expect(answer.rows.find(({ d }) => d === '0000-01-01')).toMatchObject({ n: 1, p: 1 });
+      expect(answer.rows.find(({ d }) => d === year)).toMatchObject(expected);
     });
 
     it.each([
