@@ -141,7 +141,7 @@ export type PageOfRows = { readonly cap: number | null; readonly limit: number |
 /** Null only where the table holds every tenant's rows, or there are no tenants. */
 export type TenantPredicate =
   | { readonly kind: 'column'; readonly columnName: string; readonly type: SqlType; readonly value: Bound }
-  /** The row of the table of `far` that it is joined to is the tenant's. A row without such a row is nobody's. */
+  /** A row is the tenant's if its parent row, in the table of `far`, is. A row without a parent belongs to nobody. */
   | { readonly kind: 'parent'; readonly near: TypedColumn; readonly far: TypedColumn; readonly tenant: TenantPredicate }
   | { readonly kind: 'all'; readonly items: readonly TenantPredicate[] };
 

@@ -68,6 +68,6 @@ const nothing: Pick<Branch, 'conditions' | 'next'> = { conditions: [], next: [] 
 
 const isSame = (a: Step, b: Step): boolean => a.relationship === b.relationship;
 
-/** Whether whoever asks may not know of something in it. */
+/** Whether the chain holds a condition that the caller may not learn about. */
 export const isHiddenChain = (chain: Chain): boolean =>
   chain.some(({ conditions, branches }) => conditions.some(({ isHidden }) => isHidden) || branches.some(isHiddenChain));

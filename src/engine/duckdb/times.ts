@@ -15,8 +15,8 @@ const isWithin = (value: Sql, name: string): Sql =>
   sql`${value} BETWEEN ${sql.raw(`${name} '${least}'`)} AND ${sql.raw(`${name} '${greatest}'`)}`;
 
 /**
- * The first day of the period. DuckDB evaluates date_trunc() on the column's least and greatest value when it plans, whoever
- * has them, and fails there for all; so both are bounded beneath it. A day beyond stays what it is.
+ * The first day of the period. DuckDB evaluates date_trunc() on the column's least and greatest value when it plans. These may be
+ * another tenant's, and the failure would be everybody's, so the argument is bounded. A day outside of the bounds stays as it is.
  */
 export const firstDayOf = (value: Sql, grain: TimeGrain, { kind }: SqlType): Sql => {
   const name = kind === 'date' ? 'DATE' : 'TIMESTAMP';

@@ -151,7 +151,7 @@ const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS double precision)`;
 
-/** A decimal beside a floating-point number. PostgreSQL would cast it, and fail on one that is too great or too small, whoever has it. */
+/** A decimal beside a floating-point number. PostgreSQL would cast the decimal, and fail if any tenant's is too great or too small. */
 const float = (value: Sql): Sql =>
   sql`CASE WHEN ${value} = 0 OR ${value} = 'NaN' OR abs(${value}) BETWEEN 1e-300 AND 1e308 THEN ${double(value)} END`;
 
