@@ -54,7 +54,7 @@ const createGuard =
     } finally {
       isOver = true;
       clearTimeout(timer);
-      // What is given up may still fail, which nobody waits for.
+      // An abandoned query may fail later. Its caller has the time-out as the answer by then.
       work.catch(() => undefined);
     }
   };
