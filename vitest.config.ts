@@ -5,10 +5,18 @@ import { defineConfig } from 'vitest/config';
  * would pass the ten minutes that a run may take.
  */
 const long = [
+  'test/fault/damaged-folder.test.ts',
   'test/fault/fault.test.ts',
   'test/fault/folder.test.ts',
+  'test/fault/power-cut.test.ts',
+  'test/fault/readiness.test.ts',
   'test/fault/stopping.test.ts',
+  'test/fault/table-failover.test.ts',
+  'test/fault/table-full.test.ts',
+  'test/fault/table-kills.test.ts',
   'test/fault/table.test.ts',
+  'test/fault/takeover.test.ts',
+  'test/fault/torn-files.test.ts',
   'test/gateway/rollout.test.ts',
   'test/gateway/rollout-many.test.ts',
   'test/platform/database.test.ts',

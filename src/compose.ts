@@ -1,116 +1,64 @@
 /** The composition root: every object is built here once, straight down. What it returns is the whole product. */
-import { hash, randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
 import type { Logger } from 'pino';
 import { startBackground } from './background.js';
 import { openEngine } from './compose-engine.js';
+import { composeService, type Service } from './compose-service.js';
 import { createOpenApi } from './contract/openapi.js';
 import { bound } from './contract/operations.js';
 import { type DemoBundle, readDemoBundle } from './demo/bundle.js';
 import { createDemoHost, demoKey } from './demo/host.js';
 import { seedDemo } from './demo/seed.js';
 import { capabilityNames } from './domain/capability.js';
-import { keyHintOf } from './domain/organization.js';
-import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
-import { createSqlRewriter } from './engine/sql-rewriter.js';
+import type { Clock, Ids, Tokens } from './domain/ports.js';
 import type { GatewayOptions } from './gateway/router.js';
 import { fixedCapabilities } from './gateway/upstream/capabilities.js';
 import { createHttpUpstream } from './gateway/upstream/http-upstream.js';
-import { createGatewayMetrics, type ProductMetrics } from './gateway-metrics.js';
-import { createHandlers } from './handlers.js';
-import { createApp } from './http/app.js';
+import type { ProductMetrics } from './gateway-metrics.js';
+import { createApp, createManagementApp } from './http/app.js';
 import { loadAssets } from './http/assets.js';
-import { createDispatch, type Dispatch } from './http/bind.js';
-import { formsOf } from './http/forms.js';
+import type { Dispatch } from './http/bind.js';
 import { createGuestFront } from './http/guest-front.js';
 import { inProcessTransport } from './http/in-process.js';
+import { type Handle, inTurn } from './http/in-turn.js';
+import type { Admissions } from './open-admission.js';
 import { type OpenedGateway, openGateway } from './open-gateway.js';
+import { lossEvents, type Metadata, openConfiguredMetadata } from './open-metadata.js';
 import { openShared } from './open-shared.js';
 import type { Cache } from './platform/cache.js';
 import { createOpened, type Opened } from './platform/closing.js';
 import type { Config } from './platform/config.js';
 import { type Credentials, loadCredentials } from './platform/credentials.js';
-import { type Database, openDatabase } from './platform/database.js';
 import { createToken, hashToken, isSameHash } from './platform/keys.js';
 import type { Limiters } from './platform/limiter.js';
 import { createMetrics } from './platform/metrics.js';
-import { type Check, createReadiness } from './platform/readiness.js';
-import { createSealer } from './platform/sealing.js';
+import { createReadiness } from './platform/readiness.js';
+import { doorsOf } from './product-doors.js';
 import { readinessChecks } from './readiness-checks.js';
 import { createIssuers } from './session-issuers.js';
-import { assertMetadataWritable, migrate } from './store/migrations.js';
-import { createStore } from './store/store.js';
-import type { Tables } from './store/tables.js';
-import { startUpkeep } from './upkeep.js';
-import { createAuthenticate } from './usecases/authenticate.js';
-import { createLastUses } from './usecases/last-use.js';
 import { assetFiles } from './web-files.js';
 
 /** Which halves this process runs. */
-export type Halves = { readonly gateway: boolean; readonly service: boolean };
-export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
-export type Product = { readonly handle: Handle; readonly close: () => Promise<void> };
+export type Halves = {
+  readonly gateway: boolean;
+  readonly service: boolean;
+  /** Whether the operator goes on without what the embedded database lost. */
+  readonly acceptsLoss?: boolean;
+};
+export type Product = {
+  readonly handle: Handle;
+  /** Of the management port. */
+  readonly manage: Handle;
+  readonly close: () => Promise<void>;
+};
 /** Where this process is reached, what it is, and its log. */
 export type Place = { readonly url: string; readonly version: string; readonly log: Logger };
 
 const clock: Clock = { now: () => new Date() };
 const ids: Ids = { uuid: randomUUID };
-const digest: Digest = (text) => hash('sha256', text, 'hex');
 const tokens: Tokens = { create: createToken, hash: hashToken, isSame: isSameHash };
-
-type Service = {
-  readonly dispatch: Dispatch;
-  readonly store: Store;
-  readonly checks: readonly Check[];
-  readonly close: () => Promise<void>;
-};
-
-/** The service token that this installation starts with; one that was revoked or rotated stays so. */
-const seedServiceToken = async (store: Store, serviceToken: string): Promise<void> => {
-  const hash = tokens.hash(serviceToken);
-  if (await store.serviceTokens.isKnown(hash)) return;
-  const id = ids.uuid();
-  await store.serviceTokens.insert({
-    id,
-    name: `first ${id.slice(0, 8)}`,
-    hash,
-    keyHint: keyHintOf(serviceToken),
-    createdAt: clock.now(),
-    expiresAt: null,
-  });
-};
-
-const composeService = async (
-  credentials: Credentials,
-  engine: Engine,
-  database: Database,
-  log: Logger,
-): Promise<Service> => {
-  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
-  const db = database.connect<Tables>();
-  await migrate(db);
-  const store = createStore(db, sealer, database.writes);
-  await seedServiceToken(store, credentials.serviceToken);
-  const lastUses = createLastUses({ store, clock, log });
-  const upkeep = startUpkeep({ store, clock, lastUses, log });
-  const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
-  return {
-    store,
-    dispatch: createDispatch({
-      operations: bound,
-      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
-      authenticate,
-      log,
-    }),
-    checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
-    close: async () => {
-      await engine.close();
-      await upkeep.end();
-    },
-  };
-};
 
 const composeDemo = async (
   config: Config,
@@ -133,7 +81,8 @@ type GatewayParts = {
   readonly dispatch: Dispatch | null;
   readonly cache: Cache;
   readonly limiters: Limiters;
-  readonly database: Database;
+  readonly admissions: Admissions;
+  readonly metadata: Metadata;
   readonly place: Place;
   readonly metrics: ProductMetrics;
 };
@@ -149,8 +98,13 @@ const upstreamOf = ({ config, credentials, dispatch, place, metrics }: GatewayPa
   return { baseUrl: 'in-process', apiKey, transport: inProcessTransport(dispatch), capabilities };
 };
 
+/** It listens at every address of the machine: which of them callers use, they say. */
+const isAnyAddress = ({ settings }: Config): boolean => ['0.0.0.0', '::'].includes(settings.server.host);
+
 const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
-  const { config, credentials, cache, limiters, database, place, metrics } = parts;
+  const { config, credentials, cache, limiters, metadata, place, metrics } = parts;
+  const { addressOf, note } = parts.admissions;
+  const { failedCredentialsPerMinute } = config.settings.limits;
   const { session, allowedOrigins, publicOrigin, policies, publicServiceUrl, upstream, hooks, limits } =
     config.settings.gateway;
   return openGateway({
@@ -159,14 +113,16 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
     allowedOrigins,
     publicOrigin,
     policyPath: resolve(config.folder, policies),
-    database,
+    database: metadata.database,
+    firstEvents: lossEvents(metadata.loss),
     explanationDays: config.settings.gateway.audit.explanationDays,
     gatewayToken: credentials.gatewayToken,
+    isAdminApart: config.settings.management.port !== null,
     upstream: upstreamOf(parts),
-    serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? place.url,
+    serviceUrl: publicServiceUrl ?? upstream.serviceUrl ?? publicOrigin ?? (isAnyAddress(config) ? null : place.url),
     hooks: { secrets: config.secrets.hookSecrets, ...hooks },
     cache,
-    limits: { settings: limits, limiters },
+    limits: { settings: { ...limits, failedCredentialsPerMinute }, limiters, addressOf, note },
     readVariable: config.readVariable,
     metrics,
     clock,
@@ -174,26 +130,9 @@ const composeGateway = (parts: GatewayParts): Promise<OpenedGateway> => {
   });
 };
 
-/** One for both halves: the embedded database belongs to one process, and to one folder of it. */
-const openFor = ({ settings }: Config, halves: Halves, log: Logger): Promise<Database> =>
-  openDatabase({
-    databaseUrl: settings.databaseUrl,
-    folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
-    log,
-  });
-
 /** What this installation signs and calls with; a gateway alone makes nothing of its own. */
 const credentialsOf = ({ settings, secrets }: Config): Promise<Credentials> =>
   loadCredentials(settings.dataDir, secrets);
-
-type Front = (...asked: [...Parameters<Handle>, next: () => void]) => void;
-
-/** Whoever does not answer leaves it to the next. */
-const inTurn = (fronts: readonly (Front | null)[], last: Handle): Handle =>
-  fronts.reduceRight<Handle>(
-    (next, front) => (front === null ? next : (...asked) => front(...asked, () => next(...asked))),
-    last,
-  );
 
 /** Rejects where something cannot be opened; what was opened by then is closed again. */
 export const compose = async (config: Config, halves: Halves, place: Place): Promise<Product> => {
@@ -213,37 +152,40 @@ const composeAll = async (config: Config, halves: Halves, place: Place, opened: 
   const metrics = createMetrics();
   const { registry } = metrics;
   const { encryptionKey } = credentials;
-  const [{ engine, prepare }, database] = await Promise.all([
+  const [{ engine, prepare }, metadata, shared] = await Promise.all([
     opened.add(openEngine({ config, bundle, encryptionKey, clock, log, registry }, halves.service)),
-    opened.add(openFor(config, halves, log)),
+    opened.add(openConfiguredMetadata(config, halves, encryptionKey, log)),
+    opened.add(openShared({ config, clock, log, registry }, halves.gateway)),
   ]);
-  const service = halves.service ? opened.add(composeService(credentials, engine, database, log)) : null;
-  const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
-  const shared = halves.gateway
-    ? opened.add(openShared({ config, clock, log, metrics: createGatewayMetrics(registry) }))
+  const { database } = metadata;
+  const { addressOf, limits } = shared.admissions;
+  const service = halves.service
+    ? opened.add(composeService({ credentials, engine, database, limits, clock, ids, tokens, log }))
     : null;
+  const demo = bundle === null ? Promise.resolve(null) : composeDemo(config, credentials, bundle, service);
   const assetsLoading = loadAssets(assetFiles(config.isDemo));
-  const [served, demoHost, counted, assets] = await Promise.all([service, demo, shared, assetsLoading]);
+  const [served, demoHost, assets] = await Promise.all([service, demo, assetsLoading]);
   const dispatch = served?.dispatch ?? null;
-  const gateway =
-    counted === null
-      ? null
-      : await opened.add(composeGateway({ config, credentials, dispatch, database, place, ...counted }));
-  const forms = formsOf(Object.values(bound));
-  const guestFront = served === null ? null : createGuestFront({ dispatch: served.dispatch, log, metrics });
+  const parts = { config, credentials, dispatch, metadata, place, ...shared };
+  const gateway = shared.gateway === null ? null : await opened.add(composeGateway({ ...parts, ...shared.gateway }));
+  metadata.startMarking();
+  const document = () => createOpenApi(bound, place);
+  const api = served === null ? null : { dispatch: served.dispatch, addressOf, document };
+  const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
   const readiness = createReadiness(readinessChecks(config, database, [served, gateway?.router]), log);
-  const app = createApp({
-    service: served === null ? null : { dispatch: served.dispatch, document: () => createOpenApi(bound, place), forms },
+  const operated = {
+    service: api,
     log,
     metrics,
     ready: readiness.failed,
-    assets,
-    routers: demoHost === null ? [] : [demoHost],
-  });
+  };
+  const doors = doorsOf(config, credentials, served?.authenticate ?? null);
+  const app = createApp({ ...operated, assets, doors, routers: demoHost === null ? [] : [demoHost] });
   await opened.add(Promise.resolve(startBackground({ store: served?.store ?? null, engine, prepare, log })));
   return {
     // The paths of tokens and of guests come before Express's app, whose own cost is most of such a request.
     handle: inTurn([guestFront, gateway?.router ?? null], app),
+    manage: createManagementApp({ ...operated, routers: gateway === null ? [] : [gateway.router.admin] }),
     close: opened.closeAll,
   };
 };

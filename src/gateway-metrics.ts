@@ -21,6 +21,27 @@ const createCounters =
     };
   };
 
+/**
+ * Counts of one label, kept in plain numbers and handed over when the metrics are read: one is counted at every request. Its
+ * values are few and the gateway's own words.
+ */
+const createTally = (registry: Registry, name: string, help: string, label: string) => {
+  const counts = new Map<string, number>();
+  const counter: Counter = new Counter({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect: () => {
+      counter.reset();
+      for (const [value, count] of counts) counter.inc({ [label]: value }, count);
+    },
+  });
+  return (value: string): void => {
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  };
+};
+
 const mintBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 const watched = {
@@ -40,7 +61,7 @@ const createCounts = (registry: Registry) => {
   const counter = createCounters(registry);
   const name = (what: string): string => `guestlist_gateway_${what}_total`;
   return {
-    answers: counter(name('answers'), 'Requests for a token, by what was answered.', ['outcome']),
+    answers: createTally(registry, name('answers'), 'Requests for a token, by what was answered.', 'outcome'),
     limited: counter(name('limited'), 'Requests that were refused by a limit.', ['limit']),
     calls: counter(name('upstream_calls'), 'Calls to the service.', ['operation', 'outcome']),
     loads: counter(name('policy_loads'), 'Policies that were taken or refused.', ['outcome']),
@@ -70,7 +91,7 @@ export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
     registers: [registry],
   });
   return {
-    answered: (outcome) => answers(1, outcome),
+    answered: answers,
     limited: (limit) => limited(1, limit),
     minted: (durationMs) => mints.observe(durationMs / 1000),
     called: (operation, outcome) => calls(1, operation, outcome),

@@ -9,9 +9,9 @@ import type { Gateway } from './gateway/router.js';
 import type { Identify } from './gateway/sessions/host-identity.js';
 import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/upstream/http-upstream.js';
 import { openGateway } from './open-gateway.js';
+import { lossEvents, type Metadata, openMetadata } from './open-metadata.js';
 import type { Cache } from './platform/cache.js';
 import { createMemoryCache } from './platform/cache-memory.js';
-import { openDatabase } from './platform/database.js';
 import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createLog, type Log } from './platform/log.js';
@@ -40,6 +40,10 @@ export type LibraryOptions = {
   readonly databaseUrl?: string;
   /** Folder of the embedded database where there is no `databaseUrl`; `./data` where left out. One process may use it. */
   readonly dataDir?: string;
+  /** Whether each write of the embedded database is on the disk before it is acknowledged; true where left out. */
+  readonly flush?: boolean;
+  /** Goes on without what the embedded database lost, once an error said that it lost something. */
+  readonly acceptLoss?: boolean;
   /** Lets operators and the command line in at `/gateway/admin`; nobody where left out. */
   readonly gatewayToken?: string;
   /** How long what a request was decided on is kept for `policy explain --request`; 30 days where left out. */
@@ -79,15 +83,21 @@ const hookSecretsOf = ({ hookSecrets = [] }: LibraryOptions): readonly string[] 
   throw new TypeError(`hookSecrets must be secrets of Standard Webhooks: ${hookSecretMend}`);
 };
 
+const openLedgerDatabase = ({ databaseUrl, dataDir, flush, acceptLoss }: LibraryOptions, log: Log): Promise<Metadata> =>
+  openMetadata({
+    databaseUrl: databaseUrl ?? null,
+    folder: join(dataDir ?? './data', 'gateway'),
+    isFlushed: flush ?? true,
+    markKey: null,
+    acceptsLoss: acceptLoss ?? false,
+    log,
+  });
+
 /** Rejects where the policy file, the options or the database could not work. */
 export const createGateway = async (options: LibraryOptions): Promise<MountedGateway> => {
   const { identify, service, log = createLog() } = options;
   const secrets = hookSecretsOf(options);
-  const database = await openDatabase({
-    databaseUrl: options.databaseUrl ?? null,
-    folder: join(options.dataDir ?? './data', 'gateway'),
-    log,
-  });
+  const { database, loss, startMarking } = await openLedgerDatabase(options, log);
   const clock = { now: () => new Date() };
   try {
     const { router, close } = await openGateway({
@@ -98,6 +108,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       publicOrigin: options.publicOrigin,
       policyPath: options.policies,
       database,
+      firstEvents: lossEvents(loss),
       explanationDays: options.explanationDays ?? 30,
       gatewayToken: options.gatewayToken ?? null,
       upstream: createHttpUpstream({
@@ -118,6 +129,7 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       clock,
       log,
     });
+    startMarking();
     return Object.assign(router, {
       close: async () => {
         await close();

@@ -1,14 +1,16 @@
 /** Load config, compose, listen, close. The only reader of the process's environment. */
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compose, type Halves, type Handle } from './compose.js';
+import { compose, type Halves } from './compose.js';
 import { PolicyFaults } from './gateway/policy/policy-source.js';
+import type { Handle } from './http/in-turn.js';
+import { createHttpServer } from './http/server.js';
 import { answerStarting } from './http/starting.js';
-import { type Config, ConfigError, loadConfig } from './platform/config.js';
-import { createDrain } from './platform/drain.js';
+import { type Config, ConfigError, loadConfig, type Settings } from './platform/config.js';
+import { createDrain, createProbes, type Probes } from './platform/drain.js';
 import { bufferedOutput, createLog, type Log } from './platform/log.js';
 
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
@@ -28,6 +30,8 @@ export const configuredPolicies = (): string => {
 
 export type Running = {
   readonly url: string;
+  /** Of the management port; null: there is none. */
+  readonly managementUrl: string | null;
   /** Ends within `shutdown.graceSeconds`, but for what keeps a database from being closed. */
   readonly close: () => Promise<void>;
   /** Cuts what `close` waits for. */
@@ -41,7 +45,8 @@ const listen = (server: Server, port: number, host: string): Promise<AddressInfo
   new Promise((resolve, reject) => {
     server.once('error', (cause) => {
       const what = isTaken(cause) ? 'is taken by another process' : 'cannot be listened at';
-      const mend = 'set PORT and HOST, or server.port and server.host in the configuration.';
+      const mend =
+        'set PORT and HOST, or server.port and server.host (management.port and management.host) in the configuration.';
       reject(new Error(`${host}:${port} ${what} (${cause.message}): ${mend}`, { cause }));
     });
     server.listen(port, host, () => resolve(server.address() as AddressInfo));
@@ -53,46 +58,90 @@ const secondMs = 1_000;
 /** Of the time that a stop may take: for what is closed after the last answer. */
 const closingMs = (graceMs: number): number => Math.min(2_000, graceMs / 4);
 
-const beginDrain = (server: Server, { settings }: Config, log: Log) => {
+const beginDrain = (server: Server, { settings }: Config, log: Log, probes: Probes) => {
   const graceMs = settings.shutdown.graceSeconds * secondMs;
   const cutAfterMs = graceMs - closingMs(graceMs);
-  return createDrain(server, { noticeMs: settings.shutdown.noticeSeconds * secondMs, cutAfterMs, log });
+  return createDrain(server, { noticeMs: settings.shutdown.noticeSeconds * secondMs, cutAfterMs, log, probes });
 };
+
+/** A port that answers that the product is starting, until it serves. */
+const openDoor = async (
+  config: Config,
+  log: Log,
+  probes: Probes,
+  { host, port }: Pick<Settings['server'], 'host' | 'port'>,
+) => {
+  let handle: Handle = answerStarting;
+  const server = createHttpServer(config.settings.server);
+  const drain = beginDrain(server, config, log, probes);
+  server.on(
+    'request',
+    drain.watch((request, response) => handle(request, response)),
+  );
+  const address = await listen(server, port, host);
+  return {
+    drain,
+    url: urlOf(host, address.port),
+    serve: (next: Handle): void => {
+      handle = next;
+    },
+  };
+};
+
+type Door = Awaited<ReturnType<typeof openDoor>>;
 
 /** Starts the halves: listens at once, so that probes are answered, then composes what they serve. */
 export const start = async (config: Config, halves: Halves): Promise<Running> => {
   const { host, port } = config.settings.server;
   const log = createLog({ level: config.settings.logLevel, destination: bufferedOutput() });
-  let handle: Handle = answerStarting;
-  const server = createServer();
-  const drain = beginDrain(server, config, log);
-  const serveRequest = drain.watch((request, response) => handle(request, response));
-  server.on('request', serveRequest);
-  const address = await listen(server, port, host);
-  const url = urlOf(host, address.port);
+  const { management } = config.settings;
+  const probes = createProbes();
+  const doors: Door[] = [];
+  const hurry = (): void => {
+    for (const { drain } of doors) drain.hurry();
+  };
+  const stop = () => Promise.all(doors.map(({ drain }) => drain.stop()));
   try {
-    const product = await compose(config, halves, { url, version: readVersion(), log });
-    handle = product.handle;
-    return {
-      url,
-      hurry: drain.hurry,
-      close: async () => {
-        await drain.stop();
-        await product.close();
-      },
+    const main = await openDoor(config, log, probes, { host, port });
+    doors.push(main);
+    const managed =
+      management.port === null ? null : await openDoor(config, log, probes, { ...management, port: management.port });
+    if (managed !== null) doors.push(managed);
+    const product = await compose(config, halves, { url: main.url, version: readVersion(), log });
+    main.serve(product.handle);
+    managed?.serve(product.manage);
+    const close = async (): Promise<void> => {
+      await stop();
+      await product.close();
     };
+    return { url: main.url, managementUrl: managed?.url ?? null, hurry, close };
   } catch (error) {
-    drain.hurry();
-    await drain.stop();
+    hurry();
+    await stop();
     throw error;
   }
 };
 
-const announce = (url: string, config: Config): void => {
+/** Where metrics and the reference are, and who may read them there. */
+const announceDoors = ({ url, managementUrl }: Running, { isProduction }: Config): readonly string[] => {
+  if (managementUrl !== null) {
+    return [
+      `  management ${managementUrl}: /metrics, /docs, /openapi.json and /gateway/admin, which are 404 elsewhere`,
+    ];
+  }
+  if (!isProduction) return [`  reference  ${url}/docs`];
+  return [
+    '  closed     /metrics, /docs, /openapi.json and the details of /readyz: send GUESTLIST_METRICS_TOKEN or the',
+    '             gateway token as Bearer, or set management.port (GUESTLIST_MANAGEMENT_PORT)',
+  ];
+};
+
+const announce = (running: Running, config: Config): void => {
+  const { url } = running;
   const lines = [
     `Guestlist is up at ${url}`,
     ...(config.isDemo ? [`  demo       ${url}/demo`] : []),
-    `  reference  ${url}/docs`,
+    ...announceDoors(running, config),
     `  health     ${url}/readyz`,
     ...(config.isDemo ? [`  keys       ${config.settings.dataDir}/credentials.json (readable by you alone)`] : []),
   ];
@@ -122,9 +171,11 @@ const closeOn = (signals: readonly NodeJS.Signals[], running: Running, graceMs: 
 /** Where the product is and who may operate it, as the configuration says. Throws ConfigError. */
 export const readOperatorSettings = () => {
   const { settings, secrets } = loadConfig(process.env, shippedConfig, { runsGateway: false, runsService: false });
-  const { host, port } = settings.server;
+  const { server, management } = settings;
   const { gatewayToken, serviceToken } = secrets;
-  return { url: urlOf(host, port), gatewayToken, serviceToken, dataDir: settings.dataDir };
+  const url = urlOf(server.host, server.port);
+  const gatewayUrl = management.port === null ? url : urlOf(management.host, management.port);
+  return { url, gatewayUrl, gatewayToken, serviceToken, dataDir: settings.dataDir };
 };
 
 const causesOf = (error: unknown): readonly string[] => {
@@ -146,11 +197,14 @@ const failStart = (error: unknown): never => {
 
 /** Runs until SIGTERM or SIGINT, then finishes what runs and exits 0. A faulty configuration exits 2 with every fault, any other failure 1. */
 export const serve = async (halves: Halves): Promise<void> => {
+  // Files that are made belong to their owner alone, whatever the shell says.
+  process.umask(0o077);
   try {
     const config = loadConfig(process.env, shippedConfig, { runsGateway: halves.gateway, runsService: halves.service });
     const running = await start(config, halves);
-    announce(running.url, config);
+    // Before it says that it is up: a signal that comes with those words would end it at once, without a last mark.
     closeOn(['SIGTERM', 'SIGINT'], running, config.settings.shutdown.graceSeconds * secondMs);
+    announce(running, config);
   } catch (error) {
     failStart(error);
   }

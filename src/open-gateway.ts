@@ -1,5 +1,6 @@
 /** Opens a gateway with all that it does beside its requests: its ledger, its audit and its policy. Used by the product and by the library. */
 
+import type { AuditEvent } from './gateway/audit/audit.js';
 import { forgetExplanations } from './gateway/audit/audit-append.js';
 import { keepPolicyText } from './gateway/audit/audit-commands.js';
 import { type AuditLog, createAudit } from './gateway/audit/audit-ledger.js';
@@ -20,6 +21,8 @@ export type OpenOptions = (SignedSessions | HostSessions) &
     readonly policyPath: string;
     /** How long what a request was decided on is kept for `policy explain --request`. */
     readonly explanationDays: number;
+    /** Put down before anything else. */
+    readonly firstEvents?: readonly AuditEvent[];
   };
 
 const hourMs = 3_600_000;
@@ -51,12 +54,14 @@ export const openGateway = async (options: OpenOptions): Promise<OpenedGateway> 
   const ledger = await openLedger(database.connect<LedgerTables>(), database.kind === 'postgres');
   const audit: AuditLog = createAudit({ ledger, clock, log, metrics });
   const keep = (policy: Policy) => keepPolicyText(ledger, policy, clock.now());
-  const policies = await watchPolicies(options.policyPath, { audit, log, keep, metrics }).catch(
-    async (error: unknown) => {
-      await audit.close();
-      throw error;
-    },
-  );
+  const begin = async () => {
+    for (const event of options.firstEvents ?? []) await audit.record(event);
+    return watchPolicies(options.policyPath, { audit, log, keep, metrics });
+  };
+  const policies = await begin().catch(async (error: unknown) => {
+    await audit.close();
+    throw error;
+  });
   const endForgetting = startForgetting(ledger, options);
   const router = createGateway({ ...options, ledger, audit, policies });
   const closeRouter = router.close;

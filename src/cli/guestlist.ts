@@ -9,6 +9,7 @@ import { WrongCall } from './wrong-call.js';
 const usage = `guestlist: embedded analytics, each customer their own numbers
 
   guestlist serve [--only gateway|service]   run both halves, or one of them
+                  [--accept-loss]            go on without what the embedded database lost, once a start said so
   guestlist policy test|explain|plan|schema ...
                                              try, explain and compare policies; --help says more
   guestlist conformance --base-url URL ...   check a server against the interface; --help says more
@@ -61,7 +62,7 @@ const run = async (): Promise<void> => {
   }
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: { only: { type: 'string' }, 'accept-loss': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });
   const [command, ...rest] = positionals;
   if (values.help === true || command === undefined) {
@@ -72,7 +73,11 @@ const run = async (): Promise<void> => {
   if (values.only !== undefined && values.only !== 'gateway' && values.only !== 'service') {
     return refuse(`--only takes "gateway" or "service", not "${values.only}"`);
   }
-  await serve({ gateway: values.only !== 'service', service: values.only !== 'gateway' });
+  await serve({
+    gateway: values.only !== 'service',
+    service: values.only !== 'gateway',
+    acceptsLoss: values['accept-loss'] ?? false,
+  });
 };
 
 try {

@@ -1,7 +1,9 @@
 /** The command line as an operator of a running product: commands go through the gateway's `/gateway/admin`, or the service's `/api/v2`. */
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { operatorHeader } from '../gateway/admin.js';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -41,10 +43,23 @@ const storedToken = async (dataDir: string, half: Half): Promise<string> => {
 
 type Sent = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown };
 
+/** Whom the log names beside the token; a machine without a name for its user names nobody. */
+const namedOperator = (): Readonly<Record<string, string>> => {
+  try {
+    return {
+      [operatorHeader]: userInfo()
+        .username.replace(/[^\w.@+-]/g, '_')
+        .slice(0, 64),
+    };
+  } catch {
+    return {};
+  }
+};
+
 /** Throws OperatorError, and WrongCall for input that the server refuses. */
 const callServer = async (half: Half, { method, path, body }: Sent, url: string | undefined): Promise<unknown> => {
   const settings = readOperatorSettings();
-  const base = (url ?? settings.url).replace(/\/+$/, '');
+  const base = (url ?? (half === 'gateway' ? settings.gatewayUrl : settings.url)).replace(/\/+$/, '');
   const token = settings[halves[half].credential] ?? (await storedToken(settings.dataDir, half));
   let response: Response;
   try {
@@ -52,6 +67,7 @@ const callServer = async (half: Half, { method, path, body }: Sent, url: string 
       method,
       headers: {
         authorization: `Bearer ${token}`,
+        ...namedOperator(),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

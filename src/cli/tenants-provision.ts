@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { mapBounded } from '../platform/bounded.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 
@@ -32,57 +35,122 @@ const linesOf = ({ clientId, outcome, reason, dashboards }: Tenant): readonly st
 
 const isGood = ({ outcome }: Tenant): boolean => outcome === 'complete' || outcome === 'skipped';
 
-type Given = {
-  readonly tenant?: string[];
-  readonly all?: boolean;
-  readonly new?: boolean;
-  readonly template?: string[];
+type Asked = { readonly isNew?: true; readonly templates?: readonly string[] };
+type Options = {
+  readonly asked: Asked;
+  readonly url: string | undefined;
+  readonly isJson: boolean;
+  /** How many calls run at once. */
+  readonly width: number;
 };
 
-const inputOf = ({ tenant, new: isNew, template }: Given) => ({
-  ...(tenant === undefined ? {} : { clientIds: tenant }),
-  ...(isNew === true ? { isNew } : {}),
-  ...(template === undefined ? {} : { templates: template }),
-});
+/** What the gateway takes in one call. */
+const batchSize = 50;
+
+const failuresShown = 20;
+
+/** Tells each tenant as it is done, and all of them at the end. */
+const createTally = (total: number | null, isJson: boolean) => {
+  const counts = { complete: 0, partial: 0, failed: 0, skipped: 0 };
+  const bad: string[] = [];
+  let done = 0;
+  return {
+    add: (tenants: readonly Tenant[]): void => {
+      for (const tenant of tenants) {
+        done += 1;
+        counts[tenant.outcome] += 1;
+        if (!isGood(tenant)) bad.push(tenant.clientId);
+        console.log(isJson ? JSON.stringify(tenant) : linesOf(tenant).join('\n'));
+      }
+      if (total !== null && total > batchSize) console.error(`${done} of ${total}`);
+    },
+    /** Answers the exit code. */
+    end: (): number => {
+      const more = bad.length > failuresShown ? `, and ${bad.length - failuresShown} more` : '';
+      if (bad.length > 0) console.error(`not complete: ${bad.slice(0, failuresShown).join(', ')}${more}`);
+      const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
+      console.error(summary.join(', '));
+      return bad.length === 0 ? 0 : 1;
+    },
+  };
+};
+
+const callPage = async (input: object, url: string | undefined) =>
+  answer.parse(await callGateway('tenants-provision', input, url));
 
 /** Page after page, each told when it is done: what was stopped goes on with `--after`. */
-const run = async (input: object, first: string | undefined, url: string | undefined, isJson: boolean) => {
-  const counts = { complete: 0, partial: 0, failed: 0, skipped: 0 };
+const runAll = async ({ asked, url, isJson }: Options, first: string | undefined): Promise<number> => {
+  const tally = createTally(null, isJson);
   let after = first;
-  let isAllGood = true;
   do {
-    const page = answer.parse(
-      await callGateway('tenants-provision', { ...input, ...(after === undefined ? {} : { after }) }, url),
-    );
-    for (const tenant of page.tenants) {
-      counts[tenant.outcome] += 1;
-      isAllGood &&= isGood(tenant);
-      console.log(isJson ? JSON.stringify(tenant) : linesOf(tenant).join('\n'));
-    }
+    const page = await callPage({ ...asked, limit: batchSize, ...(after === undefined ? {} : { after }) }, url);
+    tally.add(page.tenants);
     after = page.next ?? undefined;
     if (after !== undefined) console.error(`to go on from here: --after ${after}`);
   } while (after !== undefined);
-  const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
-  console.error(summary.join(', '));
-  return isAllGood ? 0 : 1;
+  return tally.end();
 };
+
+/** Any number of them, batch by batch. A call that fails ends it, once those that are under way are told. */
+const runNamed = async ({ asked, url, isJson, width }: Options, clientIds: readonly string[]): Promise<number> => {
+  const tally = createTally(clientIds.length, isJson);
+  const starts = Array.from({ length: Math.ceil(clientIds.length / batchSize) }, (_, index) => index * batchSize);
+  let fault: unknown;
+  await mapBounded(starts, width, async (start) => {
+    if (fault !== undefined) return;
+    try {
+      tally.add((await callPage({ ...asked, clientIds: clientIds.slice(start, start + batchSize) }, url)).tenants);
+    } catch (error) {
+      fault ??= error;
+    }
+  });
+  const code = tally.end();
+  if (fault !== undefined) throw fault;
+  return code;
+};
+
+/** One id in each line; blank lines are left out. `-`: standard input. */
+const readIds = async (file: string): Promise<readonly string[]> => {
+  try {
+    const content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    return content.split(/\r?\n/).filter((line) => line.trim() !== '');
+  } catch (cause) {
+    throw new WrongCall(`--file ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+};
+
+const widthOf = (given: string): number => {
+  const width = Number(given);
+  if (Number.isInteger(width) && width >= 1 && width <= 16) return width;
+  throw new WrongCall(`--parallel takes a whole number from 1 to 16, not ${JSON.stringify(given)}`);
+};
+
+const wrongChoice =
+  'tenants provision takes either --all, or tenants: as arguments, by --tenant, or one a line by --file (- is standard input)';
 
 /** `guestlist tenants provision`. Answers 1 where a dashboard could not be made. */
 export const tenantsProvision = async (args: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
-      tenant: { type: 'string', multiple: true },
-      all: { type: 'boolean' },
-      new: { type: 'boolean' },
+      tenant: { type: 'string', multiple: true, default: [] },
+      file: { type: 'string' },
+      all: { type: 'boolean', default: false },
+      new: { type: 'boolean', default: false },
       template: { type: 'string', multiple: true },
+      parallel: { type: 'string', default: '2' },
       after: { type: 'string' },
       url: { type: 'string' },
-      json: { type: 'boolean' },
+      json: { type: 'boolean', default: false },
     },
   });
-  if ((values.tenant === undefined) === (values.all !== true)) {
-    throw new WrongCall('tenants provision takes either --all, or --tenant once or several times');
-  }
-  return run(inputOf(values), values.after, values.url, values.json === true);
+  const { file, template, url, json: isJson } = values;
+  const listed = file === undefined ? [] : await readIds(file);
+  const clientIds = [...new Set([...positionals, ...values.tenant, ...listed])];
+  if (file !== undefined && listed.length === 0) throw new WrongCall(`--file ${file} names no tenant`);
+  if (values.all === clientIds.length > 0) throw new WrongCall(wrongChoice);
+  const asked = { ...(values.new ? { isNew: true as const } : {}), ...(template && { templates: template }) };
+  const options = { asked, url, isJson, width: widthOf(values.parallel) };
+  return values.all ? runAll(options, values.after) : runNamed(options, clientIds);
 };

@@ -11,9 +11,12 @@ export const tenantsUsage = `guestlist tenants: the tenants of a running gateway
                          [--outcome complete|failed|unfinished|none] [--template T] [--version V]
                          [--limit N] [--after CURSOR]
                                              who there is, and what there is of their dashboards
-  guestlist tenants provision --all | --tenant ID ... [--new] [--template T ...] [--after CURSOR]
+  guestlist tenants provision --all [--after CURSOR] | ID ... | --file PATH|-
+                         [--new] [--template T ...] [--parallel N]
                                              make what is missing; left out, the templates are those of the policy's
-                                             onSignUp. --new: also tenants that nobody has heard of yet. Safe to repeat
+                                             onSignUp. --file: one tenant a line, - is standard input. --new: also tenants
+                                             that nobody has heard of yet. Ends with a summary, and 1 where one is not
+                                             complete. Safe to repeat
 ${rolloutUsage}
 All take --json, and --url, where the gateway is.`;
 

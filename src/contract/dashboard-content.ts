@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard.js';
 import { dashboardExport, type ExportedDashboard, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
-import { identifier } from './fields.js';
+import { identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const digest = z
@@ -49,6 +49,7 @@ export const replaceDashboardContent = operation({
   summary: "Replace a dashboard's content where it stands",
   description:
     'All or nothing, and only while the content is still the one of `expectedDigest`. A metric of the content is the one on the dashboard that has its id, or the copy made from it; one that an earlier replacement took away is taken up again; any other is made as a copy, under a new id. What the content does not name leaves the dashboard and is kept aside. Metadata and `isAllowPrivateMetricsByDefault` stay where they are left out; what guests made stays as it is. An API key replaces its clients’ dashboards; those of the organization (templates) need a service token.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey', 'serviceToken'],
   input: z.strictObject({
     ...target,

@@ -4,7 +4,7 @@ import type { Embed } from '../domain/embed.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { importedData } from './dashboard-versions.js';
 import { schemaPairs } from './dashboards.js';
-import { identifier, metadata, text } from './fields.js';
+import { identifier, limits, metadata, text } from './fields.js';
 import { type Multipart, noError, operation } from './operation.js';
 
 /** The export as an uploaded file; objects, booleans and lists beside it are JSON strings. */
@@ -42,6 +42,7 @@ export const createDashboardEmbed = operation({
   section: '4',
   resource: 'Embeds',
   summary: 'Create a dashboard of a client with its embed, empty or from a template',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   authenticationCode: 'INVALID_DATA_APP_API_KEY',
   input: z.strictObject({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard.js';
 import { dashboardExport, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
-import { identifier, list } from './fields.js';
+import { identifier, limits, list } from './fields.js';
 import { noError, operation } from './operation.js';
 
 /** Schema names of an import and what they become. */
@@ -71,6 +71,7 @@ export const importDashboard = operation({
   summary: 'Bring a file in as a dashboard of the organization: a template',
   description:
     'Its metrics get new ids and remember those in the file: settings of guest tokens that name these bind the copies.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
     workspaceName: identifier,

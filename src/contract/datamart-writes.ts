@@ -32,6 +32,7 @@ export const createDatamart = operation({
   resource: 'Datamarts',
   summary: 'Create a datamart',
   description: 'Tables, columns and their datatypes are looked up in the datasource.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
     name: identifier.describe('Unique in the organization.'),
@@ -66,6 +67,7 @@ export const updateDatamart = operation({
   resource: 'Datamarts',
   summary: 'Update a datamart',
   description: 'What is left out stays; `tableList` and `relationships` replace all that was there.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken'],
   input: z.strictObject({
     datamartName: identifier.describe('Case-sensitive; cannot be changed.'),

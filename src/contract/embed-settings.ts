@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Embed } from '../domain/embed.js';
 import { accessSettings } from './access-settings.js';
-import { identifier } from './fields.js';
+import { identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const errors = { AUTHENTICATION_ERROR: 401, INVALID_EMBED_ID: 400 } as const;
@@ -14,6 +14,7 @@ export const updateEmbed = operation({
   summary: 'Change access settings of an embed',
   description:
     'Settings that are left out stay as they are; a list replaces the list there was. Guest tokens that are out read under the new settings at once.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: z.strictObject({ embedId: identifier, accessSettings: accessSettings.partial() }),
   output: z.object({ id: z.string(), error: noError }),

@@ -4,7 +4,7 @@ import type { Dashboard } from '../domain/dashboard.js';
 import type { Embed } from '../domain/embed.js';
 import type { Metric } from '../domain/metric.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
-import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
+import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';
 import { noError, operation, type RequestParts } from './operation.js';
 
 export { accessSettings } from './access-settings.js';
@@ -14,6 +14,7 @@ export const createEmbed = operation({
   section: '2',
   resource: 'Embeds',
   summary: 'Create an embed for an existing dashboard or metric',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: z.discriminatedUnion('embedType', [
     z.strictObject({

@@ -1,5 +1,6 @@
 /** Fields that several operations share, and every limit of the wire: written down here once. */
 import { z } from 'zod';
+import { firstFaultRecord } from './first-fault.js';
 
 /** Limits of requests. spec-gap: the specification gives none. */
 export const limits = {
@@ -25,17 +26,22 @@ export const limits = {
   graceSeconds: 2_592_000,
   /** Properties of one object whose names the caller chooses. */
   properties: 200,
+  /** Properties of any object whatsoever, the caller's own included. */
+  anyProperties: 2000,
   /** Characters of custom metadata, as JSON. */
   metadataLength: 65_536,
   /** Parts of a form. */
   formParts: 50,
   /** Levels of nesting of a body. */
   depth: 32,
-  /** Size of a body. */
+  /** Size of the largest body, of operations that say so: whole datamarts and dashboards, and lists of filter values. */
   bodyBytes: 2 * 1024 * 1024,
-  /** Size of a guest's body: what a browser sends is small, and to find every fault of a large one takes a second. */
-  guestBodyBytes: 256 * 1024,
+  /** Size of a body where the operation says nothing else. */
+  usualBodyBytes: 256 * 1024,
 } as const;
+
+/** A check that ends all work on its value: a list of a thousand bad names stops at the first one, where only that is wanted. */
+const first = { abort: true } as const;
 
 /** An array with an upper bound. */
 export const list = <Item extends z.ZodType>(item: Item, max: number = limits.items) => z.array(item).max(max);
@@ -55,21 +61,22 @@ export const namingRules = [
  */
 export const identifier = z
   .string()
-  .min(1)
-  .max(limits.nameLength)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'text without control characters, in well-formed Unicode');
+  .min(1, first)
+  .max(limits.nameLength, first)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'text without control characters, in well-formed Unicode', ...first });
 
 /** Free text of up to 4,000 characters, without NUL and without halves of surrogate pairs, which no database keeps. */
 export const text = z
   .string()
-  .max(limits.textLength)
-  .regex(/^[^\0\p{Cs}]*$/u, 'text without NUL, in well-formed Unicode');
+  .max(limits.textLength, first)
+  .regex(/^[^\0\p{Cs}]*$/u, { error: 'text without NUL, in well-formed Unicode', ...first });
 
 /** An object whose names the caller chooses. */
 export const named = <Value extends z.ZodType>(value: Value) =>
-  z
-    .record(identifier, value)
-    .refine((entries) => Object.keys(entries).length <= limits.properties, `at most ${limits.properties} names`);
+  firstFaultRecord(identifier, value).refine(
+    (entries) => Object.keys(entries).length <= limits.properties,
+    `at most ${limits.properties} names`,
+  );
 
 /** An object of the caller's own, kept and given back as it is. */
 export const metadata = z

@@ -1,6 +1,6 @@
 /** Operation 1: guest tokens. The body is strict: what the specification does not name is refused. */
 import { z } from 'zod';
-import { filterColumns, filterValues, identifier, list } from './fields.js';
+import { filterColumns, filterValues, identifier, limits, list } from './fields.js';
 import { operation } from './operation.js';
 
 const metricValues = (about: string) => z.strictObject({ metricId: identifier, values: filterValues.describe(about) });
@@ -81,6 +81,7 @@ export const createGuestToken = operation({
   summary: 'Create a guest token',
   description:
     'Called by the host’s backend for one end user. The token is an opaque reference: filters, row-level security values and permissions stay on the server.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: guestTokenRequest,
   output: z.object({ token: z.string() }),

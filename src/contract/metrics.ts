@@ -1,7 +1,7 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
 import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
-import { filterValues, identifier } from './fields.js';
+import { filterValues, identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -80,6 +80,7 @@ export const queryMetric = operation({
   resource: 'Metric queries',
   summary: 'Query a metric',
   description: 'Called by the host’s backend, for one client.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['apiKey'],
   input: z.strictObject({
     embedId: identifier,

@@ -85,6 +85,8 @@ export type Operation<
   readonly contentType: 'application/json' | 'text/csv';
   /** Writes the use case's result, so that wire and domain may differ. Text of any length is written piece by piece. */
   readonly encode: (result: Result) => z.input<Output> | AsyncIterable<string>;
+  /** Bytes of the largest body, where it is not `limits.usualBodyBytes`. */
+  readonly bodyBytes?: number;
   /** Every code this operation may answer, with its status here. */
   readonly errors: Readonly<Partial<Record<Code, Status>>>;
   readonly bindings: readonly Binding<z.output<Input>, Result>[];
@@ -102,7 +104,7 @@ export type Handler<O> =
     : never;
 
 /** Codes that every operation may answer. */
-const commonErrors = { INVALID_REQUEST_BODY: 400, INTERNAL_SERVER_ERROR: 500 } as const;
+const commonErrors = { INVALID_REQUEST_BODY: 400, RATE_LIMITED: 429, INTERNAL_SERVER_ERROR: 500 } as const;
 
 /** Declares an operation. */
 export const operation = <

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { Metric } from '../domain/metric.js';
-import { identifier, list, pagination } from './fields.js';
+import { identifier, limits, list, pagination } from './fields.js';
 import { noError, operation } from './operation.js';
 
 const listingInput = z.strictObject({ workspaceName: identifier, ...pagination });
@@ -114,6 +114,7 @@ export const updateWorkspaceDashboards = operation({
   summary: 'Update filter mappings and gallery metrics of dashboards',
   description:
     'All or nothing. An API key may update filter mappings only, of dashboards that no other data app shows; gallery metrics need the service token.',
+  bodyBytes: limits.bodyBytes,
   credentials: ['serviceToken', 'apiKey'],
   authenticationCode: 'INVALID_SERVICE_TOKEN',
   input: z.strictObject({

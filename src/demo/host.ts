@@ -73,7 +73,7 @@ const readSession = (options: DemoHostOptions, token: string | undefined): jwt.J
 
 /** `GET /demo/session`, `POST /demo/login`, `POST /demo/logout`. */
 export const createDemoHost = (options: DemoHostOptions): Router => {
-  const router = Router();
+  const router = Router({ caseSensitive: true, strict: true });
   const { users, cookieName } = options;
   const cookie = (value: string, maxAge: number): string =>
     `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}`;

@@ -122,6 +122,8 @@ export type DashboardStore = {
   readonly insert: (dashboard: Dashboard) => Promise<boolean>;
   readonly update: (dashboard: Dashboard) => Promise<void>;
   readonly findById: (id: string) => Promise<Dashboard | undefined>;
+  /** Those that there are, in no order. */
+  readonly listByIds: (ids: readonly string[]) => Promise<readonly Dashboard[]>;
   /** The data app's own dashboard of that external id, otherwise the organization's. */
   readonly findByExternalId: (dataAppId: string, externalDashboardId: string) => Promise<Dashboard | undefined>;
   /** Every dashboard of that external id, whoever owns it: the organization's first. */
@@ -147,14 +149,20 @@ export type DashboardStore = {
     metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
     now: Date,
   ) => Promise<void>;
+  /** The same for a dashboard that this transaction inserted: it has none, and nobody else sees it. */
+  readonly placeFirstMetrics: DashboardStore['placeMetrics'];
   /** With its embeds (tokens as `EmbedStore.delete` says) and those metrics of its owner's that no other dashboard holds. */
   readonly delete: (dashboard: Dashboard) => Promise<void>;
 };
 
 export type MetricStore = {
   readonly insert: (metric: Metric) => Promise<boolean>;
+  /** In one statement. False where an id of theirs is taken: then the transaction must not go on. */
+  readonly insertAll: (metrics: readonly Metric[]) => Promise<boolean>;
   readonly update: (metric: Metric) => Promise<void>;
   readonly findById: (metricId: string) => Promise<Metric | undefined>;
+  /** Those that there are, in no order. */
+  readonly listByIds: (metricIds: readonly string[]) => Promise<readonly Metric[]>;
   /** What a guest of `owner` changes; the lineage stays. False where the owner has no such metric (any more). */
   readonly change: (metricId: string, owner: Owner, change: MetricChange) => Promise<boolean>;
   /** Ordered by name, then id; the organization's, and `dataAppId`'s own where one is given. */

@@ -1,7 +1,6 @@
-import type { CompiledQuery } from 'kysely';
 import { sql } from 'kysely';
 import { calculatedSql } from './calculations.js';
-import type { Dialect, Sql } from './dialect.js';
+import type { Dialect, Sql, Statement } from './dialect.js';
 import { isCalculated, mayBeNaN, outputName } from './expressions.js';
 import { fromSql } from './from.js';
 import { groupedSql } from './grouped.js';
@@ -9,7 +8,7 @@ import { leavesSql } from './leaves.js';
 import type { PageOfRows, SecuredPlan } from './plan.js';
 
 /** Text and bound values. `page` answers the rows asked for, `count` the number of all rows before any limit. */
-export type CompiledPlan = { readonly page: CompiledQuery; readonly count: CompiledQuery };
+export type CompiledPlan = { readonly page: Statement; readonly count: Statement };
 
 /** Writes a secured plan as SQL. Names of tables stand in the leaves alone; values are bound, and output columns are known by their position. */
 export const compile = (plan: SecuredPlan, dialect: Dialect): CompiledPlan => {
@@ -18,8 +17,12 @@ export const compile = (plan: SecuredPlan, dialect: Dialect): CompiledPlan => {
   return {
     page: dialect.compile(
       sql`${leaves} ${orderedSql(dialect, rowsSql(dialect, plan), plan)}${pageSql(dialect, plan.page)}`,
+      plan.leaves,
     ),
-    count: dialect.compile(sql`${leaves} SELECT count(*) FROM (${rowsSql(dialect, counted)}) AS ${sql.id('gl_rows')}`),
+    count: dialect.compile(
+      sql`${leaves} SELECT count(*) FROM (${rowsSql(dialect, counted)}) AS ${sql.id('gl_rows')}`,
+      plan.leaves,
+    ),
   };
 };
 

@@ -1,11 +1,10 @@
-import type { CompiledQuery } from 'kysely';
 import type { Datasource } from '../domain/organization.js';
 import type { AnswerColumn, Cell } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import type { ClientDatabases, SourceTable } from '../domain/source-schema.js';
 import type { TenantScope } from '../domain/tenant.js';
 import type { Catalog } from './catalog.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect, Statement } from './dialect.js';
 import type { Seats } from './quota.js';
 import type { SqlType } from './sql-type.js';
 
@@ -36,8 +35,6 @@ export type Running = {
 
 /** Takes a batch; the next one is not read before it resolves. */
 export type Sink = (batch: ResultTable) => Promise<void>;
-
-export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
 /** A datasource that was opened. Each kind of database has one function that makes it: the port of the drivers. */
 export type OpenedDatabase = {
@@ -103,6 +100,15 @@ export const refuseGone = (cause: unknown): never => {
   throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone, so the query was stopped.', {
     reason: 'caller-gone',
     cause,
+  });
+};
+
+/** The text was written for a catalog that is not so any more; see places.ts. */
+export const outdated = 'columns-changed';
+
+export const refuseOutdated = (): never => {
+  throw new Refusal('METRIC_QUERY_ERROR', 'The columns of a table changed since they were read; ask again.', {
+    reason: outdated,
   });
 };
 

@@ -2,7 +2,7 @@ import type { CompiledQuery, RawBuilder } from 'kysely';
 import type { ColumnRef, TableRef } from '../domain/datamart.js';
 import type { CompareOperator } from '../domain/filter.js';
 import type { Aggregate, Period, TimeGrain } from '../domain/metric.js';
-import type { Column } from './plan.js';
+import type { Column, SecuredLeaf } from './plan.js';
 import { refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 import type { Bound } from './values.js';
@@ -12,13 +12,21 @@ export type PlainAggregate = Exclude<Aggregate, 'MEDIAN' | 'PERCENTILE'>;
 export type BoundList = { readonly texts: readonly string[]; readonly cast: string };
 export type Side = { readonly column: Sql; readonly type: SqlType; readonly ref: ColumnRef };
 
+export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'> & {
+  /** What the text relies on. Where one of these no longer holds when it runs, its rows must not be shown. */
+  readonly assumed?: readonly AssumedColumn[] | undefined;
+};
+
+/** A column that still is what its catalog said, in the database's own words. */
+export type AssumedColumn = ColumnRef & { readonly stored: string };
+
 export type OrderedOutput = { readonly position: number; readonly name: string; readonly isFloat: boolean };
 
 /** What one database writes in its own way; everything else of a statement is compile.ts's, and alike for all. */
 export type Dialect = {
   readonly capabilities: Capabilities;
-  /** The text and its bound values. */
-  readonly compile: (query: Sql) => CompiledQuery;
+  /** The text and its bound values; `leaves` are those that the text reads. */
+  readonly compile: (query: Sql, leaves: readonly SecuredLeaf[]) => Statement;
   readonly table: (database: string, table: TableRef) => Sql;
   /** `AS`, with the word that lets the leaf be read by way of its table's indexes. */
   readonly asLeaf: Sql;

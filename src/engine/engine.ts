@@ -4,6 +4,7 @@
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
+import { breathe } from '../platform/breathe.js';
 import type { Keyed } from './cache/key.js';
 import { clientPlaceOf } from './client-place.js';
 import { type Database, type Running, refuseGone } from './database.js';
@@ -140,9 +141,14 @@ const runOf =
       signal,
     );
 
+const manyRows = 1000;
+
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
   const { question, secured, compiled, page, shape } = await prepareOnce(place, ask, running);
-  return shape(await runOf(place, question, running)(secured, compiled, page));
+  const read = await runOf(place, question, running)(secured, compiled, page);
+  // Read, shaped and written in one go, a long answer keeps others waiting.
+  if (read.rows.length > manyRows) await breathe();
+  return shape(read);
 };
 
 /** What had to read rows to be prepared goes by them, and is prepared each time. */

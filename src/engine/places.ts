@@ -2,7 +2,7 @@ import type { Datasource } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import { createLru } from '../platform/lru.js';
 import { type ClientPlace, databaseBeside, placedSchemas } from './client-place.js';
-import { type Database, type OpenedDatabase, refuseConnection } from './database.js';
+import { type Database, type OpenedDatabase, outdated, refuseConnection } from './database.js';
 
 /** An opened database as the questions of its clients see it. */
 export type Places = {
@@ -19,11 +19,21 @@ export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datas
     const { dialect, run, stream, readCatalog } = await opening;
     const catalog = await readCatalog(placedSchemas(client));
     assertDatabase(catalog.database, datasource, client);
-    return { dialect, run, stream, catalog };
+    const key = keyOf(client);
+    return {
+      dialect,
+      catalog,
+      run: (...asked) => run(...asked).catch(forgetOutdated(key)),
+      stream: (...asked) => stream(...asked).catch(forgetOutdated(key)),
+    };
+  };
+  const forgetOutdated = (key: string) => (cause: unknown) => {
+    if (cause instanceof Refusal && cause.reason === outdated) known.delete(key);
+    throw cause;
   };
   return {
     find: (client) => {
-      const key = JSON.stringify(placedSchemas(client));
+      const key = keyOf(client);
       const there = known.get(key);
       if (there !== undefined) return there;
       const reading = read(client);
@@ -33,6 +43,8 @@ export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datas
     },
   };
 };
+
+const keyOf = (client: ClientPlace | null): string => JSON.stringify(placedSchemas(client));
 
 /** A pooler may lead a name to another database than the one of that name. */
 const assertDatabase = (found: string, { name, datasourceType }: Datasource, client: ClientPlace | null): void => {

@@ -1,6 +1,7 @@
 import type { TenantScope } from '../domain/tenant.js';
 import type { CompiledPlan } from './compile.js';
-import type { Database, ResultTable, Running, Statement } from './database.js';
+import type { Database, ResultTable, Running } from './database.js';
+import type { Statement } from './dialect.js';
 import type { PageOfRows } from './plan.js';
 
 /** The page of rows, and how many there are before limit and offset. */

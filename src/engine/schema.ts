@@ -1,7 +1,7 @@
 import { type TableRef, tableKey } from '../domain/datamart.js';
 import type { Cell } from '../domain/ports.js';
 import type { SourceTable } from '../domain/source-schema.js';
-import type { Statement } from './database.js';
+import type { Statement } from './dialect.js';
 
 /** Asks an open database about itself. */
 export type Ask = (text: string, parameters?: Statement['parameters']) => Promise<readonly (readonly Cell[])[]>;

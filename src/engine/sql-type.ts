@@ -5,6 +5,8 @@ export type SqlType = {
   readonly cast: string;
   /** How the column itself compares text, in the dialect's words; left out where it has no way of its own. */
   readonly collation?: string;
+  /** Left out where the column's own `=` may take two texts for one; otherwise what the column is, in the database's own numbers. */
+  readonly stored?: string;
   /** Digits of a second that the column keeps, where the database has columns of several. */
   readonly digits?: number;
   /** Of numbers: how many digits a comparison may need, where the database has fewer than any other. */

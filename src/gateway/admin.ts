@@ -5,10 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { Refusal } from '../domain/refusal.js';
+import { writeFaults } from '../http/faults.js';
+import { jsonText } from '../http/json-text.js';
 import { hashToken, isSameHash } from '../platform/keys.js';
 import type { Log } from '../platform/log.js';
 import { type Answer, answerError, explain, noHeaders } from './http/answer.js';
-import { readText } from './http/body.js';
+import { assertFewJson, readText } from './http/body.js';
+import type { RequestGuard } from './limits.js';
 import { bearerOf } from './sessions/credential.js';
 
 /** What an operator can have done. */
@@ -23,7 +26,7 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'}: ${message}`);
-  throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${faults.join('; ')}.`);
+  throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${writeFaults(faults)}`);
 };
 
 /** Declares a command: what it takes is checked before it runs. */
@@ -37,14 +40,21 @@ export type AdminOptions = {
   readonly commands: readonly AdminCommand[];
   /** Null: nobody is let in. */
   readonly gatewayToken: string | null;
+  readonly guard: RequestGuard;
   readonly log: Log;
 };
 
 const maxInputBytes = 1024 * 1024;
 
-const assertOperator = (request: IncomingMessage, gatewayToken: string | null): void => {
+/** Compared before anything is counted: the right token is never refused for the wrong ones of others. */
+const assertOperator = async (
+  request: IncomingMessage,
+  { gatewayToken, guard }: Pick<AdminOptions, 'gatewayToken' | 'guard'>,
+): Promise<void> => {
   const bearer = bearerOf(request.headers);
-  if (gatewayToken !== null && bearer !== null && isSameHash(hashToken(bearer), hashToken(gatewayToken))) return;
+  const given = bearer === null ? null : hashToken(bearer);
+  if (gatewayToken !== null && given !== null && isSameHash(given, hashToken(gatewayToken))) return;
+  if (given !== null) await guard(request, given).failed();
   throw new Refusal(
     'AUTHENTICATION_ERROR',
     'Send the gateway token as "Authorization: Bearer <token>": GUESTLIST_GATEWAY_TOKEN, or gatewayToken of credentials.json.',
@@ -73,19 +83,64 @@ const parseInput = (text: string): unknown => {
   );
 };
 
+/** Who a command is about: the fields of its input that name somebody or something, and hold no claim, filter or secret. */
+const targetFields = [
+  'by',
+  'clientId',
+  'clientIds',
+  'tenant',
+  'issuer',
+  'subject',
+  'template',
+  'templates',
+  'canary',
+  'id',
+  'digest',
+  'request',
+  'requestId',
+];
+const maxNamed = 10;
+
+const shorten = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.slice(0, 255);
+  return Array.isArray(value) ? value.slice(0, maxNamed).map(shorten) : null;
+};
+
+const targetOf = (input: unknown): Readonly<Record<string, unknown>> => {
+  if (typeof input !== 'object' || input === null) return {};
+  const named = targetFields.filter((field) => Object.hasOwn(input, field));
+  return Object.fromEntries(named.map((field) => [field, shorten(Reflect.get(input, field))]));
+};
+
+/** The header in which a user of the gateway token names themselves. It is for the log: the token is all that is checked. */
+export const operatorHeader = 'x-guestlist-operator';
+
+/** The credential by the beginning of its hash, which tells two tokens apart and gives neither away. */
+const operatorOf = ({ headers }: IncomingMessage, gatewayToken: string) => {
+  const name = headers[operatorHeader];
+  const isPlain = typeof name === 'string' && /^[\w.@+-]{1,64}$/.test(name);
+  return { credential: `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`, ...(isPlain ? { name } : {}) };
+};
+
+/** What is known of a call when its line is written. */
+type Noted = { operator?: ReturnType<typeof operatorOf>; target?: Readonly<Record<string, unknown>> };
+
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;
 
-/** Answers one command. Every call is logged by its name and outcome. */
-export const createAdmin = ({ commands, gatewayToken, log }: AdminOptions): Admin => {
+/** Answers one command. Every call is logged by its name and outcome, with who asked and for whom. */
+export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions): Admin => {
   const byName = new Map(commands.map((command) => [command.name, command]));
-  const answer = async (request: IncomingMessage, name: string): Promise<unknown> => {
-    assertOperator(request, gatewayToken);
+  const answer = async (request: IncomingMessage, name: string, noted: Noted): Promise<unknown> => {
+    await assertOperator(request, { gatewayToken, guard });
+    noted.operator = operatorOf(request, gatewayToken ?? '');
     const command = byName.get(name);
     if (command === undefined) {
       throw new Refusal('NOT_FOUND', `There is no command "${name}". There are: ${[...byName.keys()].join(', ')}.`);
     }
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
-    return command.run(parseInput(await readText(request, maxInputBytes)));
+    const input = parseInput(assertFewJson(await readText(request, maxInputBytes), maxInputBytes));
+    noted.target = targetOf(input);
+    return command.run(input);
   };
   const send = (response: ServerResponse, { status, body, headers }: Answer): void => {
     const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -93,14 +148,19 @@ export const createAdmin = ({ commands, gatewayToken, log }: AdminOptions): Admi
     response.end(body);
   };
   return async (request, response, command) => {
+    const noted: Noted = {};
     try {
-      const data = await answer(request, command);
-      send(response, { status: 200, body: JSON.stringify({ data: data ?? null, error: null }), headers: noHeaders });
-      log.info({ command, code: 'OK' }, 'admin');
+      const data = await answer(request, command, noted);
+      const body = await jsonText({ data: data ?? null, error: null });
+      send(response, { status: 200, body, headers: noHeaders });
+      log.info({ command, code: 'OK', ...noted }, 'admin');
     } catch (error) {
       const refused = answerError(error);
       send(response, refused);
-      log[refused.status >= 500 ? 'error' : 'warn']({ command, code: refused.code, ...explain(error) }, 'admin');
+      log[refused.status >= 500 ? 'error' : 'warn'](
+        { command, code: refused.code, ...noted, ...explain(error) },
+        'admin',
+      );
     }
   };
 };

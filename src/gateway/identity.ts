@@ -13,7 +13,7 @@ import {
   verifyJwt,
 } from '../platform/jwt.js';
 import { createLru } from '../platform/lru.js';
-import type { FailedSessions } from './limits.js';
+import type { RequestGuard } from './limits.js';
 import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './sessions/credential.js';
 
 export type IdentityOptions = Origins & {
@@ -24,7 +24,7 @@ export type IdentityOptions = Origins & {
   /** How many verified sessions are remembered. */
   readonly maxSessions?: number;
   /** Left out: any number may fail. */
-  readonly failedSessions?: FailedSessions | undefined;
+  readonly guard?: RequestGuard | undefined;
 };
 
 /** A user whose host session was verified in this request. */
@@ -136,15 +136,15 @@ export const createIdentity = (options: IdentityOptions): Identity => {
   assertIssuers(issuers);
   const remembered = createLru<string, Remembered>(options.maxSessions ?? 10_000);
   const verify = async (request: IncomingMessage, credential: string, key: string): Promise<Session> => {
-    options.failedSessions?.assertFew(request);
+    const attempt = options.guard?.(request, key);
     const nowSeconds = secondsOf(clock);
     try {
-      const token = await verifyJwt(credential, issuers, nowSeconds);
+      const token = await verifyJwt(credential, issuers, nowSeconds, attempt?.assertMayVerify);
       const session = sessionOf(token.claims, token.clockToleranceSeconds);
       remembered.set(key, { token, session });
       return session;
     } catch (error) {
-      if (isGuess(error)) await options.failedSessions?.count(request);
+      if (isGuess(error)) await attempt?.failed();
       return refuseFault(error);
     }
   };

@@ -18,6 +18,7 @@ import {
   type Restriction,
 } from './policy/combine.js';
 import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './policy/expression.js';
+import { maxClaimList } from './policy/expression-cost.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy/policy-file.js';
 import { createLifetimes } from './policy/policy-time.js';
 import { isTimezone } from './policy/timezone.js';
@@ -109,6 +110,9 @@ export const variablesOf = (policy: Policy, session: Session, clientId: string, 
   const roles = policy.roles.evaluate({ claims });
   if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
     throw new ExpressionFault(policy.roles.at, policy.roles.source, 'not_a_list_of_strings');
+  }
+  if (roles.length > maxClaimList) {
+    throw new ExpressionFault(policy.roles.at, policy.roles.source, `more_than_${maxClaimList}_roles`);
   }
   return {
     user: { id: session.subject, issuer: session.issuer ?? '', roles, claims },

@@ -46,6 +46,8 @@ export type Provision = {
     clientId: string,
     requestId?: string,
   ) => Promise<readonly ProvisionedDashboard[]>;
+  /** Whether `ensure` would answer each of these without asking anybody. */
+  readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
   /** The same, template by template. Throws NO_TENANT for an id that is too long. */
   readonly settle: (request: ProvisionRequest) => Promise<readonly Settled[]>;
   /** Verifies these again at their next request: the service said something about them that does not fit. */
@@ -159,14 +161,19 @@ export const createProvision = (options: ProvisionOptions): Provision => {
   const parts = createParts(options);
   const { memory, provisioned, index, placeOf } = parts;
   const settle = createSettle(options, parts);
+  const areVerified: Provision['areVerified'] = (policy, templates, clientId) => {
+    if (templates.length === 0) return true;
+    const known = memory.find(placeOf(policy).at, clientId);
+    return known !== undefined && templates.every(({ template }) => known.get(template) === 'verified');
+  };
   return {
     settle,
+    areVerified,
     ensure: async (policy, templates, clientId, requestId) => {
-      const known = memory.find(placeOf(policy).at, clientId);
-      if (known !== undefined && templates.every(({ template }) => known.get(template) === 'verified')) {
+      if (areVerified(policy, templates, clientId)) {
         return templates.map(({ template, name }) => ({ id: dashboardIdOf(template, clientId), name, template }));
       }
-      return templates.length === 0 ? [] : granted(await settle({ policy, templates, clientId, requestId }));
+      return granted(await settle({ policy, templates, clientId, requestId }));
     },
     forget: async (dashboards, clientId) => {
       memory.forget(clientId);

@@ -1,19 +1,22 @@
 /**
  * One request of a host user, from session to guest token. Read this first: each line is one step, in a file of that
- * name. Every step runs at every request, whether or not a token is cached; none of them knows Express.
+ * name. The steps up to `kept` run at every request; those of `createDecide` run where there is no decision of the same question that
+ * still holds (kept.ts). None of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Accounting, Considered, Trace } from './audit/accounting.js';
 import type { Identity } from './identity.js';
+import type { Decision, Kept, Question } from './kept.js';
 import type { Limits } from './limits.js';
 import type { Policies } from './policy/policies.js';
 import type { Policy } from './policy/policy-file.js';
 import type { Decide } from './policy.js';
 import type { Provision } from './provision.js';
+import type { ServiceUrlOf } from './sessions/service-url.js';
 import type { Standing } from './standing.js';
 import type { TenantOf } from './tenant.js';
 import { type Account, type GuestToken, Outdated } from './token.js';
-import type { FindEmbeds } from './tokens/granted-embeds.js';
+import type { HeldEmbeds } from './tokens/granted-embeds.js';
 import type { GuestRequestOf } from './tokens/guest-request.js';
 import type { LiveToken } from './tokens/live-tokens.js';
 import { grantedEmbeds } from './tokens/shown-embeds.js';
@@ -26,13 +29,14 @@ export type SessionSteps = {
   readonly policies: Policies;
   readonly tenant: TenantOf;
   readonly standing: Standing;
+  readonly kept: Pick<Kept, 'find' | 'keep'>;
   readonly policy: Decide;
   readonly provision: Provision;
-  readonly embeds: FindEmbeds;
+  readonly embeds: HeldEmbeds;
   readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: Account) => Promise<GuestToken>;
   /** Throws Outdated where the policy is not in force any more: nothing may come between this and the answer. */
-  readonly remember: (token: GuestToken, live: Omit<LiveToken, 'expiresAtMs'>, policy: Policy) => void;
-  readonly serviceUrl: string;
+  readonly remember: (token: Decision['token'], live: Omit<LiveToken, 'expiresAtMs'>, policy: Policy) => void;
+  readonly serviceUrl: ServiceUrlOf;
 };
 
 export type SessionRequest = {
@@ -42,26 +46,42 @@ export type SessionRequest = {
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<EmbedTokenAnswer>;
+/** The body of the answer as it is sent: the JSON of an EmbedTokenAnswer. */
+type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<string>;
 
 /** Answers a request; what a step refuses is thrown as a Refusal. */
 export const createSessions = (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
-  againWhereOutdated(createSequence(steps, accounting));
+  againWhereOutdated(createSequence(steps, createDecide(steps, accounting)));
+
+type DecideAnew = (question: Question, trace: Trace, considered: Considered) => Promise<Decision>;
 
 const createSequence =
-  (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
+  (steps: SessionSteps, decide: DecideAnew): Answer =>
   async (request, trace, considered) => {
     const session = await steps.identity(request.from);
     trace.user = session.subject;
     considered.session = session;
     await steps.limits.assertUser(session);
     const asked = await request.body();
+    considered.asked = asked;
     const policy = steps.policies.current();
-    Object.assign(considered, { asked, policy });
+    considered.policy = policy;
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.limits.assertTenant(clientId);
     await steps.standing(session, clientId);
+    const question = { policy, session, clientId, asked };
+    const { grant, token, body } = steps.kept.find(question) ?? (await decide(question, trace, considered));
+    considered.because = grant.because;
+    steps.remember(token, { clientId, session, asked, grant }, policy);
+    if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
+    return `${body.slice(0, -1)},"serviceUrl":${JSON.stringify(steps.serviceUrl(request.from))}}`;
+  };
+
+const createDecide =
+  (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): DecideAnew =>
+  async (question, trace, considered) => {
+    const { policy, session, clientId, asked } = question;
     const grant = steps.policy(policy, session, clientId, asked);
     considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
@@ -71,18 +91,28 @@ const createSequence =
       minted: (minted) => accounting.minted(trace, considered, minted),
     };
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
+    const body = answerOf(token, grantedEmbeds({ grant, dashboards, embeds }));
     // Revoked since the first look, it would have the token of what holds now: one that is for a later session of its user.
     await steps.standing(session, clientId);
-    steps.remember(token, { clientId, session, asked, grant }, policy);
-    if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
-    return {
-      token: token.token,
-      expiresAt: new Date(token.expiresAtMs).toISOString(),
-      refreshAfter: new Date(token.refreshAfterMs).toISOString(),
-      embeds: grantedEmbeds({ grant, dashboards, embeds }),
-      serviceUrl: steps.serviceUrl,
-    };
+    const isComplete = dashboards.length === grant.templates.length;
+    const isStill = (): boolean =>
+      isComplete &&
+      steps.provision.areVerified(policy, grant.templates, clientId) &&
+      steps.embeds.areHeld(embeds) &&
+      token.isStill();
+    return steps.kept.keep(question, { grant, token, body, isStill });
   };
+
+/** The service's address is left out: the caller may have named it, and nothing of that is kept. */
+const answerOf = (token: GuestToken, embeds: EmbedTokenAnswer['embeds']): string => {
+  const answer: Omit<EmbedTokenAnswer, 'serviceUrl'> = {
+    token: token.token,
+    expiresAt: new Date(token.expiresAtMs).toISOString(),
+    refreshAfter: new Date(token.refreshAfterMs).toISOString(),
+    embeds,
+  };
+  return JSON.stringify(answer);
+};
 
 /** What is revoked while a request is under way has it decided anew, by what holds now. */
 const againWhereOutdated =

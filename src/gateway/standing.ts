@@ -7,7 +7,7 @@ import type { TenantState } from './ledger/ledger.js';
 import type { Tenants } from './tenants/tenants.js';
 import { suspended } from './tenants/works.js';
 import type { Scope, Scopes } from './tokens/epoch-scopes.js';
-import type { Epochs } from './tokens/epochs.js';
+import type { Epochs, Knowledge } from './tokens/epochs.js';
 import { unavailable } from './upstream/upstream.js';
 
 /** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
@@ -29,6 +29,15 @@ export type StandingOptions = {
 
 /** `mark`: the tenant's epoch as it was known before the ledger was asked. */
 type Held = { readonly state: TenantState; readonly generation: string; readonly mark: string; readonly scope: Scope };
+
+/** Goes by the epochs of now: at once where they are known. */
+const whenKnown = (
+  { current }: Pick<Epochs, 'current'>,
+  check: (known: Knowledge) => Promise<void> | void,
+): Promise<void> | void => {
+  const known = current();
+  return known instanceof Promise ? known.then(check) : check(known);
+};
 
 /**
  * The ledger is asked once for a tenant and its epoch, and what it said is held in this process: whoever changes a tenant's state
@@ -53,33 +62,37 @@ export const createStanding = ({ tenants, epochs, scopes }: StandingOptions): Te
     if (state !== 'active') throw suspended(state);
   };
   return {
-    assert: async (_, clientId) => {
-      const known = held.get(clientId);
-      const scope = known?.scope ?? scopes.tenant(clientId);
-      const mark = (await epochs.current()).markOf([scope]);
-      if (known?.mark === mark) return decide(known);
-      return decide(await flight(`${mark} ${clientId}`, () => read(clientId, scope, mark)));
-    },
+    assert: (_, clientId) =>
+      whenKnown(epochs, (epochsNow) => {
+        const known = held.get(clientId);
+        const scope = known?.scope ?? scopes.tenant(clientId);
+        const mark = epochsNow.markOf([scope]);
+        if (known?.mark === mark) return decide(known);
+        return flight(`${mark} ${clientId}`, () => read(clientId, scope, mark)).then(decide);
+      }),
     generationOf: (clientId) => held.get(clientId)?.generation ?? '0',
     forget: (clientId) => Number(held.delete(clientId)),
   };
 };
 
-/** All of them, in this order. */
-export const allStandings =
-  (checks: readonly Standing[]): Standing =>
-  async (session, clientId) => {
-    for (const check of checks) await check(session, clientId);
+/** All of them, in this order; at once where each answers at once. */
+export const allStandings = ([first, ...others]: readonly Standing[]): Standing => {
+  if (first === undefined) return () => {};
+  const rest = allStandings(others);
+  return (session, clientId) => {
+    const later = first(session, clientId);
+    return later === undefined ? rest(session, clientId) : later.then(() => rest(session, clientId));
   };
+};
 
 /**
  * Refuses sessions from before a revocation of their user, or of everybody's sessions. A session that does not say since when it is
  * there is taken for an older one, and one within the difference of the clocks too: who logs in after that is let in.
  */
 export const createSessionStanding =
-  ({ epochs, scopes }: { readonly epochs: Epochs; readonly scopes: Scopes }): Standing =>
-  async ({ issuedAtMs, userIdentifier }, clientId) => {
-    const known = await epochs.current();
-    const revokedAtMs = known.revokedAtMs([scopes.all, ...scopes.ofSubject({ clientId, userIdentifier })]);
-    if (revokedAtMs !== null && (issuedAtMs === null || issuedAtMs <= revokedAtMs)) refuseRevoked();
-  };
+  ({ epochs, scopes }: { readonly epochs: Pick<Epochs, 'current'>; readonly scopes: Scopes }): Standing =>
+  ({ issuedAtMs, userIdentifier }, clientId) =>
+    whenKnown(epochs, (known) => {
+      const revokedAtMs = known.revokedAtMs([scopes.all, ...scopes.ofSubject({ clientId, userIdentifier })]);
+      if (revokedAtMs !== null && (issuedAtMs === null || issuedAtMs <= revokedAtMs)) refuseRevoked();
+    });

@@ -11,8 +11,9 @@ import type { Audit } from './audit/audit.js';
 import { auditCommands, auditEraser } from './audit/audit-commands.js';
 import { createMemoryEraser, type ForgetClient } from './erasure/memory.js';
 import type { GatewayMetrics } from './gateway-metrics.js';
-import type { AnswerHook } from './hooks/hooks.js';
+import { type AnswerHook, guardHooks } from './hooks/hooks.js';
 import { createIdentity, type Identity } from './identity.js';
+import { createKept, type Kept } from './kept.js';
 import { assertLedgerWritable, type Ledger } from './ledger/ledger.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from './limits.js';
 import { type Policies, policyReload } from './policy/policies.js';
@@ -27,7 +28,9 @@ import { createTemplateVersions } from './rollout/template-versions.js';
 import type { SessionSteps } from './session.js';
 import type { Origins } from './sessions/credential.js';
 import { createHostIdentity, type HostIdentityOptions } from './sessions/host-identity.js';
+import { createServiceUrl } from './sessions/service-url.js';
 import { allStandings, createSessionStanding } from './standing.js';
+import { createTakeover } from './takeover.js';
 import { assertTenantSecret, createTenants, type ReadVariable, type Tenants } from './tenant.js';
 import { createTenantParts, type HookSettings } from './tenants/parts.js';
 import { createFindEmbeds } from './tokens/granted-embeds.js';
@@ -75,9 +78,11 @@ export type GatewayParts = Origins & {
   readonly audit: Audit;
   /** Lets operators in at `/gateway/admin`; null: nobody. */
   readonly gatewayToken: string | null;
+  /** Whether `/gateway/admin` is served by the router `admin` alone; false where left out. */
+  readonly isAdminApart?: boolean;
   readonly upstream: GatewayUpstream;
-  /** Where the elements reach the service; part of every answer. */
-  readonly serviceUrl: string;
+  /** Where the elements reach the service; part of every answer. Null: where the caller asked. */
+  readonly serviceUrl: string | null;
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Log;
@@ -86,19 +91,22 @@ export type GatewayParts = Origins & {
   /** Left out: nothing is counted. */
   readonly metrics?: GatewayMetrics | undefined;
   /** Left out: none. */
-  readonly limits?: Pick<LimitsOptions, 'settings' | 'limiters'> | undefined;
+  readonly limits?: Omit<LimitsOptions, 'scope' | 'clock' | 'log'> | undefined;
   /** Milliseconds that every answered token lives at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
+  /** Bytes of the decisions that are kept (kept.ts); 1: none is. Left out: as many as sessions are remembered. */
+  readonly keptBytes?: number | undefined;
 };
 
-const identityOf = (options: GatewayOptions, { failedSessions }: Limits): Identity =>
-  options.identify === undefined ? createIdentity({ ...options, failedSessions }) : createHostIdentity(options);
+const identityOf = (options: GatewayOptions, { guards }: Limits): Identity =>
+  options.identify === undefined ? createIdentity({ ...options, guard: guards.session }) : createHostIdentity(options);
 
 /** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
 export type Parts = {
   readonly steps: SessionSteps;
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
+  readonly guards: Limits['guards'];
   /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
   readonly assertReady: () => Promise<void>;
   /** What readiness asks, each rejecting where it cannot serve. */
@@ -109,8 +117,8 @@ export type Parts = {
 
 type Keyed = { readonly keyId: string };
 
-const limitsOf = ({ limits, clock }: GatewayOptions, scope: string): Limits =>
-  limits === undefined ? noLimits : createLimits({ ...limits, scope, clock });
+const limitsOf = ({ limits, clock, log }: GatewayOptions, scope: string): Limits =>
+  limits === undefined ? noLimits : createLimits({ ...limits, scope, clock, log });
 
 const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Tenants => {
   const tenants = createTenants({ clock, log, readVariable });
@@ -149,10 +157,23 @@ const createMaking = (options: GatewayOptions, { keyId }: Keyed) => {
     revocation,
     provision,
     life,
+    takeOverRollouts: rollout.takeOver,
     checkApiKey: createApiKeyCheck(direct),
     commands: [...listing, ...rollout.commands, ...revoking],
   };
 };
+
+const openKept = ({ policies, keptBytes }: GatewayOptions): Kept => {
+  const kept = createKept(keptBytes);
+  policies.subscribe({ changed: async () => kept.clear() });
+  return kept;
+};
+
+const createChecks = (ledger: Ledger, assertReady: Check['run'], checkApiKey: Check['run']): readonly Check[] => [
+  { name: 'ledger', run: assertReady },
+  { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
+  { name: 'api-key', run: checkApiKey },
+];
 
 /** The parts of one gateway. */
 export const createParts = (options: GatewayOptions): Parts => {
@@ -162,41 +183,41 @@ export const createParts = (options: GatewayOptions): Parts => {
   const { upstream, provision, standing, revocation } = making;
   const tenants = openTenants(options);
   const limits = limitsOf(options, keyId);
-  const metricLists = createMetricLists({ upstream, clock });
-  const findEmbeds = createFindEmbeds({ upstream, clock });
+  const [metricLists, findEmbeds] = [createMetricLists({ upstream, clock }), createFindEmbeds({ upstream, clock })];
   const decide = createPolicyStep(clock);
   const tokens = createTokens(options, { ...making, metricLists, keyId, tenantOf: tenants.of, decide });
+  const kept = openKept(options);
   const steps: SessionSteps = {
     identity: identityOf(options, limits),
     limits,
     policies,
     tenant: tenants.inForce,
     standing: allStandings([createSessionStanding(revocation), standing.assert]),
+    kept,
     policy: decide,
     provision,
     embeds: findEmbeds,
     token: tokens.token,
     remember: tokens.remember,
-    serviceUrl: options.serviceUrl,
+    serviceUrl: createServiceUrl(options.serviceUrl),
   };
   const explain = createPolicyExplainCommand({
     ...{ policies, tenantOf: tenants.of, findEmbeds, clock },
     listMetrics: currentLists(metricLists),
     loadRequest: (requestId) => loadLoggedRequest(ledger, requestId),
   });
-  const remembering = [tenants, metricLists, standing, revocation.scopes, tokens];
-  const life = making.life(remembering.map(({ forget }) => forget));
+  const memories = [kept, tenants, metricLists, standing, revocation.scopes, tokens].map(({ forget }) => forget);
+  const life = making.life(memories);
+  const finish = [revocation.revocations.retry, life.finishOwed, making.takeOverRollouts];
+  const takeover = createTakeover({ ...options, finish });
   const assertReady = async (): Promise<void> => void (await revocation.epochs.latest());
   return {
     steps,
-    answerHook: life.answerHook,
+    answerHook: guardHooks(life.answerHook, limits.guards.hook),
+    guards: limits.guards,
     commands: [...auditCommands(ledger), explain, policyReload(policies), ...making.commands, ...life.commands],
     assertReady,
-    checks: [
-      { name: 'ledger', run: assertReady },
-      { name: 'ledger-writes', run: () => assertLedgerWritable(ledger) },
-      { name: 'api-key', run: making.checkApiKey },
-    ],
-    close: revocation.close,
+    checks: createChecks(ledger, assertReady, making.checkApiKey),
+    close: () => takeover.close().then(revocation.close),
   };
 };

@@ -56,6 +56,18 @@ const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
   }
 };
 
+/** What the policy's expression gives for a session: it reads claims alone, so each session remembers it for the last policy. */
+const createGiven = () => {
+  const given = new WeakMap<Session, { readonly policy: Policy; readonly value: unknown }>();
+  return (policy: Policy, session: Session): unknown => {
+    const last = given.get(session);
+    if (last?.policy === policy) return last.value;
+    const value = evaluate(policy, session);
+    given.set(session, { policy, value });
+    return value;
+  };
+};
+
 /** Ids without repetition, as claims or the host gave them. */
 const idsOf = (value: unknown): readonly string[] => {
   const ids = Array.isArray(value) ? value : [value];
@@ -125,17 +137,18 @@ const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptio
 type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
 
 /** Makes the step. `lookupOf` is for a policy that looks its tenants up at the host. */
-export const createTenantStep =
-  (lookupOf: LookupOf): TenantOf =>
-  (policy, session, asked) => {
+export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
+  const givenBy = createGiven();
+  return (policy, session, asked) => {
     const { tenant } = policy;
-    const given = evaluate(policy, session);
+    const given = givenBy(policy, session);
     if (tenant.by === 'expression') return chooseOf(given, asked);
     const keys = idsOf(given);
     if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
     const found = lookupOf(policy, tenant.http)(keys);
     return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
   };
+};
 
 /** Makes the step of a running gateway. What a policy remembers of its host's answers lives as long as the policy. */
 export const createTenants = (options: TenantsOptions): Tenants => {

@@ -25,6 +25,8 @@ export type GuestToken = {
   readonly refreshAfterMs: number;
   /** The id of the request that minted it. */
   readonly mintedBy: string;
+  /** Whether the same request would have this very token now, without asking anybody: nothing was revoked, and it lives long enough. */
+  readonly isStill: () => boolean;
 };
 
 export type TokenOptions = {
@@ -34,7 +36,7 @@ export type TokenOptions = {
   readonly keyId: string;
   readonly epochs: Epochs;
   readonly scopes: Scopes;
-  readonly cache: Pick<TokenCache, 'load'>;
+  readonly cache: Pick<TokenCache, 'find' | 'load'>;
   /** Ends a token at the service that was minted and is never answered. Rejects nothing. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
@@ -126,15 +128,20 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     const assertSame = (now: string): void => {
       if (now !== mark) throw new Outdated('revoked while the request was under way');
     };
-    const marks = [options.generationOf(request.clientId), mark];
+    const generation = options.generationOf(request.clientId);
+    const marks = [generation, mark];
     const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
     const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, account }, assertGood) };
-    const { token, expiresAtMs, mintedBy } = await loadFrom(cache, key, wanted);
+    const held = await loadFrom(cache, key, wanted);
     assertSame((await epochs.current()).markOf(about));
-    return { token, expiresAtMs, refreshAfterMs: expiresAtMs - minimumLifeMs, mintedBy };
+    const isStill = (): boolean =>
+      epochs.known()?.markOf(about) === mark &&
+      options.generationOf(request.clientId) === generation &&
+      cache.find(key, minimumLifeMs) === held;
+    return { ...held, refreshAfterMs: held.expiresAtMs - minimumLifeMs, isStill };
   };
 };
 

@@ -3,26 +3,17 @@
  * no store.
  */
 import express, { type Express, type RequestHandler } from 'express';
-import { limits } from '../contract/fields.js';
 import type { OpenApiDocument } from '../contract/openapi.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
+import type { AddressOf } from './address.js';
 import { type Assets, serveAssets } from './assets.js';
 import type { Dispatch } from './bind.js';
 import { renderDocs } from './docs.js';
 import { docsStyle } from './docs-style.js';
-import { type Forms, formBody } from './forms.js';
+import { type Doors, guardDoor, openDoors, seesDetails } from './doors.js';
 import { createGuestFront } from './guest-front.js';
-import {
-  answerError,
-  answerNotFound,
-  jsonBody,
-  measure,
-  requestId,
-  requestLog,
-  securityHeaders,
-  serve,
-} from './middleware.js';
+import { answerError, answerNotFound, measure, requestId, requestLog, securityHeaders, serve } from './middleware.js';
 
 type Ready = boolean | readonly string[];
 
@@ -30,14 +21,16 @@ export type AppDeps = {
   /** Null: this process runs the gateway alone. */
   readonly service: {
     readonly dispatch: Dispatch;
+    readonly addressOf: AddressOf;
     readonly document: () => OpenApiDocument;
-    readonly forms: Forms;
   } | null;
   readonly log: Log;
   readonly metrics?: Metrics;
   /** Whether requests can be served, or the names of the checks that say no; rejecting counts as no. */
   readonly ready: () => Ready | Promise<Ready>;
   readonly assets: Assets;
+  /** Open where left out. */
+  readonly doors?: Doors;
   /** Routers of others, after everything of ours. */
   readonly routers?: readonly RequestHandler[];
 };
@@ -56,8 +49,8 @@ const alive: RequestHandler = (_, res) => {
 };
 
 const readiness =
-  (ready: AppDeps['ready'], log: Log): RequestHandler =>
-  async (_, res) => {
+  ({ ready, log, doors = openDoors }: Pick<AppDeps, 'ready' | 'log' | 'doors'>): RequestHandler =>
+  async (req, res) => {
     const answered = await Promise.resolve()
       .then(ready)
       .catch((err: unknown): Ready => {
@@ -70,7 +63,7 @@ const readiness =
     res
       .status(isReady ? 200 : 503)
       .set('Cache-Control', 'no-store')
-      .json({ status, ...(failed.length > 0 ? { failed } : {}) });
+      .json({ status, ...(failed.length > 0 && seesDetails(doors, req) ? { failed } : {}) });
   };
 
 const exposition =
@@ -80,9 +73,9 @@ const exposition =
     res.set('Content-Type', contentType).send(body);
   };
 
-/** The interface and its reference. */
-const mountService = (app: Express, { dispatch, document, forms }: NonNullable<AppDeps['service']>): void => {
-  app.use('/api/v2', formBody(forms), ...jsonBody(limits.bodyBytes), serve(dispatch));
+/** The reference of the interface. */
+const mountReference = (app: Express, document: () => OpenApiDocument, doors: Doors): void => {
+  app.get(['/openapi.json', '/docs', '/docs/style.css'], guardDoor(doors, 'interface'));
   app.get(
     '/openapi.json',
     text('application/json; charset=utf-8', () => JSON.stringify(document())),
@@ -97,24 +90,51 @@ const mountService = (app: Express, { dispatch, document, forms }: NonNullable<A
   );
 };
 
-export const createApp = ({ service, log, metrics, ready, assets, routers = [] }: AppDeps): Express => {
+/** What operators ask of the process. */
+const mountOperations = (app: Express, { service, log, metrics, ready, doors = openDoors }: AppDeps): void => {
+  if (service !== null) mountReference(app, service.document, doors);
+  app.get('/healthz', alive);
+  app.get('/readyz', readiness({ ready, log, doors }));
+  if (metrics !== undefined) app.get('/metrics', guardDoor(doors, 'operations'), exposition(metrics));
+};
+
+const createBareApp = (): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
+  app.enable('strict routing');
+  return app;
+};
 
-  if (service !== null) app.use(createGuestFront({ dispatch: service.dispatch, log, metrics }));
+const watch = (app: Express, { log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): void => {
   app.use(requestId);
   app.use(securityHeaders());
   app.use(requestLog(log));
   if (metrics !== undefined) app.use(measure(metrics));
-  if (service !== null) mountService(app, service);
-  app.get('/healthz', alive);
-  app.get('/readyz', readiness(ready, log));
-  if (metrics !== undefined) app.get('/metrics', exposition(metrics));
+};
+
+export const createApp = (deps: AppDeps): Express => {
+  const { service, log, metrics, assets, routers = [] } = deps;
+  const app = createBareApp();
+  if (service !== null) app.use(createGuestFront({ ...service, log, metrics }));
+  watch(app, deps);
+  if (service !== null) app.use('/api/v2', serve(service.dispatch, service.addressOf));
+  mountOperations(app, deps);
   app.use(serveAssets(assets));
   for (const router of routers) app.use(router);
   app.use(answerNotFound);
   app.use(answerError(log));
+  return app;
+};
+
+/** The management port: what operators ask, open to whoever reaches it, and `admin`, which asks for its token itself. */
+export const createManagementApp = (deps: Omit<AppDeps, 'assets' | 'doors'>): Express => {
+  const app = createBareApp();
+  watch(app, deps);
+  mountOperations(app, { ...deps, assets: new Map(), doors: openDoors });
+  for (const router of deps.routers ?? []) app.use(router);
+  app.use(answerNotFound);
+  app.use(answerError(deps.log));
   return app;
 };

@@ -3,14 +3,18 @@
  * answers HTTP and in-process calls.
  */
 import { randomUUID } from 'node:crypto';
-import type { Credential, Operation } from '../contract/operation.js';
+import { limits } from '../contract/fields.js';
+import type { Operation } from '../contract/operation.js';
 import type { HandlersOf } from '../contract/operations.js';
 import type { Caller } from '../domain/caller.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
+import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
+import { BodyTooLarge } from './body-faults.js';
+import type { ReadBody } from './body-reader.js';
 import { type EnvelopeCode, envelope, failureMessage, unavailable } from './envelope.js';
-import { describeIssues, findShapeFault, writeFaults } from './faults.js';
-import { createRoutes, decodeParams, type Match } from './routes.js';
+import { findFaults, findShapeFault, writeFaults } from './faults.js';
+import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
 export type DispatchRequest = {
   readonly method: string;
@@ -18,9 +22,12 @@ export type DispatchRequest = {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
-  readonly body: unknown;
-  /** What reading the body found wrong: answered once it is known who asks. */
-  readonly bodyFault?: Refusal | undefined;
+  /** What an in-process caller gives. */
+  readonly body?: unknown;
+  /** Reads the body instead, once it is known who asks. */
+  readonly readBody?: ReadBody;
+  /** Of a request over HTTP. */
+  readonly sender?: Sender;
   /** Under which failures are logged; made here if left out. */
   readonly requestId?: string;
   /** Aborts when the caller is gone. */
@@ -41,9 +48,6 @@ export type DispatchResponse = {
 /** Answers undefined where no operation has that path. */
 export type Dispatch = (request: DispatchRequest) => Promise<DispatchResponse | undefined>;
 
-/** Who the bearer is. Throws AUTHENTICATION_ERROR, TOKEN_EXPIRED or UNAUTHORIZED; never answers another kind of caller. */
-export type Authenticate = (credentials: readonly Credential[], bearer: string | undefined) => Promise<Caller>;
-
 /** Where failures of our own are written in full. */
 export type ErrorLog = { readonly error: (fields: object, message: string) => void };
 
@@ -51,6 +55,8 @@ export type DispatchDeps<Operations> = {
   readonly operations: Operations;
   readonly handlers: HandlersOf<Operations>;
   readonly authenticate: Authenticate;
+  /** Left out: none. */
+  readonly limits?: AdmissionLimits;
   readonly log: ErrorLog;
   readonly newRequestId?: () => string;
 };
@@ -63,21 +69,6 @@ const deprecation = `@${Date.UTC(2026, 10, 1) / 1000}`;
 
 const json = 'application/json; charset=utf-8';
 
-const readBearer = (authorization: string | undefined): string | undefined =>
-  /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1];
-
-const authenticateFor = async (operation: Operation, authenticate: Authenticate, authorization: string | undefined) => {
-  try {
-    const caller = await authenticate(operation.credentials, readBearer(authorization));
-    if (operation.credentials.includes(caller.kind === 'guest' ? 'guestToken' : caller.kind)) return caller;
-    throw new Error(`authenticate answered a ${caller.kind} caller, which ${operation.name} does not take`);
-  } catch (error) {
-    const isMapped = error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR';
-    if (!isMapped || operation.authenticationCode === undefined) throw error;
-    throw new Refusal(operation.authenticationCode, error.message, { reason: error.reason, cause: error });
-  }
-};
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -85,22 +76,34 @@ const refuse = (faults: readonly string[]): never => {
   throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults));
 };
 
-const decode = ({ operation, binding, params }: Match, request: DispatchRequest): unknown => {
-  if (request.bodyFault !== undefined) throw request.bodyFault;
+/** Read only now that it is known who asks. */
+const bodyOf = ({ operation, binding }: Match, { body, readBody }: DispatchRequest): unknown =>
+  readBody?.({ maxBytes: operation.bodyBytes ?? limits.usualBodyBytes, multipart: binding.multipart }) ?? body;
+
+/** Whether the operation takes a request without any field. */
+const takesNothing = (() => {
+  const known = new WeakMap<Operation, boolean>();
+  return (operation: Operation): boolean => {
+    const there = known.get(operation) ?? operation.input.safeParse({}).success;
+    known.set(operation, there);
+    return there;
+  };
+})();
+
+const decode = ({ operation, binding, params }: Match, request: DispatchRequest, body: unknown): unknown => {
   const root = binding.from;
   const names = Object.keys(params);
-  const given = { body: request.body, query: { ...request.query }, path: {} }[root];
+  const given = { body, query: { ...request.query }, path: {} }[root];
   // A path that says it all may come without a body, and so may a request that needs no field.
-  const mayBeBare = names.length > 0 || operation.input.safeParse({}).success;
+  const mayBeBare = names.length > 0 || takesNothing(operation);
   const fields = given === undefined && mayBeBare ? {} : given;
-  const shapeFault = findShapeFault(fields, root);
-  if (shapeFault !== undefined) refuse([shapeFault]);
+  const shape = findShapeFault(fields, root);
+  if (shape.fault !== undefined) refuse([shape.fault]);
   const twice = names.filter((name) => isObject(fields) && Object.hasOwn(fields, name));
   if (twice.length > 0) refuse(twice.map((name) => `${name}: comes from the path, and not a field of the ${root}`));
   const input = isObject(fields) ? { ...fields, ...decodeParams(params) } : fields;
-  const decoded = (binding.input ?? operation.input).safeParse(input);
-  if (!decoded.success) return refuse(describeIssues(decoded.error.issues, input, root));
-  return decoded.data;
+  const decoded = findFaults(binding.input ?? operation.input, input, { root, values: shape.values });
+  return 'faults' in decoded ? refuse(decoded.faults) : decoded.data;
 };
 
 const encode = ({ operation, binding }: Match, result: unknown): Answer => ({
@@ -164,6 +167,7 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
     log.error({ err: error, requestId, operation: operation.name }, 'an operation met a dependency that cannot serve');
     return away;
   }
+  if (error instanceof BodyTooLarge) return answerError('INVALID_REQUEST_BODY', error.message, 413, 'body-too-large');
   const status = error instanceof Refusal ? operation.errors[error.code] : undefined;
   const isDeclared = error instanceof Refusal && status !== undefined && error.code !== 'INTERNAL_SERVER_ERROR';
   if (isDeclared && status < 500) {
@@ -176,6 +180,10 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
   if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
   return answerError('INTERNAL_SERVER_ERROR', message, 500, 'failure');
 };
+
+/** A body that was read for nothing. One that is too large by its length alone was not read. */
+const isRefusedBody = (error: unknown): boolean =>
+  error instanceof BodyTooLarge ? error.wasRead : error instanceof Refusal && error.code === 'INVALID_REQUEST_BODY';
 
 const notAllowed = (method: string, allowed: readonly string[]): DispatchResponse => ({
   status: 405,
@@ -190,9 +198,11 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
   operations,
   handlers,
   authenticate,
+  limits: limited,
   log,
   newRequestId = randomUUID,
 }: DispatchDeps<Operations>): Dispatch => {
+  const { admit, refusedBody } = createAdmission(authenticate, limited ?? null);
   const find = createRoutes(Object.values(operations));
   // HandlersOf pairs each operation with its use case; from here on, decode and authenticate keep what it promised.
   const untyped = handlers as unknown as Readonly<Record<string, AnyHandler>>;
@@ -200,20 +210,24 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     Object.entries(operations).map(([key, operation]) => [operation, untyped[key]]),
   );
 
-  const serve = async (match: Match, request: DispatchRequest): Promise<Answer> => {
-    const caller = await authenticateFor(match.operation, authenticate, request.authorization);
-    const input = decode(match, request);
-    const call = calls.get(match.operation);
-    if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
-    return encode(match, await call(caller, input, request.signal));
-  };
-
   return async (request) => {
-    const match = find(request.method, request.path, request);
-    if (match === undefined) return undefined;
-    if ('allowed' in match) return notAllowed(request.method, match.allowed);
+    const found = find(request.method, request.path);
+    if (found === undefined) return undefined;
+    if ('allowed' in found) return notAllowed(request.method, found.allowed);
     const requestId = request.requestId ?? newRequestId();
-    const served = await serve(match, request).catch((error) => fail(error, match.operation, requestId, log));
+    let match = withoutCondition(found);
+    const serve = async (): Promise<Answer> => {
+      const caller = await admit(match.operation, request);
+      const body = await bodyOf(match, request);
+      match = choose(found, { query: request.query, body });
+      const call = calls.get(match.operation);
+      if (call === undefined) throw new Error(`${match.operation.name} has no handler`);
+      return encode(match, await call(caller, decode(match, request, body), request.signal));
+    };
+    const served = await serve().catch((error) => {
+      if (isRefusedBody(error)) refusedBody(request);
+      return fail(error, match.operation, requestId, log);
+    });
     const answer = isPieces(served.body)
       ? { ...served, body: logged(served.body, request.signal, { requestId, operation: match.operation.name }, log) }
       : served;

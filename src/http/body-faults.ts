@@ -1,26 +1,32 @@
 /** What is answered where a body could not be read, or a request failed before an operation answered. */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
+import { Refusal } from '../domain/refusal.js';
 import { findUnavailable } from '../domain/unavailable.js';
+import { findJsonExcess, valuesIn } from '../platform/json-excess.js';
 import type { Log } from '../platform/log.js';
 import { envelope, failureMessage, tooLarge, unavailable } from './envelope.js';
 
-type Envelope = ReturnType<typeof envelope>;
+/** The body is larger than its operation takes: 413, which no operation declares. */
+export class BodyTooLarge extends Error {
+  override readonly name = 'BodyTooLarge';
+  constructor(
+    maxBytes: number,
+    readonly wasRead: boolean,
+  ) {
+    super(tooLarge(maxBytes).error.message);
+  }
+}
 
-export const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+const invalid = (message: string, reason: string, cause?: unknown): Refusal =>
+  new Refusal('INVALID_REQUEST_BODY', message, { reason, cause });
 
-const invalid = (message: string): Envelope => envelope('INVALID_REQUEST_BODY', message, 400);
-
-/** For a body that is not JSON. */
-export const otherType = ({ headers }: IncomingMessage): Envelope =>
-  invalid(`The body's Content-Type is ${headers['content-type']?.slice(0, 100) ?? 'none'}; send application/json.`);
-
-const typeOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : '';
-
-const limitOf = (error: unknown): number =>
-  typeof error === 'object' && error !== null && 'limit' in error ? Number(error.limit) : limits.bodyBytes;
+/** For a body that is not JSON. spec-gap: an invalid request, not a 415, which the interface does not know. */
+export const otherType = ({ headers }: IncomingMessage): Refusal =>
+  invalid(
+    `The body's Content-Type is ${headers['content-type']?.slice(0, 100) ?? 'none'}; send application/json.`,
+    'body-type',
+  );
 
 const jsonPosition = (error: unknown): string => {
   const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
@@ -28,24 +34,39 @@ const jsonPosition = (error: unknown): string => {
 };
 
 /** What reading a body can find wrong; the parser's own text would repeat the body. */
-const bodyFaults: Readonly<Record<string, (error: unknown) => string>> = {
-  'entity.parse.failed': (error) => `The body is not valid JSON${jsonPosition(error)}.`,
-  'encoding.unsupported': () => 'The Content-Encoding is not supported; send gzip, deflate, br or none.',
-  'charset.unsupported': () => 'The charset is not supported; send UTF-8.',
-  'request.size.invalid': () => 'The body is not as long as its Content-Length says.',
-  'request.aborted': () => 'The request ended before its body did.',
+const bodyFaults = {
+  json: (cause) => `The body is not valid JSON${jsonPosition(cause)}.`,
+  encoding: () => 'The Content-Encoding is not supported; send gzip, deflate, br or none.',
+  packed: () => 'The body cannot be unpacked: it is not packed as its Content-Encoding says, or it is not whole.',
+  charset: () => 'The charset is not supported; send UTF-8.',
+  aborted: () => 'The request ended before its body did.',
+  readBefore: () => 'The body was read before it came here: mount this in front of what reads it.',
+} as const satisfies Readonly<Record<string, (cause: unknown) => string>>;
+
+/** A body that could not be read. */
+export class BodyFault extends Error {
+  override readonly name = 'BodyFault';
+  constructor(kind: keyof typeof bodyFaults, cause?: unknown) {
+    super(bodyFaults[kind](cause), { cause });
+  }
+}
+
+/** Throws INVALID_REQUEST_BODY for what nothing should have to parse; `root` names the whole. */
+export const assertFewJson = (text: string, maxBytes: number, root = 'body'): void => {
+  const excess = findJsonExcess(text, { levels: limits.depth, values: valuesIn(maxBytes) });
+  if (excess !== undefined) throw invalid(`${root}: ${excess}.`, 'json-excess');
 };
 
-/** The envelope outside, the cause in the log. */
+/** What reading a body throws, as a refusal; anything else as it is. */
+export const toBodyFault = (error: unknown): unknown =>
+  error instanceof BodyFault ? invalid(error.message, 'body-unreadable', error.cause) : error;
+
+/** The answer to a failure of ours: the envelope outside, the cause in the log. */
 export const answerOf = (
   error: unknown,
   requestId: string,
   log: Log,
-): { readonly status: number; readonly body: Envelope } => {
-  const type = typeOf(error);
-  const fault = bodyFaults[type];
-  if (type === 'entity.too.large') return { status: 413, body: tooLarge(limitOf(error)) };
-  if (fault !== undefined) return { status: 400, body: invalid(fault(error)) };
+): { readonly status: number; readonly body: ReturnType<typeof envelope> } => {
   log.error({ err: error, requestId }, 'a request failed');
   if (findUnavailable(error) !== undefined) return { status: 503, body: unavailable(requestId) };
   return { status: 500, body: envelope('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500) };

@@ -1,6 +1,7 @@
 /** The reference page: the document as one static page, with no script. */
 import { limits, namingRules } from '../contract/fields.js';
 import type { JsonSchema, OpenApiContent, OpenApiDocument, OpenApiOperation } from '../contract/openapi.js';
+import { bytesOfValue } from '../platform/json-excess.js';
 import { formsOf, writeFields, writeType } from './docs-fields.js';
 import { type Html, html, type Piece, prose, slug } from './html.js';
 
@@ -159,7 +160,7 @@ ${document.tags.map(({ name }) => html`<h2><a href="#tag-${slug(name)}">${name}<
 const writeIntroduction = ({ info, components }: OpenApiDocument): Html => html`<header>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p class="lead">${info.description}</p>
-<p>Bodies are JSON where nothing else is said, at most ${limits.bodyBytes / 1024 / 1024} MB, those of guests at most ${limits.guestBodyBytes / 1024} kB. Fields that an operation does not name are refused. Lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>Bodies are JSON where nothing else is said, at most ${limits.usualBodyBytes / 1024} kB, and ${limits.bodyBytes / 1024 / 1024} MB for whole datamarts, dashboards and lists of filter values. Fields that an operation does not name are refused. A body has at most ${limits.depth} levels, and one value for every ${bytesOfValue} bytes of its largest size. Of a large body only the first fault is named. Lists have at most ${limits.items.toLocaleString('en-US')} items where nothing else is said. The same, for machines: <a href="/openapi.json">/openapi.json</a>.</p>
 <h2 id="names">Names and ids</h2>
 <ul>${namingRules.map((rule) => html`<li>${prose(rule)}</li>`)}</ul>
 <h2 id="credentials">Credentials</h2>

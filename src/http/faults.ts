@@ -103,7 +103,9 @@ const expandUnion = (issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] 
 
 const writeIssue = (issue: Issue, input: unknown, root: string): readonly string[] => {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${writePath([...issue.path, key], root)}: not a field of this operation`);
+    return issue.keys
+      .slice(0, 2 * maxFaults)
+      .map((key) => `${writePath([...issue.path, key], root)}: not a field of this operation`);
   }
   if (issue.code === 'invalid_key') {
     const rules = issue.issues.map(writeRule).join(' and ');
@@ -122,28 +124,70 @@ export const writeFaults = (faults: readonly string[]): string => {
   return rest > 0 ? `${shown}; and ${rest} more.` : `${shown}.`;
 };
 
-/** The faults that a schema found in `input`; `root` names the whole (`body`, `query`). */
-export const describeIssues = (issues: readonly Issue[], input: unknown, root: string): readonly string[] =>
+/** What a schema found in `input`. */
+const describeIssues = (issues: readonly Issue[], input: unknown, root: string): readonly string[] =>
   issues.flatMap((issue) => writeIssue(issue, input, root));
 
+/** Values of a body whose every fault is looked for. Of a larger one only the first is: a million of them would take a second. */
+const fewValues = 500;
 /**
- * What no schema should have to look at: nesting beyond the limit, and a member called `__proto__` (copied
- * carelessly, it would change an object's prototype). Walks without recursion, so depth cannot exhaust the stack.
+ * zod's own switch of `validate`, which answers no issue; a test holds zod to it. A container stops at the first fault that aborts:
+ * a wrong type, and what `identifier` and `text` rule out.
  */
-export const findShapeFault = (input: unknown, root: string): string | undefined => {
-  let level: { value: unknown; path: Path }[] = [{ value: input, path: [] }];
+const firstFault = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
+
+/** What the schema makes of `input`, or what is wrong with it; `root` names the whole (`body`, `query`), `values` says how many it has. */
+export const findFaults = (
+  schema: z.ZodType,
+  input: unknown,
+  { root, values }: { readonly root: string; readonly values: number },
+): { readonly data: unknown } | { readonly faults: readonly string[] } => {
+  const first = schema.safeParse(input, firstFault);
+  if (first.success) return { data: first.data };
+  if (values > fewValues) {
+    const [fault = `${root}: not valid`] = describeIssues(first.error.issues.slice(0, 1), input, root);
+    return { faults: [`${fault} (the first fault of ${values} values: what follows it was not looked at)`] };
+  }
+  const all = schema.safeParse(input);
+  return { faults: describeIssues((all.error ?? first.error).issues, input, root) };
+};
+
+const isNode = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+type Node = { readonly value: object; readonly key: PropertyKey; readonly within: Node | undefined };
+
+const pathOf = ({ key, within }: Node): Path => (within === undefined ? [] : [...pathOf(within), key]);
+
+/**
+ * What no schema should have to look at: nesting beyond the limit, objects of too many properties, and a member called `__proto__` (copied
+ * carelessly, it would change an object's prototype). Walks without recursion, so depth cannot exhaust the stack, and counts the values.
+ */
+export const findShapeFault = (
+  input: unknown,
+  root: string,
+): { readonly fault: string | undefined; readonly values: number } => {
+  let values = 1;
+  let level: Node[] = isNode(input) ? [{ value: input, key: '', within: undefined }] : [];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limits.depth) return `${root}: nested deeper than ${limits.depth} levels`;
-    const next: typeof level = [];
-    for (const { value, path } of level) {
-      if (typeof value !== 'object' || value === null) continue;
-      for (const [key, inner] of Object.entries(value)) {
-        const innerPath = [...path, Array.isArray(value) ? Number(key) : key];
-        if (key === '__proto__') return `${writePath(innerPath, root)}: not a field of this operation`;
-        if (typeof inner === 'object' && inner !== null) next.push({ value: inner, path: innerPath });
+    if (depth > limits.depth) return { fault: `${root}: nested deeper than ${limits.depth} levels`, values };
+    const next: Node[] = [];
+    for (const node of level) {
+      const isList = Array.isArray(node.value);
+      const members: readonly unknown[] = isList ? (node.value as readonly unknown[]) : Object.values(node.value);
+      if (!isList && Object.hasOwn(node.value, '__proto__')) {
+        return { fault: `${writePath([...pathOf(node), '__proto__'], root)}: not a field of this operation`, values };
       }
+      values += members.length;
+      if (!isList && members.length > limits.anyProperties) {
+        const many = `an object of ${members.length} properties came, expected at most ${limits.anyProperties}`;
+        return { fault: `${writePath(pathOf(node), root)}: ${many}`, values };
+      }
+      const keys = isList ? [] : Object.keys(node.value);
+      members.forEach((value, index) => {
+        if (isNode(value)) next.push({ value, key: keys[index] ?? index, within: node });
+      });
     }
     level = next;
   }
-  return undefined;
+  return { fault: undefined, values };
 };

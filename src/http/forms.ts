@@ -1,30 +1,26 @@
 /** Forms (multipart/form-data) beside JSON, on the bindings that declare one: the parts become the same body object. */
-import express, { type RequestHandler } from 'express';
 import { limits } from '../contract/fields.js';
-import type { Method, Multipart, Operation } from '../contract/operation.js';
+import type { Multipart } from '../contract/operation.js';
 import { Refusal } from '../domain/refusal.js';
+import { assertFewJson } from './body-faults.js';
 import { writeFaults } from './faults.js';
-
-/** What forms are taken where. Bindings with a form have no parameters in their paths. */
-export type Forms = (method: string, path: string) => Multipart | undefined;
-
-export const formsOf = (operations: readonly Operation[]): Forms => {
-  const key = (method: string, path: string) => `${method} ${path}`;
-  const forms = new Map(
-    operations.flatMap(({ bindings }) =>
-      bindings.flatMap(({ method, path, multipart }: { method: Method; path: string; multipart?: Multipart }) =>
-        multipart === undefined ? [] : [[key(method, path), multipart] as const],
-      ),
-    ),
-  );
-  return (method, path) => forms.get(key(method, path));
-};
 
 type Part = readonly [name: string, value: string | File];
 type Parts = Iterable<Part>;
 
 const refuse = (faults: readonly string[]): never => {
   throw new Refusal('INVALID_REQUEST_BODY', writeFaults(faults), { reason: 'form' });
+};
+
+/** Counted before anything is made of them: thousands of parts are work for nothing. */
+const assertFewParts = (body: Buffer, contentType: string): void => {
+  const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1]?.trim();
+  if (boundary === undefined) return;
+  const mark = Buffer.from(`--${boundary}`);
+  let count = 0;
+  for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) count += 1;
+  // The last one closes the form.
+  if (count > limits.formParts + 1) refuse([`${count - 1} parts came, expected at most ${limits.formParts}`]);
 };
 
 /** Node's own parser takes the whole form or none of it: cut short, without names or with a wrong boundary, it throws. */
@@ -50,7 +46,8 @@ const assertParts = (parts: readonly Part[]): void => {
   }
 };
 
-const parseJson = (text: string): { readonly value: unknown } | undefined => {
+const parseJson = (text: string, part: string): { readonly value: unknown } | undefined => {
+  assertFewJson(text, limits.bodyBytes, part);
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -73,7 +70,7 @@ const readFile = async (file: File, declared: Multipart['file']): Promise<unknow
     refuse([`${part}: expected a file named *.json of type ${contentType}`]);
   }
   const text = new TextDecoder('utf-8').decode(await file.arrayBuffer());
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, part);
   if (parsed !== undefined && hasOwnObject(parsed.value, member)) return parsed.value;
   throw new Refusal(
     declared.code,
@@ -87,7 +84,7 @@ const readField = ({ jsonFields, file }: Multipart, [name, value]: Part): Field 
   if (typeof value !== 'string') return { fault: `${name}: a file came, expected text` };
   if (name === file.part) return { fault: `${name}: text came, expected a file` };
   if (!jsonFields.includes(name)) return { entry: [name, value] };
-  const parsed = parseJson(value);
+  const parsed = parseJson(value, name);
   return parsed === undefined
     ? { fault: `${name}: text that is not JSON came, expected its value as JSON` }
     : { entry: [name, parsed.value] };
@@ -100,6 +97,7 @@ export const decodeForm = async (
   multipart: Multipart,
 ): Promise<Readonly<Record<string, unknown>>> => {
   const { part, field } = multipart.file;
+  assertFewParts(body, contentType);
   const parts = await readParts(body, contentType);
   assertParts(parts);
   const file = parts.flatMap(([name, value]) => (name === part && typeof value !== 'string' ? [value] : []))[0];
@@ -111,34 +109,4 @@ export const decodeForm = async (
   if (faults.length > 0) refuse(faults);
   const entries = read.flatMap((one) => ('entry' in one ? [one.entry] : []));
   return Object.fromEntries(file === undefined ? entries : [...entries, [field, await readFile(file, multipart.file)]]);
-};
-
-/** Reads forms where they are taken. What is wrong with one is answered by the dispatch, once it knows who asks. */
-export const formBody = (forms: Forms): RequestHandler => {
-  const raw = express.raw({ limit: limits.bodyBytes, type: 'multipart/form-data' });
-  return (req, res, next) => {
-    const multipart = forms(req.method, req.baseUrl + req.path);
-    if (multipart === undefined || !req.is('multipart/form-data')) {
-      next();
-      return;
-    }
-    raw(req, res, (error?: unknown) => {
-      if (error !== undefined) {
-        next(error);
-        return;
-      }
-      const body = Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
-      decodeForm(body, req.get('content-type') ?? '', multipart)
-        .catch((fault: unknown) => {
-          if (!(fault instanceof Refusal)) throw fault;
-          res.locals.bodyFault = fault;
-          return {};
-        })
-        .then((fields) => {
-          req.body = fields;
-          next();
-        })
-        .catch(next);
-    });
-  };
 };

@@ -4,21 +4,28 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
-import { limits } from '../contract/fields.js';
 import { unavailableRetrySeconds } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
+import type { AddressOf } from './address.js';
+import { senderOf } from './admission.js';
 import { type Dispatch, type DispatchResponse, isPieces } from './bind.js';
-import { answerOf, hasBody, otherType } from './body-faults.js';
+import { answerOf } from './body-faults.js';
+import { bodyOf } from './body-reader.js';
 import { constantHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
-import { createJsonReader, isJson } from './json-reader.js';
+import { jsonText } from './json-text.js';
 import { guestHeaders, guestPreflightHeaders, requestIdOf, securityHeaders } from './middleware.js';
 import { goneSignal, sendPieces } from './sending.js';
 
 export type GuestFront = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
-type Deps = { readonly dispatch: Dispatch; readonly log: Log; readonly metrics?: Metrics | undefined };
+type Deps = {
+  readonly dispatch: Dispatch;
+  readonly addressOf: AddressOf;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+};
 
 const root = '/api/v2/guest';
 
@@ -50,28 +57,26 @@ const plain = (status: number, body: unknown): Outcome => ({
 });
 
 /** As text, where it is not in pieces. */
-const written = (answer: DispatchResponse): DispatchResponse =>
-  isPieces(answer.body) || typeof answer.body === 'string' ? answer : { ...answer, body: JSON.stringify(answer.body) };
+const written = async (answer: DispatchResponse): Promise<DispatchResponse> =>
+  isPieces(answer.body) || typeof answer.body === 'string' ? answer : { ...answer, body: await jsonText(answer.body) };
 
-/** Reads the body and asks the dispatch. What cannot be answered is a failure of ours. */
-const createAsk = ({ dispatch, log }: Deps) => {
-  const read = createJsonReader(limits.guestBodyBytes);
-  return async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
+/** Asks the dispatch, which reads the body. What cannot be answered is a failure of ours. */
+const createAsk =
+  ({ dispatch, addressOf, log }: Deps) =>
+  async (request: IncomingMessage, response: ServerResponse, target: Target, id: string): Promise<Outcome> => {
     const method = request.method ?? 'GET';
     try {
-      const isSent = hasBody(request);
-      if (isSent && !isJson(request)) return plain(400, otherType(request));
-      const body = isSent ? await read(request, response) : undefined;
       const signal = goneSignal(response);
       const { authorization } = request.headers;
-      const answer = await dispatch({ ...target, method, authorization, body, requestId: id, signal });
-      return answer === undefined ? plain(404, notFound(method, target.path)) : written(answer);
+      const readBody = bodyOf(request);
+      const sender = senderOf(addressOf, request);
+      const answer = await dispatch({ ...target, method, authorization, readBody, sender, requestId: id, signal });
+      return answer === undefined ? plain(404, notFound(method, target.path)) : await written(answer);
     } catch (error) {
       const { status, body } = answerOf(error, id, log);
       return plain(status, body);
     }
   };
-};
 
 const createSend = () => {
   const constant = [...constantHeaders(securityHeaders()), ...guestHeaders];

@@ -1,17 +1,21 @@
 /** The middleware of app.ts, each a few lines; the gateway's router may take what it needs. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import type express from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { pinoHttp } from 'pino-http';
-import { Refusal } from '../domain/refusal.js';
 import { unavailableRetrySeconds } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
+import type { AddressOf } from './address.js';
+import { senderOf } from './admission.js';
 import { type Dispatch, isPieces } from './bind.js';
-import { answerOf, hasBody, otherType } from './body-faults.js';
+import { answerOf } from './body-faults.js';
+import { bodyOf } from './body-reader.js';
 import type { FlatHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
+import { jsonText } from './json-text.js';
 import { goneSignal, sendPieces } from './sending.js';
 
 export const requestIdOf = ({ headers }: IncomingMessage): string => {
@@ -102,24 +106,9 @@ export const guestPreflightHeaders: FlatHeaders = [
   '7200',
 ];
 
-/** spec-gap: a body of another type is an invalid request, not a 415, which the interface does not know. */
-const refuseOtherTypes: RequestHandler = (req, res, next) => {
-  if (!hasBody(req) || req.body !== undefined || req.is('application/json') !== false) {
-    next();
-    return;
-  }
-  res.status(400).set('Cache-Control', 'no-store').json(otherType(req));
-};
-
-/** Reads JSON bodies of at most so many bytes; one that was read before is left as it is. */
-export const jsonBody = (limit: number): readonly RequestHandler[] => [
-  refuseOtherTypes,
-  express.json({ limit, strict: false, type: 'application/json' }),
-];
-
 /** Answers what is an operation. */
 export const serve =
-  (dispatch: Dispatch): RequestHandler =>
+  (dispatch: Dispatch, addressOf: AddressOf): RequestHandler =>
   async (req, res, next) => {
     const answer = await dispatch({
       signal: goneSignal(res),
@@ -127,8 +116,8 @@ export const serve =
       path: req.baseUrl + req.path,
       query: req.query,
       authorization: req.headers.authorization,
-      body: req.body,
-      bodyFault: res.locals.bodyFault instanceof Refusal ? res.locals.bodyFault : undefined,
+      readBody: bodyOf(req),
+      sender: senderOf(addressOf, req),
       requestId: String(res.locals.requestId),
     });
     if (answer === undefined) {
@@ -139,7 +128,7 @@ export const serve =
     res.locals.refused = answer.refused;
     res.status(answer.status).set({ ...answer.headers, 'Content-Type': answer.contentType });
     if (isPieces(answer.body)) await sendPieces(res, answer.body);
-    else res.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+    else res.end(typeof answer.body === 'string' ? answer.body : await jsonText(answer.body));
   };
 
 export const answerNotFound: RequestHandler = (req, res) => {

@@ -4,11 +4,9 @@ import { Refusal } from '../domain/refusal.js';
 export type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
 /** A route with the path's parameters as they came: still percent-encoded. */
 export type Match = Route & { readonly params: Readonly<Record<string, string>> };
-export type Find = (
-  method: string,
-  path: string,
-  parts: RequestParts,
-) => Match | { readonly allowed: readonly string[] } | undefined;
+/** The bindings of one method and path: those with a condition first, then one without. */
+export type Found = { readonly matches: readonly Match[] };
+export type Find = (method: string, path: string) => Found | { readonly allowed: readonly string[] } | undefined;
 
 type Pattern = { readonly segments: readonly string[]; readonly routes: readonly Route[] };
 
@@ -51,19 +49,33 @@ const countParameters = ({ segments }: Pattern): number =>
  */
 export const createRoutes = (operations: readonly Operation[]): Find => {
   const patterns = toPatterns(operations);
-  return (method, path, parts) => {
+  return (method, path) => {
     const given = path.split('/');
     const allowed = new Set<string>();
     for (const { segments, routes } of patterns) {
       const params = segments.length === given.length ? match(segments, given) : undefined;
       if (params === undefined) continue;
-      const route = routes.find(({ binding }) => binding.method === method && (binding.when?.(parts) ?? true));
-      if (route !== undefined) return { ...route, params };
+      const matches = routes.flatMap((route) => (route.binding.method === method ? [{ ...route, params }] : []));
+      if (matches.length > 0) return { matches };
       for (const { binding } of routes) allowed.add(binding.method);
     }
     return allowed.size === 0 ? undefined : { allowed: [...allowed] };
   };
 };
+
+/**
+ * What authenticates the request, before its body is read: all bindings of one method and path take the same credentials
+ * (a test holds them to it).
+ */
+export const withoutCondition = ({ matches }: Found): Match => {
+  const match = matches.at(-1);
+  if (match === undefined) throw new Error('a path was found without a binding');
+  return match;
+};
+
+/** Once the body is read: the first whose condition holds. */
+export const choose = (found: Found, parts: RequestParts): Match =>
+  found.matches.find(({ binding }) => binding.when?.(parts) ?? true) ?? withoutCondition(found);
 
 /** Takes the percent-encoding off the path's parameters. Throws INVALID_REQUEST_BODY where it is broken. */
 export const decodeParams = (params: Readonly<Record<string, string>>): Record<string, string> =>

@@ -4,6 +4,7 @@ import type { Cache } from './cache.js';
 import { createAttempt, createOutageLog, createRedisClient, type NoteOutage, type RedisClient } from './redis.js';
 import type { Sharing } from './sharing.js';
 import { createRedisSharing, type SharingLimits } from './sharing-redis.js';
+import type { Timing } from './timing.js';
 
 export type RedisCacheOptions = {
   /** One server, Sentinel or Cluster: redis.ts says how it is written. */
@@ -16,6 +17,12 @@ export type RedisCacheOptions = {
   readonly onOutage?: NoteOutage | undefined;
   /** Left out: the usual ones. */
   readonly sharingLimits?: Partial<SharingLimits>;
+  readonly timing?: Timing;
+};
+
+const outageWords = {
+  down: 'the Redis cache cannot be reached or written to: going on without it',
+  back: 'the Redis cache is back',
 };
 
 const globOf = (prefix: string): string => `${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`;
@@ -46,10 +53,10 @@ export type SharedCache = Cache & { readonly sharing: Sharing };
 export const createRedisCache = async (options: RedisCacheOptions): Promise<SharedCache> => {
   const { commandTimeoutMs = 250, log } = options;
   const redis = createRedisClient(options);
-  const outage = createOutageLog(log, options.onOutage);
+  const outage = createOutageLog({ log, words: outageWords, noted: options.onOutage, timing: options.timing });
   const attempt = createAttempt(outage);
   redis.on('error', outage.failed);
-  redis.on('ready', outage.recovered);
+  redis.on('ready', outage.connected);
   const { sharing, close } = createRedisSharing({ redis, attempt, ...options });
   await attempt(options.connectTimeoutMs ?? 2_000, async () => redis.connect());
   return {

@@ -32,6 +32,12 @@ const settings = z.strictObject({
   server: section({
     host: z.string().min(1).default('127.0.0.1'),
     port: z.number().int().min(0).max(65_535).default(3000),
+    headersTimeoutSeconds: z.number().int().min(1).max(600).default(10),
+    requestTimeoutSeconds: z.number().int().min(1).max(3600).default(60),
+  }),
+  management: section({
+    host: z.string().min(1).default('127.0.0.1'),
+    port: z.number().int().min(0).max(65_535).nullable().default(null),
   }),
   shutdown: section({
     graceSeconds: z.number().int().min(1).max(3600).default(20),
@@ -39,6 +45,7 @@ const settings = z.strictObject({
   }),
   dataDir: z.string().min(1).default('./data'),
   databaseUrl: optionalText.refine((url) => url === null || isDatabaseUrl(url), databaseUrlMend),
+  embeddedDatabase: section({ flush: z.boolean().nullable().default(null) }),
   redisUrl: optionalText.refine((url) => url === null || isRedisUrl(url), `REDIS_URL ${redisUrlMend}`),
   logLevel: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
   demo: z.boolean().default(true),
@@ -62,6 +69,12 @@ const settings = z.strictObject({
     waitingPerClient: z.number().int().min(0).max(100_000).default(200),
     waiting: z.number().int().min(0).max(1_000_000).default(2_000),
     waitSeconds: z.number().int().min(1).max(600).default(30),
+  }),
+  limits: section({
+    guestTokenPerMinute: perMinute(12_000),
+    guestAddressPerMinute: perMinute(3_000),
+    failedCredentialsPerMinute: perMinute(300),
+    refusedMegabytesPerMinute: z.number().int().min(1).max(1_000_000).nullable().default(8),
   }),
   gateway: section({
     policies: z.string().min(1).default('./policies/flights.yaml'),
@@ -162,6 +175,13 @@ const schemaFaults = (file: string, error: z.ZodError): readonly ConfigFault[] =
 /** The defaults alone, as the shipped file must show them. */
 export const defaultSettings = (): Settings => settings.parse({});
 
+const portFaults = (file: string, checked: Settings | undefined): readonly ConfigFault[] =>
+  checked !== undefined && checked.management.port !== null && checked.management.port === checked.server.port
+    ? [
+        { file, path: 'management.port', mend: 'is that of server.port too: give it a port of its own, or null' },
+      ].filter(() => checked.server.port !== 0)
+    : [];
+
 /** Which halves will run: each needs other settings. */
 export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
 
@@ -177,17 +197,24 @@ export const loadConfig = (env: Environment, shipped: string, options: LoadOptio
   const isShared = (checked.data?.databaseUrl ?? null) !== null;
   const serviceUrl = checked.data?.gateway.upstream.serviceUrl ?? null;
   const issuers = options.runsGateway
-    ? loadIssuers(parsed.tree, { env, folder: dirname(file), usesSimpleIssuer: secrets.hostJwtSecret !== null })
+    ? loadIssuers(parsed.tree, {
+        env,
+        folder: dirname(file),
+        usesSimpleIssuer: secrets.hostJwtSecret !== null,
+        strongSecrets: isProduction,
+      })
     : { issuers: [], faults: [] };
   const faults = [
     ...parsed.faults,
     ...(checked.error === undefined ? [] : schemaFaults(file, checked.error)),
     ...issuers.faults.map((fault) => ({ file, ...fault })),
+    ...portFaults(file, checked.data),
     ...environmentFaults(secrets, {
       session: options.runsGateway && !isDemo && !listsIssuers(parsed.tree),
       serviceUrl: options.runsGateway && !options.runsService && serviceUrl === null,
       encryptionKey: options.runsService && isProduction && isShared,
       apiKey: options.runsGateway && (!isDemo || serviceUrl !== null),
+      strongSecrets: isProduction,
     }),
   ];
   if (faults.length > 0 || checked.data === undefined) throw new ConfigError(faults);

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { fileFault } from './file-faults.js';
 import { createSealingKey, readSealingKey } from './sealing.js';
 
 const stored = z.strictObject({
@@ -26,7 +27,7 @@ const readStored = async (file: string): Promise<z.output<typeof storedEarlier> 
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    throw await fileFault(file, 'read', error);
   }
   const checked = storedEarlier.safeParse(parse(text));
   if (!checked.success) {
@@ -49,9 +50,14 @@ const parse = (text: string): unknown => {
 /** Whole or not at all, and readable by its owner alone from the first byte on. */
 const write = async (file: string, credentials: Credentials): Promise<void> => {
   const unfinished = `${file}.${process.pid}.part`;
-  await writeFile(unfinished, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
-  await chmod(unfinished, 0o600);
-  await rename(unfinished, file);
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(unfinished, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+    await chmod(unfinished, 0o600);
+    await rename(unfinished, file);
+  } catch (cause) {
+    throw await fileFault(dirname(file), 'written', cause);
+  }
 };
 
 /**
@@ -72,7 +78,6 @@ export const loadCredentials = async (
     gatewayToken: there?.gatewayToken ?? randomUUID(),
   };
   if (there?.encryptionKey === undefined || there.gatewayToken === undefined) {
-    await mkdir(dataDir, { recursive: true });
     await write(file, kept);
   }
   return {

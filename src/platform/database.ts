@@ -2,20 +2,18 @@
  * The database that metadata is kept in: a PostgreSQL server where a URL is given, otherwise PGlite in this process,
  * in a folder of its own or in memory. Knows no tables: whoever has tables here has a schema of its own, and names it in
  * every statement, since settings of a connection (search_path) do not survive a pooler. PGlite keeps what it acknowledged
- * when its process is killed, but never calls fsync: against a power failure, use a server.
+ * when its process is killed, and with `isFlushed` also when the power fails.
  */
 
-import { existsSync } from 'node:fs';
-import { access, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
 import { placeOf } from './database-url.js';
+import { isCluster, openCluster } from './embedded-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { createPgliteDialect } from './pglite-dialect.js';
+import { createPgliteDialect, type Reopen } from './pglite-dialect.js';
 import { openPostgresPool } from './postgres-pool.js';
 
 export type DatabaseOptions = {
@@ -23,6 +21,8 @@ export type DatabaseOptions = {
   readonly databaseUrl: string | null;
   /** The embedded database's folder; null: in memory. Without meaning where a URL is given. */
   readonly folder: string | null;
+  /** Whether each write to the folder is on the disk before it is acknowledged; true where left out. */
+  readonly isFlushed?: boolean;
   readonly log?: { readonly warn: (details: object, message: string) => void };
 };
 
@@ -42,21 +42,22 @@ export type Database = {
 };
 
 /** Opens it. Throws FolderInUse, or an Error that says what to mend. Never names the URL's password. */
-export const openDatabase = async ({ databaseUrl, folder, log }: DatabaseOptions): Promise<Database> => {
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const { databaseUrl, folder, isFlushed = true, log } = options;
   if (databaseUrl !== null) return openPostgres(databaseUrl, log);
-  return folder === null ? openInMemory() : openFolder(resolve(folder));
+  return folder === null ? openInMemory() : openFolder(resolve(folder), isFlushed);
 };
 
 type Release = () => Promise<void>;
 
 type Opened = { readonly dialect: Dialect; readonly writes: Database['writes'] };
 
-const embedded = (client: PGlite): Opened => {
+const embedded = (client: PGlite, reopen?: Reopen): Opened => {
   const counter = { count: 0 };
   const noteWrite = (): void => {
     counter.count += 1;
   };
-  return { dialect: createPgliteDialect(client, noteWrite), writes: () => counter.count };
+  return { dialect: createPgliteDialect(client, noteWrite, undefined, reopen), writes: () => counter.count };
 };
 
 /** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
@@ -97,50 +98,20 @@ const assertFolderTakesFiles = async (folder: string): Promise<void> => {
 const openInMemory = async (): Promise<Database> =>
   createDatabase(embedded(await PGlite.create({ loadDataDir: await dataDir() })));
 
-const openFolder = async (folder: string): Promise<Database> => {
+const openFolder = async (folder: string, isFlushed: boolean): Promise<Database> => {
   const lock = await lockFolder(folder);
   try {
-    const client = isCluster(folder) ? await PGlite.create(folder) : await createCluster(folder);
-    return await createDatabase(embedded(client), lock.release, () => assertFolderTakesFiles(folder));
+    const client = await openCluster(folder, isFlushed);
+    const reopen = async (): Promise<PGlite> => {
+      // A folder that was removed meanwhile must not become an empty database beneath a process that runs.
+      if (!isCluster(folder)) throw new Error(`The embedded database in ${folder} is gone.`);
+      return openCluster(folder, isFlushed);
+    };
+    return await createDatabase(embedded(client, reopen), lock.release, () => assertFolderTakesFiles(folder));
   } catch (cause) {
     await lock.release();
     throw cause;
   }
-};
-
-/** Stands beside the folder while the cluster is made: what is in the folder then is nobody's data yet. */
-const markOf = (folder: string): string => `${folder}.unfinished`;
-
-const isCluster = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION')) && !existsSync(markOf(folder));
-
-/** PGlite would unpack its seed too (`loadDataDir`), through its own file system and in three times the time. */
-const unpackSeed = async (folder: string): Promise<void> => {
-  const { extract } = await import('tar');
-  const seed = await dataDir();
-  await pipeline(
-    Readable.from([Buffer.from(await seed.arrayBuffer())]),
-    extract({ cwd: folder, noMtime: true, onwarn: assertHarmless }),
-  );
-};
-
-/** The seed's paths begin with a slash, which is dropped; anything else that is told would leave half a cluster. */
-const assertHarmless = (code: string, message: string | Error): void => {
-  if (code !== 'TAR_ENTRY_INFO') throw new Error(`The seed of the embedded database is damaged: ${message}`);
-};
-
-/** From the seed, in its place. A process killed on the way leaves the mark, and the next one begins anew. */
-const createCluster = async (folder: string): Promise<PGlite> => {
-  const mark = markOf(folder);
-  if (existsSync(mark)) await rm(folder, { recursive: true, force: true });
-  if (existsSync(folder) && (await readdir(folder)).length > 0) {
-    throw new Error(`${folder} holds files but no database: name an empty folder, or move the files away.`);
-  }
-  await writeFile(mark, '');
-  await mkdir(folder, { recursive: true });
-  await unpackSeed(folder);
-  const client = await PGlite.create(folder);
-  await rm(mark);
-  return client;
 };
 
 /** What the system or the server called the innermost error. */

@@ -17,6 +17,8 @@ export type DrainOptions = {
   /** When what still runs is cut, counted from the call of `stop`. */
   readonly cutAfterMs: number;
   readonly log: Log;
+  /** Those of another server of the process, where readiness may be watched on either. */
+  readonly probes?: Probes;
 };
 
 export type Drain = {
@@ -73,7 +75,8 @@ const cutAll = (server: Server, { requests, connections }: Traffic, log: Log): v
     log.warn({ event: 'shutdown-cut', method: request.method, path: pathOf(request), ms }, 'a request was cut');
   }
   const halfSent = connections() - requests.size;
-  if (halfSent > 0) log.warn({ event: 'shutdown-cut', halfSent }, 'connections with half a request were cut');
+  const what = 'connections were cut on which half a request had come, or whose caller had not read its answer';
+  if (halfSent > 0) log.warn({ event: 'shutdown-cut', halfSent }, what);
   server.closeAllConnections();
 };
 
@@ -105,7 +108,7 @@ const createPauses = () => {
 };
 
 /** Whether anybody asks for readiness. */
-const createProbes = () => {
+export const createProbes = () => {
   let probesMs: readonly number[] = [];
   return {
     note: (): void => {
@@ -115,6 +118,8 @@ const createProbes = () => {
       probesMs.length === watchedProbes && performance.now() - (probesMs[0] ?? 0) <= watchedWithinMs,
   };
 };
+
+export type Probes = ReturnType<typeof createProbes>;
 
 type Ending = DrainOptions & {
   readonly server: Server;
@@ -141,9 +146,10 @@ const endServer = async ({ server, traffic, pauses, isWatched, noticeMs, cutAfte
   closeIdle();
   // An answer that began before the stop may have kept its connection.
   const sweeping = setInterval(closeIdle, 100);
-  await Promise.race([closed, pauses.pause(cutAfterMs - (performance.now() - startedMs))]);
+  const isLate = pauses.pause(cutAfterMs - (performance.now() - startedMs)).then(() => true);
+  // The server says that all is closed a moment before its last socket does.
+  if (await Promise.race([closed.then(() => false), isLate])) cutAll(server, traffic, log);
   clearInterval(sweeping);
-  cutAll(server, traffic, log);
   pauses.end();
   await closed;
 };
@@ -151,7 +157,7 @@ const endServer = async ({ server, traffic, pauses, isWatched, noticeMs, cutAfte
 export const createDrain = (server: Server, options: DrainOptions): Drain => {
   const traffic = createTraffic(server);
   const pauses = createPauses();
-  const probes = createProbes();
+  const { probes = createProbes() } = options;
   let ended: Promise<void> | undefined;
   return {
     watch: (handle) => (request, response) => {

@@ -5,6 +5,7 @@
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
 import { readSealingKey } from './sealing.js';
+import { weaknessOf, weaknessOfBytes } from './secret-strength.js';
 
 /** One fault: where, what, and how to mend it. */
 export type ConfigFault = { readonly file: string; readonly path: string; readonly mend: string };
@@ -18,6 +19,8 @@ export type Secrets = {
   readonly demoApiKey: string | null;
   /** Lets operators and the command line in at the gateway. */
   readonly gatewayToken: string | null;
+  /** Lets a scraper in at the metrics, the reference and the details of readiness, and nowhere else. */
+  readonly metricsToken: string | null;
   /** Any of them signs the host's hooks; none: hooks are off. */
   readonly hookSecrets: readonly string[];
   /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
@@ -41,14 +44,24 @@ const asSwitch = (text: string): unknown =>
 const overrides: readonly Override[] = [
   { variable: 'HOST', path: ['server', 'host'], read: asText },
   { variable: 'PORT', path: ['server', 'port'], read: asNumber },
+  { variable: 'GUESTLIST_MANAGEMENT_HOST', path: ['management', 'host'], read: asText },
+  { variable: 'GUESTLIST_MANAGEMENT_PORT', path: ['management', 'port'], read: asNumber },
   { variable: 'GUESTLIST_SHUTDOWN_GRACE_SECONDS', path: ['shutdown', 'graceSeconds'], read: asNumber },
   { variable: 'GUESTLIST_SHUTDOWN_NOTICE_SECONDS', path: ['shutdown', 'noticeSeconds'], read: asNumber },
   { variable: 'GUESTLIST_DATA_DIR', path: ['dataDir'], read: asText },
   { variable: 'DATABASE_URL', path: ['databaseUrl'], read: asText },
+  { variable: 'GUESTLIST_FLUSH', path: ['embeddedDatabase', 'flush'], read: asSwitch },
   { variable: 'REDIS_URL', path: ['redisUrl'], read: asText },
   { variable: 'GUESTLIST_LOG_LEVEL', path: ['logLevel'], read: asText },
   { variable: 'GUESTLIST_DEMO', path: ['demo'], read: asSwitch },
   { variable: 'GUESTLIST_SERVICE_URL', path: ['gateway', 'upstream', 'serviceUrl'], read: asText },
+  { variable: 'GUESTLIST_GUEST_TOKEN_PER_MINUTE', path: ['limits', 'guestTokenPerMinute'], read: asNumber },
+  { variable: 'GUESTLIST_GUEST_ADDRESS_PER_MINUTE', path: ['limits', 'guestAddressPerMinute'], read: asNumber },
+  {
+    variable: 'GUESTLIST_FAILED_CREDENTIALS_PER_MINUTE',
+    path: ['limits', 'failedCredentialsPerMinute'],
+    read: asNumber,
+  },
   { variable: 'GUESTLIST_USER_PER_MINUTE', path: ['gateway', 'limits', 'userPerMinute'], read: asNumber },
   { variable: 'GUESTLIST_TENANT_PER_MINUTE', path: ['gateway', 'limits', 'tenantPerMinute'], read: asNumber },
 ];
@@ -85,6 +98,8 @@ export type Needs = {
   readonly serviceUrl: boolean;
   readonly apiKey: boolean;
   readonly encryptionKey: boolean;
+  /** In production no secret may be weak. */
+  readonly strongSecrets: boolean;
 };
 
 const missing = (path: string, mend: string): ConfigFault => ({ file: '(environment)', path, mend });
@@ -123,11 +138,48 @@ const hookSecretFaults = (secrets: readonly string[]): readonly ConfigFault[] =>
         ),
       ];
 
+const makeSecret = 'make one by `openssl rand -base64 48`';
+
+const weak = (path: string, weakness: string | undefined, mend: string): readonly ConfigFault[] =>
+  weakness === undefined ? [] : [missing(path, `${weakness}: ${mend}`)];
+
+/** Those that are long enough and well formed, and weak all the same; the others are told of already. */
+const weakFaults = (secrets: Secrets): readonly ConfigFault[] => {
+  const texts = {
+    GUESTLIST_HOST_JWT_SECRET: secrets.hostJwtSecret,
+    GUESTLIST_API_KEY: secrets.apiKey,
+    GUESTLIST_SERVICE_TOKEN: secrets.serviceToken,
+    GUESTLIST_GATEWAY_TOKEN: secrets.gatewayToken,
+    GUESTLIST_METRICS_TOKEN: secrets.metricsToken,
+  };
+  const { encryptionKey, hookSecrets } = secrets;
+  const isKey = encryptionKey !== null && readSealingKey(encryptionKey) !== undefined;
+  return [
+    ...Object.entries(texts).flatMap(([path, secret]) =>
+      secret === null ? [] : weak(path, weaknessOf(secret), makeSecret),
+    ),
+    ...hookSecrets
+      .filter(isHookSecret)
+      .flatMap((secret) => weak('GUESTLIST_HOOK_SECRETS', weaknessOfBytes(secret), hookSecretMend)),
+    ...(isKey ? weak('GUESTLIST_ENCRYPTION_KEY', weaknessOfBytes(encryptionKey), makeEncryptionKey) : []),
+  ];
+};
+
+const lengthFaults = ({
+  hostJwtSecret,
+  demoJwtSecret,
+  gatewayToken,
+  metricsToken,
+}: Secrets): readonly ConfigFault[] => [
+  ...tooShort('GUESTLIST_HOST_JWT_SECRET', hostJwtSecret),
+  ...tooShort('GUESTLIST_DEMO_JWT_SECRET', demoJwtSecret),
+  ...tooShort('GUESTLIST_GATEWAY_TOKEN', gatewayToken),
+  ...tooShort('GUESTLIST_METRICS_TOKEN', metricsToken),
+];
+
 /** What the environment lacks, or gives in a form that cannot work. No secret is in it. */
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
-  ...tooShort('GUESTLIST_HOST_JWT_SECRET', secrets.hostJwtSecret),
-  ...tooShort('GUESTLIST_DEMO_JWT_SECRET', secrets.demoJwtSecret),
-  ...tooShort('GUESTLIST_GATEWAY_TOKEN', secrets.gatewayToken),
+  ...(needs.strongSecrets ? weakFaults(secrets) : lengthFaults(secrets)),
   ...hookSecretFaults(secrets.hookSecrets),
   ...encryptionKeyFaults(secrets.encryptionKey, needs.encryptionKey),
   ...(needs.session && secrets.hostJwtSecret === null
@@ -155,5 +207,6 @@ export const readSecrets = (env: Environment): Secrets => ({
   demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
   encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
   gatewayToken: given(env, 'GUESTLIST_GATEWAY_TOKEN') ?? null,
+  metricsToken: given(env, 'GUESTLIST_METRICS_TOKEN') ?? null,
   hookSecrets: readHookSecrets(given(env, 'GUESTLIST_HOOK_SECRETS') ?? ''),
 });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, link, mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { fileFault } from './file-faults.js';
 
 /** Held until the first `release`, or until the process ends in whatever way. */
 export type FolderLock = { readonly release: () => Promise<void> };
@@ -18,17 +19,17 @@ const heldHere = new Set<string>();
  * Locks `folder` for this process, by `<folder>.lock` beside it. The lock is the operating system's own: Node has no call for
  * one, but DuckDB takes it (fcntl, LockFileEx) on a database that it opens for writing. So it ends with its
  * process, leaves nothing stale after a kill, and holds across containers, where process ids say nothing.
- * Throws FolderInUse.
+ * Throws FolderInUse, or an Error that says what is wrong with the lock file.
  */
 export const lockFolder = async (folder: string): Promise<FolderLock> => {
-  await mkdir(dirname(folder), { recursive: true });
+  await makeParent(folder);
   const file = join(await realpath(dirname(folder)), `${basename(folder)}.lock`);
   // The system's locks are between processes: within one, opening and closing the file again would even drop the lock.
-  if (heldHere.has(file)) throw inUse(folder, file, process.pid);
+  if (heldHere.has(file)) throw inUse(folder, process.pid);
   heldHere.add(file);
   try {
     const instance = await openLocked(folder, file);
-    await writeFile(ownerFile(file), `${process.pid}\n`);
+    await writeFile(ownerFile(file), `${process.pid}\n`, { mode: 0o600 });
     return {
       release: async () => {
         await rm(ownerFile(file), { force: true });
@@ -42,12 +43,42 @@ export const lockFolder = async (folder: string): Promise<FolderLock> => {
   }
 };
 
+const makeParent = async (folder: string): Promise<void> => {
+  const parent = dirname(folder);
+  try {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await access(parent, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw await fileFault(parent, 'written', cause);
+  }
+};
+
+/** DuckDB's files have this at byte 8. */
+const duckMagic = 'DUCK';
+
+/** What else than another process keeps the file from being opened. */
+const assertLockFile = async (file: string): Promise<void> => {
+  let head = Buffer.alloc(12);
+  try {
+    const opened = await open(file, 'r+');
+    head = (await opened.read(head, 0, head.length, 0)).buffer;
+    await opened.close();
+  } catch (cause) {
+    throw await fileFault(file, 'written', cause);
+  }
+  if (head.toString('latin1', 8, 12) === duckMagic) return;
+  throw new Error(
+    `The lock file ${file} is damaged. It holds no data: make sure that no other Guestlist runs on this folder, remove the file, and start again.`,
+  );
+};
+
 const openLocked = async (folder: string, file: string): Promise<DuckDBInstance> => {
   await createLockFile(file);
   try {
     return await openDatabase(file);
   } catch (cause) {
-    throw inUse(folder, file, await readOwner(file), cause);
+    await assertLockFile(file);
+    throw inUse(folder, await readOwner(file), cause);
   }
 };
 
@@ -57,6 +88,7 @@ const createLockFile = async (file: string): Promise<void> => {
   const draft = `${file}.${randomUUID()}`;
   try {
     (await openDatabase(draft)).closeSync();
+    await chmod(draft, 0o600);
     await link(draft, file);
   } catch (cause) {
     if (!existsSync(file)) throw new Error(`${file} cannot be made: check that its folder can be written.`, { cause });
@@ -74,10 +106,9 @@ const readOwner = async (file: string): Promise<number | undefined> => {
   return /^\d+\n$/.test(text) ? Number(text) : undefined;
 };
 
-const inUse = (folder: string, file: string, pid?: number, cause?: unknown): FolderInUse =>
+const inUse = (folder: string, pid?: number, cause?: unknown): FolderInUse =>
   new FolderInUse(
     `The database folder ${folder} is in use${pid === undefined ? '' : ` by process ${pid}`}: a second one would lose rows. ` +
-      'Stop that process, give this one another data folder (GUESTLIST_DATA_DIR), or let both share a PostgreSQL (DATABASE_URL). ' +
-      `If nothing is running, check that ${file} can be written.`,
+      'Stop that process, give this one another data folder (GUESTLIST_DATA_DIR), or let both share a PostgreSQL (DATABASE_URL).',
     { cause },
   );

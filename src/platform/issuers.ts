@@ -16,6 +16,7 @@ import {
   readPublicKeys,
   secretKey,
 } from './jwt-keys.js';
+import { weaknessOf } from './secret-strength.js';
 
 const text = z.string().min(1);
 
@@ -53,6 +54,8 @@ export type IssuerSources = {
   readonly folder: string;
   /** Whether the simple settings stand for one more issuer. */
   readonly usesSimpleIssuer: boolean;
+  /** Whether weak secrets are faults, as in production; false where left out. */
+  readonly strongSecrets?: boolean;
 };
 
 const keyFields = ['jwksUrl', 'publicKeyFile', 'publicKey', 'secretVariable'] as const;
@@ -108,9 +111,13 @@ const readKeyFile = (path: string, folder: string): Found => {
   }
 };
 
-const readSecret = (name: string, env: IssuerSources['env']): Found => {
+const readSecret = (name: string, { env, strongSecrets = false }: IssuerSources): Found => {
   const secret = env[name] ?? '';
   if (secret === '') return faulty('secretVariable', `names the variable ${name}, which is not set`);
+  const weakness = strongSecrets ? weaknessOf(secret) : undefined;
+  if (weakness !== undefined) {
+    return faulty('secretVariable', `names ${name}, which ${weakness}: make one by "openssl rand -base64 48"`);
+  }
   if (secret.length >= minimumSecretLength) return { keys: [secretKey(secret)], faults: [] };
   return faulty(
     'secretVariable',
@@ -118,10 +125,10 @@ const readSecret = (name: string, env: IssuerSources['env']): Found => {
   );
 };
 
-const readKeySource = (field: KeyField, value: string, { env, folder }: IssuerSources): Found => {
+const readKeySource = (field: KeyField, value: string, sources: IssuerSources): Found => {
   if (field === 'jwksUrl') return readJwksUrl(value);
-  if (field === 'publicKeyFile') return readKeyFile(value, folder);
-  return field === 'publicKey' ? readKeys(field, value) : readSecret(value, env);
+  if (field === 'publicKeyFile') return readKeyFile(value, sources.folder);
+  return field === 'publicKey' ? readKeys(field, value) : readSecret(value, sources);
 };
 
 const kindFaults = (field: KeyField, algorithms: readonly JwtAlgorithm[]): readonly Fault[] => {

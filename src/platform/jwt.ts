@@ -152,7 +152,8 @@ const verifyWithKey = (token: string, key: KeyObject, pinned: Pinned): VerifiedJ
 };
 
 const verifyWithAny = (token: string, keys: readonly KeyObject[], pinned: Pinned): VerifiedJwt => {
-  let fault = new JwtFault('unknown-key');
+  // Made only where it is thrown: an error takes as long as the rest of a verification by a secret.
+  let fault: JwtFault | undefined;
   for (const key of keys) {
     try {
       return verifyWithKey(token, key, pinned);
@@ -161,18 +162,24 @@ const verifyWithAny = (token: string, keys: readonly KeyObject[], pinned: Pinned
       fault = error;
     }
   }
-  throw fault;
+  throw fault ?? new JwtFault('unknown-key');
 };
 
-/** Verifies signature, issuer, audience, `exp` (required), `nbf` and `iat`. Rejects with JwtFault. */
+/**
+ * Verifies signature, issuer, audience, `exp` (required), `nbf` and `iat`. Rejects with JwtFault. `assertMayVerify` is called before a
+ * key is looked for, and may throw.
+ */
 export const verifyJwt = async (
   token: string,
   issuers: readonly JwtIssuer[],
   nowSeconds: number,
+  assertMayVerify: () => void = () => {},
 ): Promise<VerifiedJwt> => {
   const claimed = claimedBy(token);
   const issuer = issuerOf(issuers, claimed.issuer);
   const algorithm = algorithmOf(issuer, claimed.algorithm);
+  // What costs comes last: until here a garbled token is refused by its text.
+  assertMayVerify();
   const keys = await issuer.keys.find(claimed.kid, algorithm);
   return verifyWithAny(token, keys, { issuer, algorithm, nowSeconds });
 };

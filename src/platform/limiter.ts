@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Log } from './log.js';
-import type { NoteOutage, RedisClient } from './redis.js';
+import type { NoteOutage, OutageLog, RedisClient } from './redis.js';
+import type { Timing } from './timing.js';
 
 export type Budget = {
   /** What is counted, as part of the keys in Redis. */
@@ -76,23 +77,9 @@ export const createMemoryLimiters = (): Limiters => ({
   close: () => {},
 });
 
-/** Says the first failure of an outage, and its end. */
-const createOutageLog = (redis: RedisClient, log: Log, noted: NoteOutage = () => {}) => {
-  let isDown = false;
-  redis.on('ready', () => {
-    if (isDown) {
-      log.info('the limits are counted in Redis again');
-      noted(false);
-    }
-    isDown = false;
-  });
-  return (error?: unknown): void => {
-    if (!isDown) {
-      log.error({ err: error }, 'the Redis of the limits cannot be reached: each process counts for itself');
-      noted(true);
-    }
-    isDown = true;
-  };
+const outageWords = {
+  down: 'the Redis of the limits cannot be reached or written to: each process counts for itself',
+  back: 'the limits are counted in Redis again',
 };
 
 const openRedis =
@@ -113,12 +100,22 @@ const openRedis =
     });
   };
 
+/** As `limiter`; tells the outage log of every count. One that fell back on this process has told its failure by then. */
+const telling = (limiter: Limiter, { worked }: OutageLog): Limiter => ({
+  take: async (key, points) => {
+    const taken = await limiter.take(key, points);
+    worked();
+    return taken;
+  },
+});
+
 export type RedisLimitersOptions = {
   readonly url: string;
   readonly log: Log;
   /** How long one command may take before this process counts for itself. */
   readonly commandTimeoutMs?: number;
   readonly onOutage?: NoteOutage;
+  readonly timing?: Timing;
 };
 
 /** Counts in Redis. The start does not wait for it, and an outage stops nobody. */
@@ -127,14 +124,17 @@ export const createRedisLimiters = async ({
   log,
   commandTimeoutMs = 250,
   onOutage,
+  timing,
 }: RedisLimitersOptions): Promise<Limiters> => {
-  const { createRedisClient } = await import('./redis.js');
+  const { createOutageLog, createRedisClient } = await import('./redis.js');
   const redis = createRedisClient({ url, log, commandTimeoutMs });
-  const failed = createOutageLog(redis, log, onOutage);
+  const outage = createOutageLog({ log, words: outageWords, noted: onOutage, timing });
+  const { failed, connected } = outage;
   redis.on('error', failed);
+  redis.on('ready', connected);
   void redis.connect().catch(failed);
   return {
-    create: (budget) => createLimiter(budget, openRedis(redis, failed)),
+    create: (budget) => telling(createLimiter(budget, openRedis(redis, failed)), outage),
     close: () => redis.disconnect(),
   };
 };

@@ -10,30 +10,64 @@ import {
   type QueryResult,
   SelectQueryNode,
 } from 'kysely';
-import { namedFault } from './database-faults.js';
+import { DependencyUnavailable } from '../domain/unavailable.js';
+import { type Breathe, breathe as ofThisProcess } from './breathe.js';
+import { faultOf, namedFault } from './database-faults.js';
+
+/** Opens the same database once more. Rejects where that is not possible now. */
+export type Reopen = () => Promise<PGlite>;
 
 /**
  * Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. `noteWrite` is called before and after each statement that
- * may write: all but those that Kysely built as a SELECT.
+ * may write: all but those that Kysely built as a SELECT. PGlite answers in this thread without ever waiting for anything: between statements, others on
+ * the event loop have their turn. Where a file could not be read or written, PGlite keeps a wrong picture of its folder: with `reopen`, it is opened
+ * anew before the next turn.
  */
-export const createPgliteDialect = (client: PGlite, noteWrite: () => void): Dialect => ({
+export const createPgliteDialect = (
+  client: PGlite,
+  noteWrite: () => void,
+  breathe: Breathe = ofThisProcess,
+  reopen?: Reopen,
+): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => createDriver(client, noteWrite),
+  createDriver: () => {
+    const held: Held = { client, isSpoilt: false };
+    return createDriver(createConnection(held, noteWrite, breathe), held, reopen);
+  },
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 });
 
-const createDriver = (client: PGlite, noteWrite: () => void): Driver => {
-  const connection = createConnection(client, noteWrite);
+type Held = { client: PGlite; isSpoilt: boolean };
+
+/** As after a kill: what was acknowledged is in its files. */
+const renew = async (held: Held, reopen: Reopen): Promise<void> => {
+  // Its last writes may fail. The log of what was acknowledged is written already.
+  if (!held.client.closed) await held.client.close().catch(() => undefined);
+  try {
+    held.client = await reopen();
+    held.isSpoilt = false;
+  } catch (error) {
+    throw new DependencyUnavailable('database-spoilt', 'The embedded database cannot be opened now.', error);
+  }
+};
+
+const createDriver = (connection: DatabaseConnection, held: Held, reopen: Reopen | undefined): Driver => {
   const turns = createTurns();
   const run = async (statement: string): Promise<void> => {
     await connection.executeQuery(CompiledQuery.raw(statement));
   };
   return {
-    init: async () => client.waitReady,
+    init: async () => held.client.waitReady,
     acquireConnection: async () => {
       await turns.take();
-      return connection;
+      try {
+        if (held.isSpoilt && reopen !== undefined) await renew(held, reopen);
+        return connection;
+      } catch (error) {
+        turns.pass();
+        throw error;
+      }
     },
     beginTransaction: async (_, { isolationLevel, accessMode }) =>
       run(`begin${isolationLevel ? ` isolation level ${isolationLevel}` : ''}${accessMode ? ` ${accessMode}` : ''}`),
@@ -42,19 +76,21 @@ const createDriver = (client: PGlite, noteWrite: () => void): Driver => {
     releaseConnection: async () => turns.pass(),
     destroy: async () => {
       await turns.take();
-      await client.close();
+      if (!held.client.closed) await held.client.close();
     },
   };
 };
 
-const createConnection = (client: PGlite, noteWrite: () => void): DatabaseConnection => ({
+const createConnection = (held: Held, noteWrite: () => void, breathe: Breathe): DatabaseConnection => ({
   executeQuery: async <Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> => {
+    await breathe();
     const note = SelectQueryNode.is(query) ? () => {} : noteWrite;
     note();
     try {
-      const { rows, affectedRows } = await client.query<Row>(sql, [...parameters]);
+      const { rows, affectedRows } = await held.client.query<Row>(sql, [...parameters]);
       return { rows, numAffectedRows: BigInt(affectedRows ?? 0) };
     } catch (error) {
+      held.isSpoilt ||= faultOf(error) === 'spoilt';
       throw namedFault(error);
     } finally {
       note();

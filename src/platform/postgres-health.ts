@@ -6,6 +6,7 @@
 import type { Client } from 'pg';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf } from './database-faults.js';
+import { assertPrimary, type PostgresServers } from './postgres-servers.js';
 
 /** A statement that waits longer makes the server suspect. */
 export const suspectAfterMs = 600;
@@ -25,13 +26,16 @@ export type ServerHealth = {
 export type HealthOptions = {
   /** A client that was never connected. */
   readonly createClient: (connectionTimeoutMs: number) => Client;
+  readonly servers: PostgresServers;
+  /** Whether a server that takes no writes is none. */
+  readonly isPrimaryWanted: boolean;
   readonly log?: { readonly warn: (details: object, message: string) => void } | undefined;
 };
 
 const silent = () => new DependencyUnavailable('database-silent', 'The metadata database does not answer.');
 
 /** Whether a new session gets an answer in time. A server that has no place for one more session is there. */
-const probe = async (createClient: HealthOptions['createClient']): Promise<boolean> => {
+const probe = async ({ createClient, isPrimaryWanted }: HealthOptions): Promise<boolean> => {
   const client = createClient(probeTimeoutMs);
   // The promise below has the same error.
   client.on('error', () => undefined);
@@ -43,13 +47,16 @@ const probe = async (createClient: HealthOptions['createClient']): Promise<boole
   const wasBusy = () => performance.now() - startedMs > probeTimeoutMs + ownDelayMs;
   const ask = async (): Promise<void> => {
     await client.connect();
-    await client.query('select 1');
+    if (isPrimaryWanted) await assertPrimary(client);
+    else await client.query('select 1');
   };
   try {
     await Promise.race([ask(), late]);
     return true;
   } catch (error) {
-    return error instanceof DependencyUnavailable ? wasBusy() : faultOf(error) !== 'away';
+    if (error instanceof DependencyUnavailable) return wasBusy();
+    const fault = faultOf(error);
+    return fault !== 'away' && fault !== 'read-only';
   } finally {
     clearTimeout(timer);
     // Ends at once where the server says nothing; what `end` waits for is then never told.
@@ -57,21 +64,24 @@ const probe = async (createClient: HealthOptions['createClient']): Promise<boole
   }
 };
 
-export const createServerHealth = ({ createClient, log }: HealthOptions): ServerHealth => {
+export const createServerHealth = (options: HealthOptions): ServerHealth => {
+  const { servers, log } = options;
   let asking: Promise<boolean> | null = null;
   let isSilent = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   const isAnswering = (): Promise<boolean> => {
-    asking ??= probe(createClient)
-      .then((isThere) => {
-        note(isThere);
-        return isThere;
-      })
-      .finally(() => {
-        asking = null;
-      });
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
     return asking;
+  };
+  const ask = async (): Promise<boolean> => {
+    const server = servers.current();
+    const isThere = await probe(options);
+    if (!isThere) servers.leave(server);
+    note(isThere);
+    return isThere;
   };
   const note = (isThere: boolean): void => {
     if (isClosed) return;

@@ -5,10 +5,12 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { Client, ClientConfig, PoolClient } from 'pg';
+import type { ClientBase, ClientConfig, PoolClient } from 'pg';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf, namedFault } from './database-faults.js';
+import { wantsPrimary } from './database-url.js';
 import { createServerHealth, type ServerHealth, suspectAfterMs } from './postgres-health.js';
+import { assertPrimary, createPostgresServers, type PostgresServers } from './postgres-servers.js';
 
 type Log = { readonly warn: (details: object, message: string) => void };
 
@@ -29,11 +31,12 @@ const isMigration = (sql: string): boolean => sql.includes('pg_advisory_lock(');
 
 type Guard = <T>(work: Promise<T>, limitMs: number) => Promise<T>;
 
-/** Waits for the work while the server answers, and no longer than `limitMs`. */
+/** Waits for the work while the server answers and is the one to ask, and no longer than `limitMs`. */
 const createGuard =
-  ({ isAnswering }: ServerHealth): Guard =>
+  ({ isAnswering }: ServerHealth, servers: PostgresServers): Guard =>
   async (work, limitMs) => {
     const startedMs = performance.now();
+    const server = servers.current();
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
     const givenUp = new Promise<never>((_, reject) => {
@@ -41,6 +44,7 @@ const createGuard =
         reject(new DependencyUnavailable(reason, 'The metadata database did not answer in time.'));
       const look = async (): Promise<void> => {
         if (!(await isAnswering())) giveUp('database-silent');
+        else if (server !== servers.current()) giveUp('database-left');
         else if (performance.now() - startedMs > limitMs) giveUp('database-late');
         else later();
       };
@@ -60,15 +64,18 @@ const createGuard =
   };
 
 type Acquire = () => Promise<PoolClient>;
+type Ways = { readonly health: ServerHealth; readonly guard: Guard; readonly servers: PostgresServers };
 
 /** Takes a connection. Right after a failure it is patient; once an outage lasts, it fails at once. */
-const createAcquire = (connect: Acquire, health: ServerHealth, guard: Guard): Acquire => {
+const createAcquire = (connect: Acquire, { health, guard, servers }: Ways): Acquire => {
   let failingSinceMs: number | null = null;
   const once = async (): Promise<PoolClient> => {
+    const server = servers.current();
     const connecting = connect();
     try {
       return await guard(connecting, connectTimeoutMs);
     } catch (error) {
+      servers.leave(server);
       // One that comes too late goes back; one that failed was told here.
       connecting.then(
         (client) => client.release(),
@@ -83,7 +90,8 @@ const createAcquire = (connect: Acquire, health: ServerHealth, guard: Guard): Ac
       try {
         const client = await once();
         failingSinceMs = null;
-        return client;
+        if (generationOf(client) === servers.generation()) return client;
+        client.release(true);
       } catch (error) {
         failingSinceMs ??= performance.now();
         const isOver = performance.now() - failingSinceMs > patienceMs;
@@ -112,11 +120,12 @@ const release = (loan: Loan): void => {
 };
 
 /** Notes whether the connection can still be used, and answers the error to throw. */
-const noteFailure = (loan: Loan, error: unknown): unknown => {
+const noteFailure = (loan: Loan, servers: PostgresServers, error: unknown): unknown => {
   const named = namedFault(error);
   const fault = error instanceof DependencyUnavailable ? 'away' : faultOf(error);
-  // A read-only server may have been the primary until now: the next connection may reach the new one.
   if (named instanceof DependencyUnavailable && (fault === 'away' || fault === 'read-only')) loan.broken = named;
+  // A read-only server may have been the primary until now: the next connection may reach the new one.
+  if (fault === 'read-only') servers.outdate(generationOf(loan.client));
   return named;
 };
 
@@ -139,8 +148,9 @@ const replace = async (loan: Loan, acquire: Acquire): Promise<void> => {
 };
 
 /** One loan of a connection. Its statements come one after the other. */
-const createLoan = (client: PoolClient, acquire: Acquire, guard: Guard): PostgresPoolClient => {
+const createLoan = (client: PoolClient, acquire: Acquire, { guard, servers }: Ways): PostgresPoolClient => {
   const loan: Loan = { client, broken: null, isInTransaction: false, isPatient: false, isReleased: false };
+  const note = (error: unknown): unknown => noteFailure(loan, servers, error);
   const query = async <R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> => {
     if (loan.broken !== null) throw loan.broken;
     const mayRepeat = !loan.isInTransaction && !loan.isPatient && isRepeatable(sql) && !isMigration(sql);
@@ -149,37 +159,59 @@ const createLoan = (client: PoolClient, acquire: Acquire, guard: Guard): Postgre
       return await send(loan, guard, sql, parameters);
     } catch (error) {
       const isLost = !(error instanceof DependencyUnavailable) && faultOf(error) === 'away';
-      const named = noteFailure(loan, error);
+      const named = note(error);
       if (!mayRepeat || !isLost) throw named;
     }
     await replace(loan, acquire);
-    return send<R>(loan, guard, sql, parameters).catch((error: unknown) => Promise.reject(noteFailure(loan, error)));
+    return send<R>(loan, guard, sql, parameters).catch((error: unknown) => Promise.reject(note(error)));
   };
   return { query: query as PostgresPoolClient['query'], release: () => release(loan) };
 };
 
+/** A connection's `generation` of PostgresServers when it was made. */
+type Aged = { readonly generation?: number };
+const generationOf = (client: ClientBase & Aged): number => client.generation ?? 0;
+
+/** Limits its statements. Rejects where only a primary is wanted, and this server takes no writes. */
+const prepare = async (client: ClientBase, isPrimaryWanted: boolean): Promise<void> => {
+  await client.query(`set statement_timeout = ${statementTimeoutMs}`);
+  if (isPrimaryWanted) await assertPrimary(client);
+};
+
 /** `end` waits for what runs, which ends in bounded time. */
-export const openPostgresPool = async (connectionString: string, log?: Log): Promise<PostgresPool> => {
+export const openPostgresPool = async (databaseUrl: string, log?: Log): Promise<PostgresPool> => {
   // Loaded where it is used: without a server, its import would only slow the start.
   const { default: pg } = await import('pg');
-  const config: ClientConfig = { connectionString, keepAlive: true };
-  const pool = new pg.Pool({ ...config, connectionTimeoutMillis: connectTimeoutMs });
+  const servers = createPostgresServers(databaseUrl);
+  const isPrimaryWanted = wantsPrimary(databaseUrl);
+  class PooledClient extends pg.Client implements Aged {
+    readonly generation = servers.generation();
+    constructor(config: ClientConfig = {}) {
+      super({ ...config, connectionString: servers.current() });
+    }
+  }
+  const pool = new pg.Pool({
+    Client: PooledClient,
+    keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
+    onConnect: (client) => prepare(client, isPrimaryWanted),
+  });
   // The pool removes an idle connection that breaks. Unheard, its error would end the process.
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
   pool.on('connect', (client) => {
     // One that breaks while it is lent tells the loan's statement too. Unheard, this second word of it would end the process.
     client.on('error', (error) => log?.warn({ err: error }, 'a connection to the metadata database broke'));
-    client.query(`set statement_timeout = ${statementTimeoutMs}`).catch((error: unknown) => {
-      log?.warn({ err: error }, 'the time of a statement could not be limited');
-    });
   });
-  const createClient = (connectionTimeoutMillis: number): Client =>
-    new pg.Client({ ...config, connectionTimeoutMillis });
-  const health = createServerHealth({ createClient, log });
-  const guard = createGuard(health);
-  const acquire = createAcquire(() => pool.connect(), health, guard);
+  const health = createServerHealth({
+    createClient: (connectionTimeoutMillis) => new PooledClient({ keepAlive: true, connectionTimeoutMillis }),
+    servers,
+    isPrimaryWanted,
+    log,
+  });
+  const ways = { health, servers, guard: createGuard(health, servers) };
+  const acquire = createAcquire(() => pool.connect(), ways);
   return {
-    connect: async () => createLoan(await acquire(), acquire, guard),
+    connect: async () => createLoan(await acquire(), acquire, ways),
     end: async () => {
       health.close();
       await pool.end();

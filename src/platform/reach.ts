@@ -8,6 +8,7 @@ import { readHost } from '../domain/host.js';
 import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../domain/organization.js';
 import { Refusal } from '../domain/refusal.js';
 import { type AllowedHost, readAllowedHost } from './allowed-hosts.js';
+import { serverUrls } from './database-url.js';
 
 export type ReachOptions = {
   /** `datasources.allowedHosts`. */
@@ -18,7 +19,7 @@ export type ReachOptions = {
   readonly dataDir: string;
   /** Files of this installation's own that are datasources all the same: the demo's. */
   readonly files: readonly string[];
-  /** The metadata's own server; null: embedded. Its database is no datasource, also where its host is allowed. */
+  /** The metadata's own servers; null: embedded. Its database is no datasource, also where its host is allowed. */
   readonly databaseUrl: string | null;
 };
 
@@ -27,14 +28,13 @@ export type AssertReachable = (datasource: DatasourceConnection) => Promise<void
 
 export const createReach = (options: ReachOptions): { readonly assertReachable: AssertReachable } => {
   const hosts = options.allowedHosts.flatMap((entry) => readAllowedHost(entry) ?? []);
-  let reading: Promise<Server | undefined> | undefined;
+  let reading: Promise<readonly Server[]> | undefined;
   return {
     assertReachable: async (datasource) => {
       if (datasource.datasourceType === 'DUCKDB') return assertFile(datasource, options);
       assertServer(datasource, hosts);
-      reading ??= readMetadataServer(options.databaseUrl);
-      const metadata = await reading;
-      if (metadata !== undefined) assertOther(datasource, metadata);
+      reading ??= readMetadataServers(options.databaseUrl);
+      for (const server of await reading) assertOther(datasource, server);
     },
   };
 };
@@ -58,12 +58,14 @@ type Server = { readonly host: string; readonly port: number; readonly database:
 /**
  * As the driver reads the URL: hosts and ports may stand in its query, and it takes URLs that are none to others. Not connected to.
  */
-const readMetadataServer = async (databaseUrl: string | null): Promise<Server | undefined> => {
-  if (databaseUrl === null) return undefined;
+const readMetadataServers = async (databaseUrl: string | null): Promise<readonly Server[]> => {
+  if (databaseUrl === null) return [];
   const { default: pg } = await import('pg');
-  const { host, port, database = '' } = new pg.Client({ connectionString: databaseUrl });
-  // A path is a socket of this machine.
-  return { host: oneName(host.startsWith('/') ? undefined : readHost(host)), port, database };
+  return serverUrls(databaseUrl).map((connectionString) => {
+    const { host, port, database = '' } = new pg.Client({ connectionString });
+    // A path is a socket of this machine.
+    return { host: oneName(host.startsWith('/') ? undefined : readHost(host)), port, database };
+  });
 };
 
 /** The ways to write this machine are one; other aliases only the operator can know. */

@@ -2,6 +2,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { readRedisUrl } from './redis-url.js';
+import { systemTiming, type Timing } from './timing.js';
 
 export { readRedisUrl } from './redis-url.js';
 
@@ -53,22 +54,40 @@ export const createRedisClient = (connection: RedisConnection): RedisClient => {
 /** Hears the first failure of an outage, and its end. */
 export type NoteOutage = (isDown: boolean) => void;
 
+/** After so long without a failure, a command that works ends an outage: a full Redis still reads, and does not write. */
+const quietMs = 5_000;
+
+export type OutageWords = { readonly down: string; readonly back: string };
+export type OutageOptions = {
+  readonly log: Pick<Logger, 'error' | 'info'>;
+  readonly words: OutageWords;
+  readonly noted?: NoteOutage | undefined;
+  readonly timing?: Timing | undefined;
+};
+
 /** Logs the first failure of an outage and its end, and nothing between. */
-export const createOutageLog = (log: Logger, noted: NoteOutage = () => {}) => {
-  let isDown = false;
+export const createOutageLog = ({ log, words, noted = () => {}, timing = systemTiming }: OutageOptions) => {
+  let failedAtMs: number | null = null;
+  const end = (): void => {
+    if (failedAtMs === null) return;
+    failedAtMs = null;
+    noted(false);
+    log.info(words.back);
+  };
   return {
-    failed: (error: unknown): void => {
-      if (isDown) return;
-      isDown = true;
+    failed: (error?: unknown): void => {
+      const isFirst = failedAtMs === null;
+      failedAtMs = timing.nowMs();
+      if (!isFirst) return;
       noted(true);
-      log.error({ err: error }, 'the Redis cache cannot be reached: going on without it');
+      log.error({ err: error }, words.down);
     },
-    recovered: (): void => {
-      if (!isDown) return;
-      isDown = false;
-      noted(false);
-      log.info('the Redis cache is back');
+    /** A command worked. */
+    worked: (): void => {
+      if (failedAtMs !== null && timing.nowMs() - failedAtMs >= quietMs) end();
     },
+    /** There is a new connection. */
+    connected: end,
   };
 };
 export type OutageLog = ReturnType<typeof createOutageLog>;
@@ -90,7 +109,7 @@ export const createAttempt =
     const { ended, cancel } = late(timeoutMs);
     try {
       const answer = await Promise.race([command(), ended]);
-      outage.recovered();
+      outage.worked();
       return answer;
     } catch (error) {
       outage.failed(error);

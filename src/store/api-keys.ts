@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { ApiKeyStore, StoredApiKey } from '../domain/ports.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
-import { inTransaction, page, wasInserted } from './query.js';
+import { listRows } from './list-rows.js';
+import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['api_keys']>): StoredApiKey => ({
@@ -38,7 +39,7 @@ export const createApiKeyStore = (db: Kysely<Tables>): ApiKeyStore => ({
     return row && { ...decode(row), dataAppName: row.data_app_name };
   },
   listByDataApp: async (dataAppId, wanted) => {
-    const rows = await current(db, dataAppId).selectAll().orderBy('name').$call(page(wanted)).execute();
+    const rows = await listRows(current(db, dataAppId).selectAll(), ['name'], wanted);
     return rows.map(decode);
   },
   replace: (key, when) => inTransaction(db, (transaction) => replace(transaction, key, when)),

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Owner } from '../domain/metric.js';
 import type { ClientStore, ErasedClient } from '../domain/ports.js';
+import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -79,8 +80,16 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
   const remove = async (
     table: 'dashboards' | 'metrics' | 'guest_metrics' | 'guest_layouts' | 'guest_views' | 'guest_tokens',
   ): Promise<number> => {
-    const deletion = db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);
-    return Number((await deletion.executeTakeFirst()).numDeletedRows);
+    const own = db.deleteFrom(table).where('data_app_id', '=', dataAppId).where('client_id', '=', clientId);
+    const some = db
+      .selectFrom(table)
+      .select(rowPlace)
+      .where('data_app_id', '=', dataAppId)
+      .where('client_id', '=', clientId);
+    return deleteSlices(async (limit) => {
+      const deletion = limit === null ? own : own.where(among(some.limit(limit)));
+      return Number((await deletion.executeTakeFirst()).numDeletedRows);
+    });
   };
   const erased = {
     guestMetrics: await remove('guest_metrics'),

@@ -28,11 +28,38 @@ export const listMetrics = async (db: Kysely<Tables>, dashboardId: string): Prom
 export const lockMetrics = async (db: Kysely<Tables>, dashboardId: string): Promise<readonly PlacedMetric[]> =>
   (await placedOn(db, dashboardId).forNoKeyUpdate('metrics').execute()).map(decodePlaced);
 
+type Placing = readonly { readonly metricId: string; readonly placement: MetricPlacement }[];
+
+const insertPlaced = async (
+  db: Kysely<Tables>,
+  dashboardId: string,
+  metrics: Placing,
+  placedAt: (metricId: string) => Date,
+): Promise<void> => {
+  if (metrics.length === 0) return;
+  const rows = metrics.map(({ metricId, placement }, position) => ({
+    dashboard_id: dashboardId,
+    metric_id: metricId,
+    placement,
+    position,
+    placed_at: placedAt(metricId),
+  }));
+  await db.insertInto('dashboard_metrics').values(rows).execute();
+};
+
+/** For a dashboard that nobody else sees yet. */
+export const placeFirstMetrics = (
+  db: Kysely<Tables>,
+  dashboardId: string,
+  metrics: Placing,
+  now: Date,
+): Promise<void> => insertPlaced(db, dashboardId, metrics, () => now);
+
 /** Runs in a transaction. Two that place at once take turns; the dashboard holds what the later one placed. */
 export const placeMetrics = async (
   db: Kysely<Tables>,
   dashboardId: string,
-  metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
+  metrics: Placing,
   now: Date,
 ): Promise<void> => {
   const dashboard = await db
@@ -48,13 +75,5 @@ export const placeMetrics = async (
     .returning(['metric_id', 'placed_at'])
     .execute();
   const since = new Map(removed.map(({ metric_id, placed_at }) => [metric_id, placed_at]));
-  if (metrics.length === 0) return;
-  const rows = metrics.map(({ metricId, placement }, position) => ({
-    dashboard_id: dashboardId,
-    metric_id: metricId,
-    placement,
-    position,
-    placed_at: since.get(metricId) ?? now,
-  }));
-  await db.insertInto('dashboard_metrics').values(rows).execute();
+  await insertPlaced(db, dashboardId, metrics, (metricId) => since.get(metricId) ?? now);
 };

@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { Dashboard } from '../domain/dashboard.js';
 import type { DashboardStore } from '../domain/ports.js';
-import { listMetrics, lockMetrics, placeMetrics } from './dashboard-metrics.js';
+import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';
 import { jsonb } from './document.js';
-import { assertUpdated, inTransaction, ownedBy, page, visibleTo, wasInserted } from './query.js';
+import { listRows } from './list-rows.js';
+import { assertUpdated, inTransaction, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 /** `update` changes neither the owner nor the external id: it throws for a dashboard that has others. */
@@ -18,6 +19,8 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       const row = await rows.where('id', '=', id).executeTakeFirst();
       return row && decodeDashboard(row);
     },
+    listByIds: async (ids) =>
+      ids.length === 0 ? [] : (await rows.where('id', 'in', ids).execute()).map(decodeDashboard),
     findByExternalId: (dataAppId, externalDashboardId) => findByExternalId(db, dataAppId, externalDashboardId),
     listByExternalId: (externalDashboardId) => listByExternalId(db, externalDashboardId),
     findTemplate: async (externalDashboardId) => {
@@ -28,15 +31,8 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
       return row && decodeDashboard(row);
     },
     listByWorkspace: async (workspaceId, dataAppId, wanted) => {
-      const found = await rows
-        .where('workspace_id', '=', workspaceId)
-        .where(visibleTo(dataAppId))
-        .orderBy('name')
-        .orderBy('external_dashboard_id')
-        .orderBy('id')
-        .$call(page(wanted))
-        .execute();
-      return found.map(decodeDashboard);
+      const visible = rows.where('workspace_id', '=', workspaceId).where(visibleTo(dataAppId));
+      return (await listRows(visible, ['name', 'external_dashboard_id', 'id'], wanted)).map(decodeDashboard);
     },
     lock: async (id) => {
       const row = await rows.where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
@@ -50,6 +46,7 @@ export const createDashboardStore = (db: Kysely<Tables>): DashboardStore => {
     lockMetrics: (dashboardId) => lockMetrics(db, dashboardId),
     placeMetrics: (dashboardId, metrics, now) =>
       inTransaction(db, (transaction) => placeMetrics(transaction, dashboardId, metrics, now)),
+    placeFirstMetrics: (dashboardId, metrics, now) => placeFirstMetrics(db, dashboardId, metrics, now),
     delete: (dashboard) => inTransaction(db, (transaction) => remove(transaction, dashboard)),
   };
 };

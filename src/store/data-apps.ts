@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { DataApp } from '../domain/organization.js';
 import type { DataAppStore } from '../domain/ports.js';
+import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
-import { isNameTaken, page } from './query.js';
+import { isNameTaken } from './query.js';
 import type { Tables } from './tables.js';
 
 type Row = Omit<Selectable<Tables['data_apps']>, 'erasures'>;
@@ -32,8 +33,7 @@ export const createDataAppStore = (db: Kysely<Tables>): DataAppStore => {
     hold: async (id) =>
       (await db.selectFrom('data_apps').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !==
       undefined,
-    list: async (wanted) =>
-      (await db.selectFrom('data_apps').selectAll().orderBy('name').$call(page(wanted)).execute()).map(decode),
+    list: async (wanted) => (await listRows(db.selectFrom('data_apps').selectAll(), ['name'], wanted)).map(decode),
   };
 };
 

@@ -2,8 +2,8 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Datamart } from '../domain/datamart.js';
 import type { DatamartStore } from '../domain/ports.js';
 import { jsonb, nullableJsonb } from './document.js';
+import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
-import { page } from './query.js';
 import type { Tables } from './tables.js';
 
 export const decodeDatamart = (row: Selectable<Tables['datamarts']>): Datamart => ({
@@ -55,14 +55,12 @@ export const createDatamartStore = (db: Kysely<Tables>): DatamartStore => ({
     return row && decodeDatamart(row);
   },
   list: async (wanted) => {
-    const rows = await db
+    const datamarts = db
       .selectFrom('datamarts')
       .innerJoin('datasources', 'datasources.id', 'datamarts.datasource_id')
       .selectAll('datamarts')
-      .select('datasources.name as datasource_name')
-      .orderBy('datamarts.name')
-      .$call(page(wanted))
-      .execute();
+      .select('datasources.name as datasource_name');
+    const rows = await listRows(datamarts, ['datamarts.name'], wanted);
     return rows.map(({ datasource_name: datasourceName, ...row }) => ({
       datamart: decodeDatamart(row),
       datasourceName,

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
 import type { DatasourceStore, Sealer } from '../domain/ports.js';
+import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
-import { page } from './query.js';
 import { createSourceSyncs } from './source-syncs.js';
 import type { Tables } from './tables.js';
 
@@ -51,7 +51,7 @@ export const createDatasourceStore = (db: Kysely<Tables>, sealer: Sealer): Datas
       }),
       encode: (datasource) => encode(datasource, sealer),
     }),
-    list: async (wanted) => (await summaries.orderBy('name').$call(page(wanted)).execute()).map(decodeSummary),
+    list: async (wanted) => (await listRows(summaries, ['name'], wanted)).map(decodeSummary),
     findSummary: async (name) => {
       const row = await summaries.where('name', '=', name).executeTakeFirst();
       return row && decodeSummary(row);

@@ -3,7 +3,8 @@ import type { Embed } from '../domain/embed.js';
 import type { EmbedStore } from '../domain/ports.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
-import { assertUpdated, inTransaction, page, wasInserted } from './query.js';
+import { listRows } from './list-rows.js';
+import { assertUpdated, inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['embeds']>): Embed => ({
@@ -69,8 +70,10 @@ export const createEmbedStore = (db: Kysely<Tables>): EmbedStore => {
       ).map(decode),
     listByMetric: async (dataAppId, metricId) =>
       (await rows.where('data_app_id', '=', dataAppId).where('metric_id', '=', metricId).execute()).map(decode),
-    listByDataApp: async (dataAppId, wanted) =>
-      (await rows.where('data_app_id', '=', dataAppId).$call(page(wanted)).execute()).map(decode),
+    listByDataApp: async (dataAppId, wanted) => {
+      const own = db.selectFrom('embeds').selectAll().where('data_app_id', '=', dataAppId);
+      return (await listRows(own, ['created_at', 'embed_id'], wanted)).map(decode);
+    },
     removeByDatamart: async (datamartName) => {
       const isOver = sql<boolean>`access_settings ->> 'datamartName' = ${datamartName}`;
       await db.deleteFrom('embeds').where(isOver).execute();

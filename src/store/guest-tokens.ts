@@ -4,7 +4,8 @@ import type { GuestGrant } from '../domain/guest.js';
 import type { ContentRevision, Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
-import { inTransaction, page } from './query.js';
+import { listRows } from './list-rows.js';
+import { inTransaction } from './query.js';
 import { clientEpoch, revokeGuestTokens, sumOfEpochs } from './revocations.js';
 import type { GrantDocument, Tables } from './tables.js';
 
@@ -90,16 +91,13 @@ export const createGuestTokenStore = (db: Kysely<Tables>): GuestTokenStore => {
     isGood: async (id) => (await good.select('id').where('id', '=', id).executeTakeFirst()) !== undefined,
     findByHash: createFind(db),
     listLive: async ({ dataAppId, clientId, userIdentifier, now }, wanted) => {
-      const rows = await good
+      const live = good
         .select(['id', 'client_id', 'created_at', 'expires_at', 'last_used_at'])
         .where('data_app_id', '=', dataAppId)
         .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
         .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId ?? ''))
-        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''))
-        .orderBy('created_at')
-        .orderBy('id')
-        .$call(page(wanted))
-        .execute();
+        .$if(userIdentifier !== undefined, (query) => query.where('user_identifier', '=', userIdentifier ?? ''));
+      const rows = await listRows(live, ['created_at', 'id'], wanted);
       return rows.map((row) => ({
         id: row.id,
         clientId: row.client_id,

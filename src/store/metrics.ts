@@ -4,8 +4,9 @@ import type { Metric, Owner } from '../domain/metric.js';
 import type { MetricChange, MetricStore } from '../domain/ports.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { jsonb } from './document.js';
+import { listRows } from './list-rows.js';
 import { decodeMetric, encodeMetric } from './metric-row.js';
-import { assertUpdated, ownedBy, page, visibleTo, wasInserted } from './query.js';
+import { assertUpdated, ownedBy, visibleTo, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
   insert: async (metric) =>
@@ -16,22 +17,20 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
         .onConflict((oc) => oc.doNothing())
         .executeTakeFirst(),
     ),
+  insertAll: (metrics) => insertAll(db, metrics),
   update: (metric) => update(db, metric),
   findById: async (metricId) => {
     const row = await db.selectFrom('metrics').selectAll().where('metric_id', '=', metricId).executeTakeFirst();
     return row && decodeMetric(row);
   },
+  listByIds: async (ids) =>
+    ids.length === 0
+      ? []
+      : (await db.selectFrom('metrics').selectAll().where('metric_id', 'in', ids).execute()).map(decodeMetric),
   change: (metricId, owner, change) => changeMetric(db, metricId, owner, change),
   listByWorkspace: async (workspaceId, dataAppId, wanted) => {
-    const rows = await db
-      .selectFrom('metrics')
-      .selectAll()
-      .where('workspace_id', '=', workspaceId)
-      .where(visibleTo(dataAppId))
-      .orderBy('name')
-      .orderBy('metric_id')
-      .$call(page(wanted))
-      .execute();
+    const metrics = db.selectFrom('metrics').selectAll().where('workspace_id', '=', workspaceId);
+    const rows = await listRows(metrics.where(visibleTo(dataAppId)), ['name', 'metric_id'], wanted);
     return rows.map(decodeMetric);
   },
   listUnplacedCopies: (metricId, owner) => listUnplacedCopies(db, metricId, owner),
@@ -47,6 +46,19 @@ export const createMetricStore = (db: Kysely<Tables>): MetricStore => ({
     return rows.map(decodeDashboard);
   },
 });
+
+/** A statement has 65,535 parameters at most. */
+const rowsAtOnce = 1_000;
+
+const insertAll = async (db: Kysely<Tables>, metrics: readonly Metric[]): Promise<boolean> => {
+  for (let start = 0; start < metrics.length; start += rowsAtOnce) {
+    const rows = metrics.slice(start, start + rowsAtOnce).map(encodeMetric);
+    const inserted = db.insertInto('metrics').values(rows);
+    const { numInsertedOrUpdatedRows } = await inserted.onConflict((oc) => oc.doNothing()).executeTakeFirstOrThrow();
+    if (numInsertedOrUpdatedRows !== BigInt(rows.length)) return false;
+  }
+  return true;
+};
 
 const listUnplacedCopies = async (db: Kysely<Tables>, metricId: string, owner: Owner): Promise<readonly Metric[]> => {
   const rows = await db

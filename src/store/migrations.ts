@@ -11,6 +11,7 @@ import { clientErasures } from './migrations/0008-client-erasures.js';
 import { clientDatabases } from './migrations/0009-client-databases.js';
 import { cacheTtl } from './migrations/0010-cache-ttl.js';
 import { contentRevision } from './migrations/0011-content-revision.js';
+import { lists } from './migrations/0012-lists.js';
 import { schemaName, type Tables } from './tables.js';
 
 export const migrations: Migrations = {
@@ -25,6 +26,7 @@ export const migrations: Migrations = {
   '0009-client-databases': clientDatabases,
   '0010-cache-ttl': cacheTtl,
   '0011-content-revision': contentRevision,
+  '0012-lists': lists,
 };
 
 /** Rejects where the metadata takes no writes now. */

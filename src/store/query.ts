@@ -1,15 +1,6 @@
 /** Runs `work` in the transaction that `db` is in, or in one of its own. */
-import type {
-  ExpressionBuilder,
-  ExpressionWrapper,
-  InsertResult,
-  Kysely,
-  SelectQueryBuilder,
-  SqlBool,
-  UpdateResult,
-} from 'kysely';
+import type { ExpressionBuilder, ExpressionWrapper, InsertResult, Kysely, SqlBool, UpdateResult } from 'kysely';
 import type { Owner, Viewer } from '../domain/metric.js';
-import type { Page } from '../domain/ports.js';
 import type { Tables } from './tables.js';
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
@@ -21,12 +12,6 @@ export const wasInserted = ({ numInsertedOrUpdatedRows }: InsertResult): boolean
 export const assertUpdated = ({ numUpdatedRows }: UpdateResult, what: string): void => {
   if (numUpdatedRows !== 1n) throw new Error(`${what} to update does not exist (any more).`);
 };
-
-/** Cuts a query to one page; null: everything. For `$call`. */
-export const page =
-  (wanted: Page | null) =>
-  <O>(query: SelectQueryBuilder<Tables, keyof Tables, O>): SelectQueryBuilder<Tables, keyof Tables, O> =>
-    wanted === null ? query : query.limit(wanted.size).offset((wanted.number - 1) * wanted.size);
 
 /** The organization's rows, and the data app's own where one is given. For `where`. */
 export const visibleTo =

@@ -4,6 +4,7 @@
  */
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Epoch, Revocation } from '../domain/ports.js';
+import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';
 
@@ -35,14 +36,21 @@ export const revokeGuestTokens = (
     const held = transaction.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate();
     // Deleted since, and every token with it.
     if ((await held.executeTakeFirst()) === undefined) return 0;
-    const ended = await transaction
-      .deleteFrom('guest_tokens')
-      .where('data_app_id', '=', dataAppId)
-      .where(isMeant(which))
-      .returning(['expires_at', sql<SqlBool>`epoch = ${sumOfEpochs()}`.as('is_current')])
-      .execute();
+    let good = 0;
+    const own = transaction.deleteFrom('guest_tokens').where('data_app_id', '=', dataAppId).where(isMeant(which));
+    const some = transaction.selectFrom('guest_tokens').select(rowPlace).where('data_app_id', '=', dataAppId);
+    await deleteSlices(async (limit) => {
+      const ended = await own
+        .$if(limit !== null, (query) => query.where(among(some.where(isMeant(which)).limit(limit ?? 0))))
+        .returning(['expires_at', sql<SqlBool>`epoch = ${sumOfEpochs()}`.as('is_current')])
+        .execute();
+      good += ended.filter(
+        ({ is_current, expires_at }) => is_current && (expires_at === null || expires_at > now),
+      ).length;
+      return ended.length;
+    });
     await raiseEpoch(transaction, dataAppId, which);
-    return ended.filter(({ is_current, expires_at }) => is_current && (expires_at === null || expires_at > now)).length;
+    return good;
   });
 
 const isMeant = (which: Revocation) => (eb: ExpressionBuilder<Tables, 'guest_tokens'>) => {

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { ServiceTokenStore, StoredKey } from '../domain/ports.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
-import { inTransaction, page, wasInserted } from './query.js';
+import { listRows } from './list-rows.js';
+import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
 /** What changes which tokens are current happens one after the other; whoever reads or uses one is not kept waiting. */
@@ -29,7 +30,7 @@ export const createServiceTokenStore = (db: Kysely<Tables>): ServiceTokenStore =
       .executeTakeFirst();
     return row && decodeKey(row);
   },
-  list: async (wanted) => (await current(db).selectAll().orderBy('name').$call(page(wanted)).execute()).map(decodeKey),
+  list: async (wanted) => (await listRows(current(db).selectAll(), ['name'], wanted)).map(decodeKey),
   replace: (id, when) => inTransaction(db, (transaction) => replace(transaction, id, when)),
   revoke: (name, now) => inTransaction(db, (transaction) => revoke(transaction, name, now)),
 });

@@ -3,8 +3,8 @@ import { reachesDatamart, type Workspace } from '../domain/organization.js';
 import type { WorkspaceStore } from '../domain/ports.js';
 import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
+import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
-import { page } from './query.js';
 import type { Tables } from './tables.js';
 
 const decode = (row: Selectable<Tables['workspaces']>): Workspace => ({
@@ -30,10 +30,9 @@ const encode = (workspace: Workspace): Insertable<Tables['workspaces']> => {
 
 export const createWorkspaceStore = (db: Kysely<Tables>): WorkspaceStore => ({
   ...createNamedStore(db, { table: 'workspaces', what: 'The workspace', decode, encode }),
-  list: async (wanted) =>
-    (await db.selectFrom('workspaces').selectAll().orderBy('name').$call(page(wanted)).execute()).map(decode),
+  list: async (wanted) => (await listRows(db.selectFrom('workspaces').selectAll(), ['name'], wanted)).map(decode),
   listDatamarts: async (workspace) => {
-    const rows = await db.selectFrom('datamarts').selectAll().orderBy('name').execute();
+    const rows = await listRows(db.selectFrom('datamarts').selectAll(), ['name'], null);
     return rows.map(decodeDatamart).filter((datamart) => reachesDatamart(workspace, datamart));
   },
 });

@@ -155,10 +155,8 @@ export const insertDashboard = async (
   // spec-gap: an id names one thing to everybody who may see it: the organization's ids are nobody else's.
   const others = (await store.dashboards.listByExternalId(externalDashboardId)).filter(({ id }) => id !== dashboard.id);
   if (others.some((other) => owner === null || other.owner === null)) throw taken(externalDashboardId);
-  for (const metric of metrics) {
-    if (!(await store.metrics.insert(metric))) throw new Error('a random metric id was taken');
-  }
-  await store.dashboards.placeMetrics(
+  if (!(await store.metrics.insertAll(metrics))) throw new Error('a random metric id was taken');
+  await store.dashboards.placeFirstMetrics(
     dashboard.id,
     metrics.map(({ metricId }, index) => ({ metricId, placement: placements[index] ?? 'GALLERY' })),
     now,

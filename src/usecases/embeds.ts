@@ -112,6 +112,22 @@ const selectEmbeds = async (
   return embed === undefined || (page?.number ?? 1) > 1 ? [] : [embed];
 };
 
+/** So many embeds have their content read at once. */
+const togetherAtMost = 100;
+
+/** What was deleted since the embeds were read went with its embed, and is not listed. */
+const withContent = async (store: Store, embeds: readonly Embed[]): Promise<readonly Listed[]> => {
+  const metricIds = embeds.flatMap(({ metricId }) => metricId ?? []);
+  const shown = await store.dashboards.listByIds([...new Set(embeds.map(({ dashboardId }) => dashboardId))]);
+  const dashboards = new Map(shown.map((dashboard) => [dashboard.id, dashboard]));
+  const metrics = new Map((await store.metrics.listByIds(metricIds)).map((metric) => [metric.metricId, metric]));
+  return embeds.flatMap((embed) => {
+    const dashboard = dashboards.get(embed.dashboardId);
+    const metric = embed.metricId === null ? null : metrics.get(embed.metricId);
+    return dashboard === undefined || metric === undefined ? [] : [{ embed, dashboard, metric }];
+  });
+};
+
 /** The data app's own embeds, and nobody else's. */
 export const listEmbeds =
   ({ store }: Pick<Deps, 'store'>) =>
@@ -120,14 +136,11 @@ export const listEmbeds =
     command: { readonly isPagination: boolean; readonly pageNumber: number; readonly embedId?: string | undefined },
   ): Promise<readonly Listed[]> => {
     const embeds = await selectEmbeds(store, caller.dataAppId, command.embedId, pageOf(command));
-    return Promise.all(
-      embeds.map(async (embed) => {
-        const dashboard = await store.dashboards.findById(embed.dashboardId);
-        if (dashboard === undefined) throw new Error(`embed ${embed.embedId} has no dashboard`);
-        const metric = embed.metricId === null ? null : ((await store.metrics.findById(embed.metricId)) ?? null);
-        return { embed, dashboard, metric };
-      }),
-    );
+    const listed: Listed[] = [];
+    for (let at = 0; at < embeds.length; at += togetherAtMost) {
+      listed.push(...(await withContent(store, embeds.slice(at, at + togetherAtMost))));
+    }
+    return listed;
   };
 
 /** The metrics that a client reads through an embed. Throws EMBED_PARAM_ERROR where the embed is another client's. */

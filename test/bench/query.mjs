@@ -5,15 +5,14 @@
  */
 import { fork } from 'node:child_process';
 import { once as heard } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { makeData } from './query/data.mjs';
 import { makeLines, makeLinesTargets } from './query/lines.mjs';
 import { load, once } from './query/load.mjs';
 import { makeOrganization } from './query/organization.mjs';
 import { startPeers } from './query/peers.mjs';
-import { credentialsIn, inTemporaryFolder, launch, median, root } from './server.mjs';
+import { startService } from './query/service.mjs';
+import { inTemporaryFolder, median, root } from './server.mjs';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const seconds = Number(process.env.BENCH_SECONDS ?? 3);
@@ -31,19 +30,9 @@ const startRaw = async (...args) => {
   };
 };
 
-const startProduct = async (folder, postgres) => {
-  const { hostname, port } = new URL(postgres.url);
-  const file = join(folder, 'guestlist.yaml');
-  writeFileSync(
-    file,
-    stringify({ datasources: { duckdbFolders: [folder], allowedHosts: [`${hostname}:${port || '5432'}`] } }),
-  );
-  const dataDir = join(folder, 'data');
-  mkdirSync(dataDir);
-  const command = [process.execPath, join(root, 'bin/guestlist.mjs'), 'serve', '--only', 'service'];
-  const env = { GUESTLIST_CONFIG: file, GUESTLIST_DEMO: '0', GUESTLIST_LOG_LEVEL: 'warn' };
-  const product = await launch(command, { dataDir, env });
-  return { ...product, serviceToken: (await credentialsIn(dataDir)).serviceToken };
+const hostOf = ({ url }) => {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || '5432'}`;
 };
 
 const sourcesOf = ({ ordered, shuffled, postgres }) => {
@@ -124,7 +113,7 @@ await inTemporaryFolder(async (folder) => {
   try {
     const data = await makeData(folder, serverUrl);
     stops.push(data.postgres.drop);
-    const product = await startProduct(folder, data.postgres);
+    const product = await startService(folder, { allowedHosts: [hostOf(data.postgres)] });
     stops.push(product.stop);
     const targets = await makeOrganization(product.url, product.serviceToken, sourcesOf(data));
     const peers = await startPeers(process.env.BENCH_PEERS, data.postgres.url);

@@ -1,5 +1,13 @@
 // `npm run bench -- NAME`: runs one bench of this folder. Each prints a Markdown table; RESULTS.md keeps those that were quoted.
-const benches = { token: './token.mjs', start: './start.mjs', query: './query.mjs' };
+const benches = {
+  token: './token.mjs',
+  'token-steps': './token-steps.mjs',
+  start: './start.mjs',
+  query: './query.mjs',
+  steps: './steps.mjs',
+  floods: './floods.mjs',
+  lists: './lists.mjs',
+};
 
 const [name = ''] = process.argv.slice(2);
 const file = Object.hasOwn(benches, name) ? benches[name] : undefined;

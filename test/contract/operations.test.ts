@@ -36,6 +36,7 @@ describe.each(Object.entries(specification))('%s', (name, expected) => {
     expect(operation.errors).toMatchObject({
       ...expected.errors,
       INVALID_REQUEST_BODY: 400,
+      RATE_LIMITED: 429,
       INTERNAL_SERVER_ERROR: 500,
     });
   });

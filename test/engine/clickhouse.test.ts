@@ -322,7 +322,7 @@ describe.runIf(await isClickHouseThere())('ClickHouse', () => {
   const failures = async (leaf: Sql): Promise<readonly string[]> => {
     const failed: string[] = [];
     for (const text of throwing) {
-      const statement = clickHouseDialect.compile(sql`WITH ${leaf} ${sql.raw(text)}`);
+      const statement = clickHouseDialect.compile(sql`WITH ${leaf} ${sql.raw(text)}`, []);
       await onClickHouse(statement.sql, source.database).catch((cause: unknown) => failed.push(String(cause)));
     }
     return failed;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Statement } from '../../src/engine/database.js';
 import { createDatabases, type Databases } from '../../src/engine/databases.js';
+import type { Statement } from '../../src/engine/dialect.js';
 import { createLimiter } from '../../src/engine/limiter.js';
 import { createFolder, datasourceAt, refusalOf } from './world.js';
 

@@ -1,8 +1,11 @@
 /** A datasource's server that restarts: no error is left unheard, queries are answered again, and meanwhile it is said what is so. */
+import type { RowDataPacket } from 'mysql2/promise';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/ports.js';
 import { findUnavailable } from '../../src/domain/unavailable.js';
+import { onMysql } from '../suites/mysql.js';
 import { type Builder, createBuilder, findKinds } from './places.js';
 import { type Relay, startRelay } from './relay.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
@@ -12,6 +15,44 @@ const kinds = (await findKinds()).filter((kind): kind is ServerKind => kind !== 
 
 const mart = datamart({ tenancy: null, tables: [table('notes', { text: 'VARCHAR' })] });
 const texts = metric('notes', { dimensions: [{ name: 'text', column: columnRef('notes.text') }] });
+
+const endMysqlSessions = ({ database }: ServerConnection): Promise<void> =>
+  onMysql(async (connection) => {
+    const own = 'select id from information_schema.processlist where db = ? and id <> connection_id()';
+    const [sessions] = await connection.query<RowDataPacket[]>(own, [database]);
+    for (const { id } of sessions) await connection.query(`kill ${Number(id)}`).catch(() => undefined);
+  });
+
+const endPostgresSessions = async ({
+  host,
+  port,
+  username: user,
+  password,
+  database,
+}: ServerConnection): Promise<void> => {
+  const client = new pg.Client({ host, port, user, password, database });
+  await client.connect();
+  await client.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()',
+    [database],
+  );
+  await client.end();
+};
+
+/** Ends the session of a question while it waits for its table. */
+const endWaitingMysqlSession = ({ database }: ServerConnection, ask: () => Promise<unknown>): Promise<unknown> =>
+  onMysql(async (connection) => {
+    await connection.query(`lock tables \`${database}\`.notes write`);
+    const asked = ask();
+    const waiting = "select id from information_schema.processlist where db = ? and state like 'Waiting%'";
+    for (let isFound = false; !isFound; ) {
+      const [sessions] = await connection.query<RowDataPacket[]>(waiting, [database]);
+      for (const { id } of sessions) await connection.query(`kill ${Number(id)}`);
+      isFound = sessions.length > 0;
+    }
+    await connection.query('unlock tables');
+    return asked;
+  });
 
 describe.each(kinds)('%s', (kind) => {
   let builder: Builder;
@@ -45,6 +86,28 @@ describe.each(kinds)('%s', (kind) => {
       expect(await rows()).toEqual([{ text: 'first' }]);
     }
   });
+
+  it.skipIf(kind === 'CLICKHOUSE')(
+    'connections that the server itself ends, idle or with a query, are replaced',
+    async () => {
+      const source = place.datasource as Datasource & ServerConnection;
+      for (let round = 0; round < 5; round += 1) {
+        expect(await rows()).toEqual([{ text: 'first' }]);
+        const asked = Promise.all([rows(), rows(), rows()]);
+        await (kind === 'MYSQL' ? endMysqlSessions(source) : endPostgresSessions(source));
+        expect(await asked).toEqual([[{ text: 'first' }], [{ text: 'first' }], [{ text: 'first' }]]);
+      }
+    },
+  );
+
+  it.runIf(kind === 'MYSQL')(
+    'a query that waits when the server ends its connection is asked again at once',
+    async () => {
+      expect(await rows()).toEqual([{ text: 'first' }]);
+      const source = place.datasource as Datasource & ServerConnection;
+      expect(await endWaitingMysqlSession(source, rows)).toEqual([{ text: 'first' }]);
+    },
+  );
 
   it('while the server is away it is said so, as a fault that passes; then queries are answered at once', async () => {
     await rows();

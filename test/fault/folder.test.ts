@@ -1,25 +1,16 @@
 /** The embedded database on a folder that fills up, or is removed: 503 and never 500, and `/readyz` names the cause. */
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { DependencyUnavailable } from '../../src/domain/unavailable.js';
+import { openDatabase } from '../../src/platform/database.js';
 import { analyst, login, manager, session } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';
+import { makeReadOnly } from '../suites/read-only-folder.js';
+import { mountSmallDisk } from '../suites/small-disk.js';
 import { askOnce, type Outcome } from './clients.js';
-
-/** A small file system of its own; only root may make one. Says so loudly where it cannot. */
-const mountSmall = async (megabytes: number): Promise<string | undefined> => {
-  const folder = await mkdtemp(join(tmpdir(), 'guestlist-full-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
-  onTestFinished(async () => {
-    if (status === 0) spawnSync('umount', ['-l', folder]);
-    await rm(folder, { recursive: true, force: true });
-  });
-  if (status === 0) return folder;
-  console.warn('NO tmpfs CAN BE MOUNTED HERE: THE TEST OF A FULL DISK IS SKIPPED');
-  return undefined;
-};
 
 let users = 0;
 const askToken = (product: Product): Promise<Outcome> => {
@@ -40,16 +31,42 @@ const untilRefused = async (product: Product): Promise<Outcome> => {
   }
 };
 
+describe('the embedded database alone', () => {
+  it('on a folder that is read-only for a while: statements fail as a fault that passes, then it works again', async ({
+    skip,
+  }) => {
+    const home = await mkdtemp(join(tmpdir(), 'guestlist-read-only-'));
+    const database = await openDatabase({ databaseUrl: null, folder: join(home, 'metadata') });
+    onTestFinished(database.close);
+    onTestFinished(() => rm(home, { recursive: true, force: true }));
+    const db = database.connect<Record<string, { n: number }>>();
+    const create = (name: string) => sql`create table ${sql.table(name)} (n integer)`.execute(db);
+    await create('before');
+    await sql`insert into before values (1)`.execute(db);
+    const undo = makeReadOnly(home);
+    if (undo === undefined) return skip();
+    onTestFinished(undo);
+    for (const name of ['one', 'two', 'three']) {
+      const failure = await create(name).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(DependencyUnavailable);
+    }
+    undo();
+    for (const name of ['one', 'two', 'three', 'four']) await create(name);
+    expect((await sql`select n from before`.execute(db)).rows).toEqual([{ n: 1 }]);
+  });
+});
+
 describe('the folder of the embedded database', () => {
   it('is full: tokens get 503 with Retry-After, and readiness says no', async ({ skip }) => {
-    const folder = await mountSmall(160);
-    if (folder === undefined) return skip();
+    const disk = await mountSmallDisk(160);
+    if (disk === undefined) return skip();
+    onTestFinished(disk.remove);
     const limits = { GUESTLIST_USER_PER_MINUTE: '1000000', GUESTLIST_TENANT_PER_MINUTE: '1000000' };
-    const product = await startProduct({ dataDir: folder, env: limits });
+    const product = await startProduct({ dataDir: disk.folder, env: limits });
     onTestFinished(async () => void (await product.stop('SIGKILL')));
     await login(product, manager('LAX'));
     expect(await readiness(product)).toEqual([200, { status: 'ready' }]);
-    spawnSync('dd', ['if=/dev/zero', `of=${join(folder, 'filler')}`, 'bs=64k']);
+    disk.fill();
     expect(await readiness(product)).toEqual([503, { status: 'not ready', failed: ['data-folder'] }]);
     const refused = await untilRefused(product);
     expect([refused.status, refused.retryAfter !== undefined]).toEqual([503, true]);
@@ -60,7 +77,10 @@ describe('the folder of the embedded database', () => {
     onTestFinished(() => product.remove());
     onTestFinished(async () => void (await product.stop('SIGKILL')));
     expect((await askOnce(`${product.url}/readyz`)).status).toBe(200);
-    await rm(product.dataDir, { recursive: true });
+    // At once: the process goes on writing to it.
+    const gone = `${product.dataDir}.gone`;
+    await rename(product.dataDir, gone);
+    onTestFinished(() => rm(gone, { recursive: true, force: true }));
     expect(await readiness(product)).toEqual([503, { status: 'not ready', failed: ['data-folder'] }]);
     await writeFile(product.dataDir, '');
     expect((await askOnce(`${product.url}/readyz`)).status).toBe(503);

@@ -1,10 +1,10 @@
 /** SIGTERM, with the built product: no request is lost, nothing keeps the process, and what is cut is named. */
 import { once } from 'node:events';
-import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import { Agent, get as httpGet, type IncomingMessage, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { analyst, login, manager, session } from '../product/guest.js';
+import { analyst, login, manager, openDashboard, session } from '../product/guest.js';
 import { type Product, type StartOptions, startProduct } from '../product/product.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { startBalancer } from './balancer.js';
@@ -105,6 +105,77 @@ describe('SIGTERM', () => {
     expect(await stopped).toBe(0);
     expect(answers.filter((connection) => connection === 'close').length).toBeLessThanOrEqual(3);
     expect(answers.at(-1)).toBe('close');
+  });
+});
+
+describe('SIGTERM while downloads run', () => {
+  /** Has the template's first metric answer a row for each flight, so many times over: more than the buffers of a socket take. */
+  const widen = async ({ url, credentials }: Product, copies: number): Promise<void> => {
+    const target = { dashboardId: 'delays', workspaceName: 'flights' };
+    const path = `${url}/api/v2/data-app/dashboards/content`;
+    const headers = { authorization: `Bearer ${credentials.serviceToken}`, 'content-type': 'application/json' };
+    const { body } = await askOnce(`${path}?${new URLSearchParams(target)}`, { headers });
+    const { data: content, digest } = JSON.parse(body);
+    const [{ definition }] = content.metrics;
+    const { from } = definition;
+    definition.dimensions = Array.from({ length: copies }, (_, copy) =>
+      ['date', 'origin', 'destination', 'delay', 'distance'].map((columnName) => ({
+        name: `${columnName} ${copy}`,
+        column: { ...from, columnName },
+      })),
+    ).flat();
+    definition.sort = [];
+    const put = JSON.stringify({ ...target, content, expectedDigest: digest });
+    const { status, body: answer } = await askOnce(path, { method: 'PUT', headers, body: put });
+    expect([status, answer]).toEqual([200, expect.any(String)]);
+  };
+  /** The answer, of which nothing is read yet. */
+  const beginDownload = (url: string, token: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const asked = send(url, { method: 'POST', headers, agent: false }, resolve);
+      asked.once('error', reject).end(JSON.stringify({ dashboardId: 'delays--ORD' }));
+    });
+
+  const begin = async (graceSeconds: string, copies: number) => {
+    const product = await started({ env: { GUESTLIST_SHUTDOWN_GRACE_SECONDS: graceSeconds } });
+    await widen(product, copies);
+    const { token } = await login(product, manager('ORD'));
+    const { metrics } = await openDashboard(product, token, 'delays--ORD');
+    const path = `/api/v2/guest/metrics/${metrics[0]?.metricId}/csv`;
+    const download = () => beginDownload(product.url + path, token);
+    const stop = async () => {
+      const stopped = product.stop();
+      const begun = () => expect(product.output()).toContain('"event":"stopping"');
+      await vi.waitFor(begun, { timeout: 10_000, interval: 20 });
+      return { stopped };
+    };
+    const cut = () =>
+      product
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"shutdown-cut"'))
+        .map((line) => JSON.parse(line).path);
+    return { path, download, stop, cut };
+  };
+
+  it('one that is read ends whole', { timeout: 240_000 }, async () => {
+    const { download, stop, cut } = await begin('100', 3);
+    const whole = await text(await download());
+    expect(whole.length).toBeGreaterThan(6_000_000);
+    const answer = await download();
+    const { stopped } = await stop();
+    expect((await text(answer)).length).toBe(whole.length);
+    expect([await stopped, cut()]).toEqual([0, []]);
+  });
+
+  it('one that nobody reads is cut at the end of the grace, by its name', { timeout: 240_000 }, async () => {
+    const { path, download, stop, cut } = await begin('2', 8);
+    const answer = await download();
+    const { stopped } = await stop();
+    expect([await stopped, cut()]).toEqual([0, [path]]);
+    await expect(text(answer)).rejects.toThrow();
+    expect([answer.statusCode, answer.complete]).toEqual([200, false]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { adminCommand, createAdmin } from '../../src/gateway/admin.js';
+import { noLimits } from '../../src/gateway/limits.js';
 import { captureLog, gatewayToken, startGateway } from './harness.js';
 import { listenTo } from './listen.js';
 
@@ -10,11 +11,12 @@ const start = async (token: string | null = gatewayToken) => {
   const { log, lines } = captureLog();
   const commands = [
     adminCommand('double', z.strictObject({ n: z.number() }), async ({ n }) => ({ doubled: 2 * n })),
-    adminCommand('break', z.strictObject({}), async () => {
+    adminCommand('note', z.looseObject({}), async () => ({})),
+    adminCommand('break', z.looseObject({}), async () => {
       throw new Error('the secret inside');
     }),
   ];
-  const admin = createAdmin({ commands, gatewayToken: token, log });
+  const admin = createAdmin({ commands, gatewayToken: token, guard: noLimits.guards.gatewayToken, log });
   const url = await listenTo((request, response) => void admin(request, response, (request.url ?? '').slice(1)));
   const call = async (command: string, init: RequestInit = {}) => {
     const response = await fetch(`${url}/${command}`, {
@@ -39,6 +41,38 @@ describe('an admin command', () => {
       const { status, body } = await call('double', { headers: { authorization }, body: '{"n": 4}' });
       expect([status, body.error?.code], authorization).toEqual([401, 'AUTHENTICATION_ERROR']);
     }
+  });
+
+  it('of an input of thousands of levels is refused before it is parsed', async () => {
+    const { call } = await start();
+    const { status, body } = await call('note', { body: `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}` });
+    expect([status, body.error?.message]).toEqual([400, 'The body has too much in it: nested deeper than 100 levels.']);
+  });
+
+  it('of an input of very many values is refused by their number', async () => {
+    const { call } = await start();
+    const { status, body } = await call('note', { body: `{"a":[${'1,'.repeat(200_000)}1]}` });
+    expect([status, body.error?.message]).toEqual([400, 'The body has too much in it: more than 131072 values.']);
+  });
+
+  it('its line names who asked and whom it is about, and no secret', async () => {
+    const { call, lines } = await start();
+    const input = { by: 'user', subject: 'ana', tenant: 'LAX', claims: { region: 'CA' }, password: 'hidden-one' };
+    const authorization = `Bearer ${gatewayToken}`;
+    await call('note', { body: JSON.stringify(input), headers: { authorization, 'x-guestlist-operator': 'kim@desk' } });
+    const credential = expect.stringMatching(/^gateway-token [0-9a-f]{8}$/);
+    const target = { by: 'user', subject: 'ana', tenant: 'LAX' };
+    expect(lines).toMatchObject([{ command: 'note', code: 'OK', operator: { credential, name: 'kim@desk' }, target }]);
+    expect(Object.keys(Object(lines[0]).target)).toEqual(['by', 'tenant', 'subject']);
+    await call('break', {
+      body: '{"clientId":"SFO"}',
+      headers: { authorization, 'x-guestlist-operator': 'a b\u00e9' },
+    });
+    expect(lines[1]).toMatchObject({ command: 'break', operator: { credential }, target: { clientId: 'SFO' } });
+    await call('note', { body: JSON.stringify(input), headers: { authorization: 'Bearer wrong-one' } });
+    expect(lines[2]).toMatchObject({ command: 'note', code: 'AUTHENTICATION_ERROR' });
+    const text = JSON.stringify(lines);
+    for (const secret of [gatewayToken, 'wrong-one', 'hidden-one', 'CA']) expect(text).not.toContain(`"${secret}"`);
   });
 
   it('lets nobody in where there is no gateway token', async () => {

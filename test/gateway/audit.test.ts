@@ -57,6 +57,27 @@ describe('the chain', () => {
     expect(await verifyAudit(ledger)).toMatchObject({ entries: 20, fault: null });
   });
 
+  it('is checked and exported in slices, and as it is at once', async () => {
+    const { ledger, audit, exported } = await start();
+    await Promise.all(Array.from({ length: 450 }, (_, n) => audit.record(mint(n))));
+    let turns = 0;
+    const breathe = async (): Promise<void> => {
+      turns += 1;
+    };
+    expect(await verifyAudit(ledger, undefined, breathe)).toMatchObject({ entries: 450, fault: null });
+    expect(turns).toBe(3);
+    const { lines, next } = await exported({ limit: 450 });
+    const single: string[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const page = await exported({ after, limit: 70 });
+      single.push(...page.lines);
+      after = page.next;
+    }
+    expect(lines).toEqual(single);
+    expect([lines.length, next]).toEqual([450, null]);
+    expect(await exported({ limit: 449 })).toEqual({ lines: lines.slice(0, 449), next: 449 });
+  });
+
   it('refuses to be changed, emptied or cut by a statement', async () => {
     const { ledger, audit } = await start();
     await audit.record(mint(1));

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -14,3 +15,30 @@ test.each([new Error('aborted'), undefined])(
     await expect(reading).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'body-ended-early' });
   },
 );
+
+test('a body whose client left before it is read is not waited for', async () => {
+  const request = new IncomingMessage(new Socket());
+  Object.assign(request.headers, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
+  request.destroy();
+  await once(request, 'close');
+  await expect(readBody(request)).rejects.toMatchObject({ reason: 'body-ended-early' });
+});
+
+const deepOf = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+test('a body of hundreds of levels is refused before it is parsed', async () => {
+  const request = new IncomingMessage(new Socket());
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  Object.assign(request.headers, headers);
+  const reading = readBody(request);
+  request.push(deepOf(500));
+  request.push(null);
+  const message = 'The body has too much in it: nested deeper than 100 levels.';
+  await expect(reading).rejects.toMatchObject({ code: 'INVALID_REQUEST_BODY', reason: 'json-excess', message });
+  const before = new IncomingMessage(new Socket());
+  Object.assign(before.headers, headers);
+  before.push(null);
+  before.resume();
+  await once(before, 'end');
+  expect(() => readBody(Object.assign(before, { body: deepOf(500) }))).toThrow(message);
+});

@@ -62,7 +62,8 @@ describe('what an upstream can do', () => {
     const { capabilities, asked, clock } = await start(() => ({ status: 200, body }), 'auto');
     const answers = await Promise.all(capabilityNames.map((name) => capabilities?.supports(name)));
     expect(new Set(answers)).toEqual(new Set([true]));
-    expect(asked).toEqual([['/base/openapi.json', undefined]]);
+    // A service in production shows its document to callers of the interface alone.
+    expect(asked).toEqual([['/base/openapi.json', expect.stringMatching(/^Bearer ./)]]);
     body = {};
     expect(await capabilities?.supports('find-embed')).toBe(true);
     clock.advance(600_000);
@@ -112,6 +113,7 @@ describe('a dashboard that exists already', () => {
     for (const id of ['a', 'b', 'c', 'delays--LAX']) {
       upstream.dashboards.set(id, { embedId: id, metadata: id === 'a' ? own : metadata, name: id, metrics });
     }
+    upstream.state.findsEmbeds = knowsParameter !== 'ignores it';
     upstream.state.intercept = ({ path, query }) => {
       if (path !== '/api/v2/data-app/embeds' || query.embedId === undefined || knowsParameter === 'ignores it') return;
       if (knowsParameter === 'refuses it') return upstream.refusal(400, 'INVALID_REQUEST_BODY');

@@ -54,7 +54,7 @@ const requestOf = (userIdentifier: string) => ({
 });
 
 /** A gateway's token step with a ledger that others write to, and time of its own. */
-const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => Pick<TokenCache, 'load'> = (cache) => cache) => {
+const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache = (cache) => cache) => {
   const timing = createMovableTiming();
   const clock = createMovableClock();
   const sharing = createLocalSharing(createMemoryCache({ clock }));
@@ -115,6 +115,7 @@ describe('epochs, where others write to the ledger', () => {
     const ledger = await openShared();
     const race = { now: async () => {} };
     const { step, epochs, state, scopes } = createStep(ledger, (cache) => ({
+      ...cache,
       load: async (key, wanted) => {
         const held = await cache.load(key, wanted);
         await race.now();

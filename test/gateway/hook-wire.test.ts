@@ -5,8 +5,10 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { createHooks } from '../../src/gateway/hooks/hooks.js';
 import { createReceiver } from '../../src/gateway/hooks/receive.js';
+import { defaultLimits } from '../../src/gateway/limits.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
-import { captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
+import { createMemoryLimiters } from '../../src/platform/limiter.js';
+import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { listenTo } from './listen.js';
 import { policyOf } from './policies.js';
 import { createHookSecret, createSender, hookSecret, type SentHook } from './senders.js';
@@ -52,6 +54,13 @@ describe('a signature', () => {
     ['with a negative time', { headers: { 'webhook-timestamp': '-1' } }],
     ['with an endless time', { headers: { 'webhook-timestamp': '9'.repeat(40) } }],
   ];
+  it('of a body of thousands of levels: the body is refused before it is parsed', async () => {
+    const { send } = await start();
+    const deep = `{"clientId":"LAX","occurredAt":"${occurredAt}","data":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+    const { status, error } = await send('resumed', deep);
+    expect([status, error?.message]).toEqual([400, 'The body has too much in it: nested deeper than 100 levels.']);
+  });
+
   it('that is wrong in any way: refused, and nothing is done', async () => {
     const { send, refused, granted } = await start();
     const session = { iss: 'guestlist-demo', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
@@ -142,7 +151,7 @@ describe('a body', () => {
       clock,
       audit: { record: never },
       deliveries: { once: never },
-      lifecycle: { apply: never },
+      lifecycle: { apply: never, finishOwed: never },
     });
     const receive = createReceiver(
       answerHook,
@@ -235,4 +244,35 @@ it("a sign-up goes by the policy as it is for that tenant: its dashboards have t
     'Delays of the west',
     'Delays',
   ]);
+});
+
+describe('wrong signatures of one address', () => {
+  const limited = async () => {
+    const settings = { ...defaultLimits, failedCredentialsPerMinute: 3 };
+    const gateway = await startGateway({
+      hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
+      limits: { settings, limiters: createMemoryLimiters() },
+    });
+    return { ...gateway, send: createSender(gateway.url, gateway.clock.now) };
+  };
+
+  it('are limited, and no hook that is signed is refused for them', async () => {
+    const { send, lines } = await limited();
+    const wrong = { secret: createHookSecret() };
+    for (let round = 0; round < 4; round += 1) expect((await send('resumed', body, wrong)).status).toBe(401);
+    const answer = await send('resumed', body, wrong);
+    expect([answer.status, answer.error?.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(lines.at(-1)).toMatchObject({ reason: 'failed-hook-limit' });
+    expect((await send('resumed', body)).status).toBe(200);
+  });
+
+  it('of gateway tokens are limited too, apart, and the right token is never refused for them', async () => {
+    const { url } = await limited();
+    const call = (token: string) =>
+      fetch(`${url}/gateway/admin/tenants-list`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    for (let round = 0; round < 4; round += 1) expect((await call(`wrong-${round}`)).status).toBe(401);
+    const answer = await call('wrong-again');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect((await call(gatewayToken)).status).toBe(200);
+  });
 });

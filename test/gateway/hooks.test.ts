@@ -1,10 +1,15 @@
 /** What hooks bring about, with the real service and a real ledger: on the embedded database and on PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
+import { createLeases } from '../../src/gateway/ledger/leases.js';
+import { deadAfterMs, joinProcesses } from '../../src/gateway/ledger/processes.js';
 import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenants/state.js';
+import { createTenants } from '../../src/gateway/tenants/tenants.js';
+import { createTenantWorks } from '../../src/gateway/tenants/works.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createGuestView } from '../../src/usecases/guest-views.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
@@ -70,7 +75,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
     const expectNothingLeft = async (clientId: string) => {
       expect([await boardsOf(clientId), await tokensOf(clientId)]).toEqual([[], []]);
       const text = await service.dumpAll();
-      expect(text).toContain('tenant_works');
+      expect(text).toContain('processes');
       expect(text).not.toContain(clientId);
     };
 
@@ -387,35 +392,101 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       await expectNothingLeft(clientId);
     });
 
-    it('a gateway that died in its turn, or while it made something, is waited for until its time is over', async () => {
+    /** Another process of the product, which never says anything after it joined. */
+    const joinSilent = async () => {
+      const { db } = service.ledger;
+      const self = await joinProcesses(db, true);
+      const fallSilent = async (): Promise<void> => {
+        await db
+          .updateTable('processes')
+          .set({ beat_at: sql<Date>`now() - make_interval(secs => ${deadAfterMs / 1000 + 1}::double precision)` })
+          .where('process_id', '=', self.id())
+          .execute();
+      };
+      return { ...service.ledger, self, fallSilent };
+    };
+
+    it('what a process does not end that is alive is waited for; what a dead one held is free, and no more its own', async () => {
       const { send, event } = await start();
       const clientId = newTenant();
-      const { db, refOf } = service.ledger;
-      const tenant_ref = refOf(clientId);
-      for (const table of ['tenant_turns', 'tenant_works'] as const) {
-        const expiresIn = (ms: number) => new Date(Date.now() + ms);
-        const dead = { tenant_ref, expires_at: expiresIn(60_000) };
-        if (table === 'tenant_turns')
-          await db
-            .insertInto(table)
-            .values({ ...dead, holder: 'dead' })
-            .execute();
-        else
-          await db
-            .insertInto(table)
-            .values({ ...dead, work_id: randomUUID() })
-            .execute();
-        const occurredAt = momentOf(table === 'tenant_turns' ? 1 : 2);
-        expect((await send('deleted', { clientId, occurredAt })).status).toBe(503);
-        await db
-          .updateTable(table)
-          .set({ expires_at: expiresIn(-60_000) })
-          .where('tenant_ref', '=', tenant_ref)
-          .execute();
-        expect((await event('deleted', clientId, table === 'tenant_turns' ? 1 : 2)).data).toMatchObject({
-          erasure: { isComplete: true },
+      const other = await joinSilent();
+      const lease = await createLeases(other).take(`tenant/${other.refOf(clientId)}`);
+      expect((await send('deleted', { clientId, occurredAt: momentOf(1) })).status).toBe(503);
+      await other.fallSilent();
+      expect(await service.ledger.self.beat(false)).toMatchObject({ dead: 0 });
+      await service.ledger.self.beat(true);
+      expect(await lease?.isHeld()).toBe(false);
+      expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
+      expect(await other.self.beat(true)).toMatchObject({ wasDead: true });
+      expect(await lease?.isHeld()).toBe(false);
+      await expectNothingLeft(clientId);
+    });
+
+    it('a work of a live process is waited for, one of a dead process is not; and a dead one begins none', async () => {
+      const { send, event } = await start();
+      const clientId = newTenant();
+      const other = await joinSilent();
+      const works = createTenantWorks(other, { now: () => new Date() });
+      let end = (): void => {};
+      const isEnough = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      let work = Promise.resolve();
+      await new Promise<void>((begun) => {
+        work = works.during(clientId, () => {
+          begun();
+          return isEnough;
         });
-      }
+      });
+      expect((await send('deleted', { clientId, occurredAt: momentOf(1) })).status).toBe(503);
+      await other.fallSilent();
+      await service.ledger.self.beat(true);
+      expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
+      end();
+      await work;
+      await expect(works.during(clientId, async () => {})).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+      await expectNothingLeft(clientId);
+    });
+
+    it('the end of tokens is noted with the state: whoever comes after a process that died there ends them', async () => {
+      const gateway = await start();
+      const clientId = newTenant();
+      await gateway.granted(sessionOf(clientId));
+      expect(await tokensOf(clientId)).toHaveLength(1);
+      const other = await joinSilent();
+      // All that the other process did before it died.
+      await createTenants(other, { now: () => new Date() }).note({
+        kind: 'suspended',
+        clientId,
+        occurredAt: new Date(momentOf(1)),
+      });
+      expect([await tokensOf(clientId), await pendingOf(clientId)]).toEqual([[expect.anything()], 1]);
+      await other.fallSilent();
+      await service.ledger.self.beat(true);
+      await noticed(() => tokensOf(clientId), []);
+      await noticed(() => pendingOf(clientId), 0);
+    });
+
+    it('a deletion that was cut off is finished by whoever comes next, without being sent again', async () => {
+      const clientId = newTenant();
+      const other = await joinSilent();
+      await (await start()).granted(sessionOf(clientId));
+      const noted = { kind: 'deleted', clientId, occurredAt: new Date(momentOf(1)) } as const;
+      await createTenants(other, { now: () => new Date() }).note(noted);
+      await createLeases(other).take(`tenant/${other.refOf(clientId)}`);
+      await other.fallSilent();
+      await service.ledger.self.beat(true);
+      await start();
+      await noticed(() => boardsOf(clientId), []);
+      await noticed(
+        async () =>
+          await service.ledger.db
+            .selectFrom('tenants')
+            .select('is_erasure_owed')
+            .where('tenant_ref', '=', other.refOf(clientId))
+            .execute(),
+        [{ is_erasure_owed: false }],
+      );
       await expectNothingLeft(clientId);
     });
 

@@ -1,13 +1,13 @@
 /** The gateway mounted in a host's own Express app, behind the host's own login and session. */
 
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createGateway } from '../../src/gateway/router.js';
-import type { HostClaims, Identify } from '../../src/gateway/sessions/host-identity.js';
+import { createHostIdentity, type HostClaims, type Identify } from '../../src/gateway/sessions/host-identity.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { captureLog, createMovableClock, demoPolicy, sign, startSeconds } from './harness.js';
 import { openTestLedger } from './ledgers.js';
@@ -219,6 +219,35 @@ describe('a host that fails', () => {
     expect(await askAs('sid=x')).toMatchObject({ status: 200 });
     expect(upstream.lastMint()).toMatchObject({ clientId: 'LAX' });
     expect(words).toEqual(['ATL']);
+  });
+});
+
+describe('what the host says again', () => {
+  const clock = createMovableClock();
+  const said: unknown[] = [];
+  const identity = createHostIdentity({ identify: () => said.shift() as HostClaims, clock, allowedOrigins: [] });
+  const sessionFor = async (claims: unknown) => {
+    said.push(claims);
+    return identity({ headers: { authorization: 'Bearer x' } } as IncomingMessage);
+  };
+
+  it('is the session that it was, and one claim more is another', async () => {
+    const first = await sessionFor({ ...users.ann });
+    expect(await sessionFor({ ...users.ann })).toBe(first);
+    for (const other of [{ ...users.ann, org_id: 'ATL' }, { ...users.ann, region: 'CA' }, users.bob]) {
+      const session = await sessionFor(other);
+      expect(session).not.toBe(first);
+      expect(session.claims).toEqual(other);
+    }
+  });
+
+  it('is held to its times at every request', async () => {
+    const claims = { ...users.ann, exp: startSeconds + 60 };
+    await sessionFor(claims);
+    clock.advance(59_000);
+    await sessionFor(claims);
+    clock.advance(1_000);
+    await expect(sessionFor(claims)).rejects.toMatchObject({ code: 'SESSION_INVALID', reason: 'session-expired' });
   });
 });
 

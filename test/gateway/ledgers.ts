@@ -1,11 +1,8 @@
-/** Ledgers for tests: one embedded database in memory for each process of tests, emptied for each ledger that is asked for. */
+/** Ledgers for tests: embedded databases in memory, one for each process of tests, emptied for each ledger that is asked for. */
 import { type Kysely, sql } from 'kysely';
 import { attachLedger, type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { schemaName } from '../../src/gateway/ledger/tables.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
-
-/** Files that share a process share it: to open one takes two seconds. It goes with the process. */
-let database: Promise<Database> | undefined;
 
 let emptying: string | undefined;
 
@@ -32,11 +29,21 @@ const openMigrated = async (): Promise<Database> => {
   return opened;
 };
 
-/** An empty ledger. An earlier one is empty then too: two gateways of one test share one, with
- * `isShared` set, as each keeps a copy of what was revoked. */
-export const openTestLedger = async (): Promise<Ledger> => {
-  database ??= openMigrated();
-  const db = (await database).connect<LedgerTables>();
-  await empty(db);
-  return attachLedger(db, false);
+/** One database of its own, emptied for each ledger that is asked for. */
+const createLedgers = (): (() => Promise<Ledger>) => {
+  let database: Promise<Database> | undefined;
+  return async () => {
+    database ??= openMigrated();
+    const db = (await database).connect<LedgerTables>();
+    await empty(db);
+    return attachLedger(db, false);
+  };
 };
+
+/** Files that share a process share its database: to open one takes two seconds. It goes with the process.
+ * An empty ledger. An earlier one is empty then too: two gateways of one test share one, with
+ * `isShared` set, as each keeps a copy of what was revoked. */
+export const openTestLedger = createLedgers();
+
+/** The same in a second database: for a gateway that is compared with another. */
+export const openSecondLedger = createLedgers();

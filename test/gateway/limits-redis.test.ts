@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultLimits } from '../../src/gateway/limits.js';
 import { createRedisLimiters } from '../../src/platform/limiter.js';
+import { systemTiming } from '../../src/platform/timing.js';
 import { analyst, captureLog, startGateway } from './harness.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
@@ -112,6 +113,34 @@ describe.runIf(hasServer)('limits in Redis', () => {
     await untilCounted(url, replicas, 'back');
     for (const replica of replicas) expect(said(replica, 'counted in Redis again')).toBe(1);
     expect(await answered(replicas, 40, { ...analyst, sub: 'bob' })).toBe(20);
+  });
+
+  it('are counted here while Redis is full, and in Redis again once it has room, without a new connection', async () => {
+    const port = await freePort();
+    await startRedis(port);
+    const url = `redis://127.0.0.1:${port}`;
+    const { log } = captureLog();
+    let nowMs = 0;
+    const told: boolean[] = [];
+    const timing = { ...systemTiming, nowMs: () => nowMs };
+    const onOutage = (isDown: boolean) => void told.push(isDown);
+    const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000, timing, onOutage });
+    onTestFinished(() => limiters.close());
+    const limiter = limiters.create({ name: 'test', points: 3, windowSeconds: 60 });
+    const take = async (key: string) => (await limiter.take(key, 1)).granted;
+    const keys = () => inRedis(url, (redis) => redis.keys('guestlist:limit:*'));
+    await vi.waitFor(async () => {
+      await take('warm');
+      expect(await keys()).toHaveLength(1);
+    });
+    told.length = 0;
+    await inRedis(url, (redis) => redis.config('SET', 'maxmemory', '1'));
+    expect([await take('ann'), await take('ann'), await take('ann'), await take('ann')]).toEqual([1, 1, 1, 0]);
+    expect([told, (await keys()).length]).toEqual([[true], 1]);
+    await inRedis(url, (redis) => redis.config('SET', 'maxmemory', '0'));
+    nowMs += 5_000;
+    expect(await take('bob')).toBe(1);
+    expect([told, (await keys()).length]).toEqual([[true, false], 2]);
   });
 
   it('are counted here while Redis accepts and does not answer', async () => {

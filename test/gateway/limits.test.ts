@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
+import type { Audit } from '../../src/gateway/audit/audit.js';
 import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/limits.js';
-import { addressOf } from '../../src/gateway/sessions/address.js';
+import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';
 
@@ -125,7 +126,13 @@ describe('any number of requests', () => {
       fc.asyncProperty(fc.integer({ min: 1, max: 60 }), fc.array(round, { maxLength: 8 }), async (budget, rounds) => {
         pass(120_000);
         const settings = { ...none, userPerMinute: budget };
-        const limits = createLimits({ settings, limiters: createMemoryLimiters(), scope: 's', clock });
+        const limits = createLimits({
+          settings,
+          limiters: createMemoryLimiters(),
+          scope: 's',
+          clock,
+          log: { error: () => {} },
+        });
         const asked = [0, 0, 0];
         const refused = [0, 0, 0];
         for (const { user, count, isAtOnce } of rounds) {
@@ -157,7 +164,13 @@ describe('any number of requests', () => {
         };
       },
     };
-    const limits = createLimits({ settings: { ...none, userPerMinute: 1_600 }, limiters, scope: 's', clock });
+    const limits = createLimits({
+      settings: { ...none, userPerMinute: 1_600 },
+      limiters,
+      scope: 's',
+      clock,
+      log: { error: () => {} },
+    });
     for (let count = 0; count < 1_600; count += 1) await limits.assertUser(session(1));
     expect(asked).toBeLessThan(25);
     const before = asked;
@@ -170,7 +183,13 @@ describe('any number of requests', () => {
     // Where it is counted, the window seems to end in an hour, since the clock went back by one.
     const take = async () => ({ granted: isUsedUp ? 0 : 1, windowEndsInMs: 3_600_000 });
     const limiters: Limiters = { create: () => ({ take }), close: () => {} };
-    const limits = createLimits({ settings: { ...none, userPerMinute: 1 }, limiters, scope: 's', clock });
+    const limits = createLimits({
+      settings: { ...none, userPerMinute: 1 },
+      limiters,
+      scope: 's',
+      clock,
+      log: { error: () => {} },
+    });
     expect(await isRefused(() => limits.assertUser(session(1)))).toBe(true);
     isUsedUp = false;
     pass(59_999);
@@ -181,7 +200,11 @@ describe('any number of requests', () => {
 });
 
 describe('the limit of sessions that could not be verified', () => {
-  const forged = () => sign(analyst, 'another-secret-of-at-least-32-bytes');
+  let forgeries = 0;
+  const forged = () => {
+    forgeries += 1;
+    return sign({ ...analyst, jti: forgeries }, 'another-secret-of-at-least-32-bytes');
+  };
   const fail = async ({ refused }: Started, count: number, headers: Record<string, string> = {}) => {
     for (let round = 0; round < count; round += 1) {
       expect(await refused(forged(), undefined, headers)).toMatchObject({ status: 401, code: 'SESSION_INVALID' });
@@ -189,7 +212,7 @@ describe('the limit of sessions that could not be verified', () => {
   };
   const limited = { status: 429, code: 'RATE_LIMITED' };
 
-  it('refuses every new session of that address, unseen, and none that was verified before', async () => {
+  it('refuses the wrong ones of that address with 429 and when to come again, and never one that is good', async () => {
     const gateway = await startWith({ failedSessionsPerMinute: 3 });
     const { granted, refused } = gateway;
     const before = sign(analyst);
@@ -197,12 +220,49 @@ describe('the limit of sessions that could not be verified', () => {
     await fail(gateway, 4);
     const answer = await refused(forged());
     expect(answer).toMatchObject(limited);
+    expect(answer.message).toMatch(/sessions of this address could not be verified: more than 3 in a minute/);
     expect(answer.headers.get('retry-after')).toBe('60');
-    expect(await refused(sign({ ...analyst, jti: 'new' }))).toMatchObject(limited);
     await granted(before);
-    pass(60_000);
     await granted({ ...analyst, jti: 'new' });
+    pass(60_000);
     await fail(gateway, 1);
+  });
+
+  it('locks nobody out whose session is good: 247 of them, each new, through the proxy that garbage comes through', async () => {
+    const { ask } = await startWith({ failedSessionsPerMinute: 100 });
+    const proxy = { 'x-forwarded-for': '192.0.2.1' };
+    const sessions = (from: string) =>
+      Array.from({ length: 247 }, (_, at) => sign({ ...analyst, jti: `${from}-${at}` }));
+    const garbage = sessions('garbage').values();
+    const good = sessions('good').values();
+    const [wrong, right] = await Promise.all([
+      statuses(247, () => ask(`${garbage.next().value}x`, undefined, proxy)),
+      statuses(247, () => ask(good.next().value ?? '', undefined, proxy)),
+    ]);
+    expect(right).toEqual({ 200: 247 });
+    expect(Object.keys(wrong)).toEqual(['401', '429']);
+    expect(wrong[401]).toBeLessThan(150);
+  });
+
+  it('does not look at one wrong session again and again', async () => {
+    const { refused, lines } = await startWith({ failedSessionsPerMinute: 3 });
+    const same = forged();
+    for (let round = 0; round < 3; round += 1) expect(await refused(same)).toMatchObject({ status: 401 });
+    expect(await refused(same)).toMatchObject(limited);
+    expect(lines.at(-1)).toMatchObject({ reason: 'same-failed-credential' });
+  });
+
+  it('says once, loudly, that X-Forwarded-For arrives where no proxy is trusted', async () => {
+    const proxied = { 'x-forwarded-for': '192.0.2.1' };
+    const loud = ({ lines }: Started) => lines.filter(({ event }) => event === 'proxy-not-trusted');
+    const unaware = await startWith({ failedSessionsPerMinute: 3 });
+    await unaware.granted(analyst);
+    expect(loud(unaware)).toEqual([]);
+    for (let round = 0; round < 3; round += 1) await unaware.ask({ ...analyst, jti: round }, undefined, proxied);
+    expect(loud(unaware)).toMatchObject([{ level: 50, msg: expect.stringContaining('trustedProxies is 0') }]);
+    const aware = await startWith({ failedSessionsPerMinute: 3, trustedProxies: 1 });
+    await aware.ask(analyst, undefined, proxied);
+    expect(loud(aware)).toEqual([]);
   });
 
   it('does not count who is late, early, or without any session', async () => {
@@ -265,4 +325,31 @@ describe('the address of a request', () => {
 
 it('what holds by default is generous for people, and bounded', () => {
   expect(Object.values(defaultLimits).every((value) => value !== null)).toBe(true);
+});
+
+describe('the audit', () => {
+  it('is not filled by a flood: of nobody in particular, and of a user who asks too often, it keeps sixty denials a minute', async () => {
+    const denials: { code: string; user: string | undefined }[] = [];
+    const recorded: Audit = {
+      record: async ({ kind, code, user }) => {
+        if (kind === 'denial') denials.push({ code, user });
+      },
+    };
+    const settings = { ...none, userPerMinute: 5 };
+    const { ask } = await startGateway({
+      clock,
+      audit: recorded,
+      limits: { settings, limiters: createMemoryLimiters() },
+    });
+    expect(await statuses(100, () => ask('garbage'))).toEqual({ 401: 100 });
+    expect(denials).toHaveLength(60);
+    expect(await statuses(100, () => ask(analyst))).toEqual({ 200: 5, 429: 95 });
+    expect(denials.filter(({ user }) => user !== undefined)).toHaveLength(60);
+    // What is decided about a known user is always kept.
+    expect((await ask({ ...analyst, sub: 'eve', org_id: 'Nowhere' }, { tenant: 'LAX' })).status).toBe(403);
+    expect(denials.at(-1)).toMatchObject({ user: expect.stringContaining('eve') });
+    pass(60_000);
+    await ask('garbage');
+    expect(denials).toHaveLength(122);
+  });
 });

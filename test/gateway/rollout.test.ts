@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Call } from '../../src/contract/client.js';
 import { replaceDashboardContent } from '../../src/contract/dashboard-content.js';
 import { Refusal } from '../../src/domain/refusal.js';
+import { joinProcesses } from '../../src/gateway/ledger/processes.js';
+import { createProvision } from '../../src/gateway/provision.js';
 import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
 import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollouts.js';
 import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-house.js';
 
@@ -275,8 +278,9 @@ describe('interrupted anywhere, it goes on', () => {
   class Killed extends Error {}
 
   /** After so many calls the process is gone: the last one was done and not heard of, and nothing is done any more. */
-  const mortal = (calls: number) => {
+  const mortal = async (calls: number) => {
     let left = calls;
+    const self = await joinProcesses(house.ledger.db, true);
     const wrap = <T extends object>(part: T): T =>
       new Proxy(part, {
         get: (target, name) => {
@@ -291,10 +295,16 @@ describe('interrupted anywhere, it goes on', () => {
         if (left < 0) throw new Killed();
         const answer = await call(...args);
         if (left === 0) throw new Killed();
-        return answer;
+        return typeof answer === 'object' && answer !== null && 'release' in answer ? wrap(answer) : answer;
       };
+    const bury = async (): Promise<void> => {
+      const own = house.ledger.db.updateTable('processes').where('process_id', '=', self.id());
+      await own.set({ beat_at: new Date(0) }).execute();
+      expect((await house.ledger.self.beat(true)).dead).toBe(1);
+    };
     return {
-      ledger: wrap(house.rolloutLedger),
+      bury,
+      ledger: wrap(createRolloutLedger({ db: house.ledger.db, self }, house.clock)),
       versions: house.versions,
       upstream: guard(house.upstream as never) as unknown as Call,
       audit: wrap(house.audit),
@@ -305,18 +315,17 @@ describe('interrupted anywhere, it goes on', () => {
 
   /** Kills one after each of its calls in turn, until one lives; what a kill leaves is looked at, and made good, by `mend`. */
   const killEach = async (
-    begin: (deps: ReturnType<typeof mortal>) => Promise<unknown>,
+    begin: (deps: Awaited<ReturnType<typeof mortal>>) => Promise<unknown>,
     mend: () => Promise<void>,
   ): Promise<number> => {
     for (let kills = 0; ; kills += 1) {
-      const deps = mortal(kills + 1);
+      const deps = await mortal(kills + 1);
       const outcome = await begin(deps).then(
         () => 'done',
         (error: unknown) => error,
       );
       if (outcome !== 'done' && !(outcome instanceof Killed)) throw outcome;
-      // Whoever died holds its lease no longer than a minute.
-      house.clock.advance(61_000);
+      await deps.bury();
       await mend();
       if (!deps.isDead()) return kills;
     }
@@ -329,7 +338,7 @@ describe('interrupted anywhere, it goes on', () => {
     await board.renames('a', 'Metric count', 'Ours');
     const before = await board.exported('a');
     await board.publish(secondEdition);
-    const begin = async (deps: ReturnType<typeof mortal>) =>
+    const begin = async (deps: Awaited<ReturnType<typeof mortal>>) =>
       (await rolloutsOf(deps).start(board.policy, { ...wanted, template: board.template })).done;
     let round = 0;
     const kills = await killEach(begin, async () => {
@@ -352,7 +361,7 @@ describe('interrupted anywhere, it goes on', () => {
     const before = await board.exported('a');
     await board.publish(secondEdition);
     let id = (await apply(board)).id;
-    const begin = async (deps: ReturnType<typeof mortal>) => (await rolloutsOf(deps).rollback(id)).done;
+    const begin = async (deps: Awaited<ReturnType<typeof mortal>>) => (await rolloutsOf(deps).rollback(id)).done;
     const kills = await killEach(begin, async () => {
       const { state } = await rolloutStatus(house.rolloutLedger, id);
       if (state !== 'rolled-back') expect((await rollback(id)).state).toBe('rolled-back');
@@ -373,6 +382,36 @@ describe('interrupted anywhere, it goes on', () => {
     expect(status.tenants).toMatchObject([{ state: 'conflict', fault: expect.stringContaining('interrupted') }]);
     expect(await board.exported('a')).toBe(edited);
   });
+});
+
+it('brings the new template to a copy whose making was cut off while the template changed', async () => {
+  const board = await openWith();
+  const gatewayOf = async (upstream: Call) => {
+    const self = await joinProcesses(house.ledger.db, true);
+    const ledger = { ...house.ledger, self };
+    const place = { baseUrl: 'u', keyId: 'k', capabilities: house.capabilities, keepVersion: house.versions.keep };
+    const provision = createProvision({ ...house, ...place, ledger, upstream });
+    return { ensure: () => provision.ensure(board.policy, [...board.policy.templates.values()], 'cut'), self };
+  };
+  let made = (): void => {};
+  const isMade = new Promise<void>((resolve) => {
+    made = resolve;
+  });
+  const dying = await gatewayOf(async (operation, input) => {
+    const answer = await house.upstream(operation, input);
+    if (operation.name !== 'createDashboardEmbed') return answer;
+    made();
+    // Its process ends here.
+    return new Promise(() => {});
+  });
+  void dying.ensure();
+  await isMade;
+  await dying.self.leave();
+  await board.publish(secondEdition);
+  const { ensure } = await gatewayOf(house.upstream);
+  expect(await ensure()).toHaveLength(1);
+  expect((await apply(board)).cohorts[0]?.states).toEqual({ applied: 1 });
+  expect(await namesOf(board, 'cut')).toEqual(['Metric count', 'Shops', 'Metric by-client']);
 });
 
 it('forgets a tenant that is erased, with its before-images', async () => {

@@ -28,6 +28,8 @@ export const createScriptedUpstream = () => {
       { name: 'Average delay', metricId: `${id}/m2` },
     ],
     pageSize: 2,
+    /** Whether a listing can be asked for one embed. */
+    findsEmbeds: true,
   };
 
   const create = ({ body }: WireRequest): WireResponse => {
@@ -47,6 +49,9 @@ export const createScriptedUpstream = () => {
       externalMetric: null,
       embedMetadata: null,
     }));
+    if (query.embedId !== undefined && state.findsEmbeds) {
+      return { status: 200, body: { data: all.filter(({ embedId }) => embedId === query.embedId), error: null } };
+    }
     const start = (Number(query.pageNumber) - 1) * state.pageSize;
     return { status: 200, body: { data: all.slice(start, start + state.pageSize), error: null } };
   };

@@ -96,8 +96,8 @@ describe('a lookup at the host', () => {
     const occurredAt = new Date(startSeconds * 1000 - 1000).toISOString();
     const { data } = await createSender(url, clock.now)('deleted', { clientId: 'tenant-LAX', occurredAt });
     const memory = data?.erasure?.steps.find(({ where }) => where === "this gateway's memory");
-    // The host's answer, where it stands, its scopes, its token and what that was granted for.
-    expect(memory).toEqual({ where: "this gateway's memory", erased: { entries: 5 }, left: [] });
+    // The host's answer, where it stands, its scopes, its token, what that was granted for and the kept decision.
+    expect(memory).toEqual({ where: "this gateway's memory", erased: { entries: 6 }, left: [] });
     await granted({ ...analyst, org_id: 'SFO' });
     expect(state.asked).toEqual([['LAX'], ['SFO']]);
     expect(await refused(analyst)).toMatchObject({ code: 'TENANT_SUSPENDED' });

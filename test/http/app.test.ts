@@ -113,7 +113,7 @@ describe('headers', () => {
       http.get(path),
       http.post('/api/v2/guest/metrics/m/query').set('Content-Type', 'application/json').send('{'),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 401]);
     for (const { headers } of answers) {
       expect(headers['access-control-allow-origin']).toBe('*');
       expect(headers['access-control-allow-credentials']).toBeUndefined();

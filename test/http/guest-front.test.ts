@@ -11,7 +11,6 @@ import {
   answerError,
   answerNotFound,
   guestHeaders,
-  jsonBody,
   requestId,
   requestLog,
   securityHeaders,
@@ -19,7 +18,7 @@ import {
 } from '../../src/http/middleware.js';
 import { createMemoryLog, createSample, guestToken } from './sample.js';
 
-const { dispatch } = await createSample();
+const { dispatch, addressOf } = await createSample();
 const closing: (() => void)[] = [];
 afterAll(() => {
   for (const close of closing) close();
@@ -38,11 +37,11 @@ app.use(requestId, securityHeaders(), requestLog(byApp.log), (_, res, next) => {
   for (let at = 0; at < guestHeaders.length; at += 2) res.setHeader(guestHeaders[at] ?? '', guestHeaders[at + 1] ?? '');
   next();
 });
-app.use('/api/v2', ...jsonBody(limits.guestBodyBytes), serve(dispatch));
+app.use('/api/v2', serve(dispatch, addressOf));
 app.use(answerNotFound, answerError(byApp.log));
 
 const byFront = createMemoryLog();
-const front = createGuestFront({ dispatch, log: byFront.log });
+const front = createGuestFront({ dispatch, addressOf, log: byFront.log });
 const passed = (): never => {
   throw new Error('no request of a guest');
 };
@@ -116,11 +115,11 @@ const requests: Readonly<Record<string, Asked & { readonly status: number }>> = 
   'an unknown encoding': { path: query, headers: { ...json, 'content-encoding': 'zip' }, body: given, status: 400 },
   'another type': { path: query, headers: { 'content-type': 'text/plain' }, body: given, status: 400 },
   'no type': { path: query, body: given, status: 400 },
-  'a long body': { path: query, headers: json, body: `"${'x'.repeat(limits.guestBodyBytes)}"`, status: 413 },
+  'a long body': { path: query, headers: json, body: `"${'x'.repeat(limits.usualBodyBytes)}"`, status: 413 },
   'a body that is long unpacked': {
     path: query,
     headers: { ...json, 'content-encoding': 'gzip' },
-    body: gzipSync(`"${'x'.repeat(limits.guestBodyBytes)}"`),
+    body: gzipSync(`"${'x'.repeat(limits.usualBodyBytes)}"`),
     status: 413,
   },
   'a download': { path: '/api/v2/guest/metrics/m/csv', headers: json, body: '{}', status: 200 },
@@ -177,7 +176,7 @@ test('a host whose name is followed by no path is no request of a guest', () => 
 test('an answer that cannot be written is a failure of ours, and not a connection that breaks', async () => {
   const { log, lines } = createMemoryLog();
   const answer = { status: 200, headers: {}, contentType: 'application/json', body: 1n, operation: 'getGuestMetric' };
-  const odd = createGuestFront({ dispatch: async () => answer, log });
+  const odd = createGuestFront({ dispatch: async () => answer, addressOf, log });
   const port = await listen((request, response) => odd(request, response, passed));
   const { status, text } = await ask(port, { method: 'GET', path: '/api/v2/guest/metrics/m' });
   expect([status, JSON.parse(text).error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);

@@ -15,10 +15,11 @@ import type { Epoch } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { SavedView } from '../../src/domain/saved-view.js';
 import { viewSemanticTables } from '../../src/domain/semantic-layer.js';
+import { createAddresses } from '../../src/http/address.js';
+import type { AdmissionLimits, Authenticate } from '../../src/http/admission.js';
 import { createApp } from '../../src/http/app.js';
 import { type AssetFile, loadAssets } from '../../src/http/assets.js';
-import { type Authenticate, createDispatch } from '../../src/http/bind.js';
-import { formsOf } from '../../src/http/forms.js';
+import { createDispatch } from '../../src/http/bind.js';
 import { createLog } from '../../src/platform/log.js';
 import { createMetrics } from '../../src/platform/metrics.js';
 import { datamartSample } from '../suites/store-samples.js';
@@ -322,19 +323,24 @@ export const createSample = async (
     readonly handlers?: Partial<Handlers>;
     readonly assets?: Readonly<Record<string, AssetFile>>;
     readonly ready?: () => boolean | Promise<boolean>;
+    readonly limits?: AdmissionLimits;
   } = {},
 ) => {
   const { log, lines } = createMemoryLog();
   const handlers: Handlers = { ...sampleHandlers, ...options.handlers };
-  const dispatch = createDispatch({ operations: bound, handlers, authenticate, log });
+  const dispatch = createDispatch({
+    ...{ operations: bound, handlers, authenticate, log },
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const addressOf = createAddresses({ trustedProxies: 0, log });
   const metrics = createMetrics();
   const assets = await loadAssets(options.assets ?? {});
   const app = createApp({
-    service: { dispatch, document: () => document, forms: formsOf(Object.values(bound)) },
+    service: { dispatch, addressOf, document: () => document },
     log,
     metrics,
     ready: options.ready ?? (() => true),
     assets,
   });
-  return { app, dispatch, lines, log, metrics };
+  return { app, dispatch, addressOf, lines, log, metrics };
 };

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Cache } from '../../src/platform/cache.js';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
+import { systemTiming } from '../../src/platform/timing.js';
 import { describeCache } from '../suites/cache.js';
 
 const url = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -129,6 +130,33 @@ describe.runIf(hasServer)('an outage of Redis', () => {
     expect(lines).toHaveLength(1);
     child.kill('SIGCONT');
     await expect.poll(() => cache.get('key'), { timeout: 10_000 }).toBe('value');
+  });
+
+  it('is told once and ended once where Redis is full: it still reads, and does not write', async () => {
+    const port = await freePort();
+    await startRedis(port);
+    const url = `redis://127.0.0.1:${port}`;
+    const { log, lines } = createLog();
+    let nowMs = 0;
+    const timing = { ...systemTiming, nowMs: () => nowMs };
+    const told: boolean[] = [];
+    const cache = await createRedisCache({ url, log, timing, onOutage: (isDown) => told.push(isDown) });
+    onTestFinished(() => cache.close());
+    const operator = new Redis(url);
+    onTestFinished(() => operator.disconnect());
+    await cache.set('key', 'value', 60_000);
+    await operator.config('SET', 'maxmemory', '1');
+    for (let round = 0; round < 5; round += 1) {
+      await cache.set('other', 'value', 60_000);
+      expect(await cache.get('key')).toBe('value');
+      nowMs += 4_999;
+    }
+    expect(told).toEqual([true]);
+    await operator.config('SET', 'maxmemory', '0');
+    nowMs += 5_000;
+    await cache.set('other', 'value', 60_000);
+    expect(await cache.get('other')).toBe('value');
+    expect([told, lines.length]).toEqual([[true, false], 2]);
   });
 
   it('does not keep the process from starting', { timeout: 20_000 }, async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,19 +45,24 @@ describe('the URLs of databases', () => {
     },
   );
 
-  it.each(['mysql://ana:geheim@db/x', 'db:5432', 'postgres://db:port/x'])(
-    'a malformed DATABASE_URL (%s) is a fault, without the password',
-    (url) => {
-      const faults = faultsOf({ DATABASE_URL: url });
-      expect(faults).toEqual([expect.stringMatching(/DATABASE_URL: databaseUrl: must be postgres:/)]);
-      expect(faults.join()).not.toContain('geheim');
-    },
-  );
+  it.each([
+    'mysql://ana:geheim@db/x',
+    'db:5432',
+    'postgres://db:port/x',
+    'postgres://ana:geheim@db-1,/x',
+    'postgres://ana:geheim@db-1,db-2:port/x',
+    'postgres://ana:geheim@db-1,db-2/x?target_session_attrs=standby',
+  ])('a malformed DATABASE_URL (%s) is a fault, without the password', (url) => {
+    const faults = faultsOf({ DATABASE_URL: url });
+    expect(faults).toEqual([expect.stringMatching(/DATABASE_URL: databaseUrl: must be postgres:/)]);
+    expect(faults.join()).not.toContain('geheim');
+  });
 
   it.each([
     'postgres://u:p@db/meta',
     'postgresql://db:6432/meta?sslmode=require',
     'postgres:///meta?host=/run/postgresql',
+    'postgres://u:p@db-1:5432,db-2,[::1]:5433/meta?target_session_attrs=read-write',
   ])('the DATABASE_URL %s is none', (url) => {
     expect(faultsOf({ DATABASE_URL: url })).toEqual([]);
   });
@@ -109,8 +115,8 @@ describe('the encryption key', () => {
     expect(faultsOf({ DATABASE_URL: production.DATABASE_URL })).toEqual([]);
     const gateway = {
       ...production,
-      GUESTLIST_HOST_JWT_SECRET: 'x'.repeat(32),
-      GUESTLIST_API_KEY: 'key',
+      GUESTLIST_HOST_JWT_SECRET: createSealingKey(),
+      GUESTLIST_API_KEY: randomUUID(),
       GUESTLIST_SERVICE_URL: 'http://service',
     };
     expect(faultsOf(gateway, { runsGateway: true, runsService: false })).toEqual([]);

@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { bufferedOutput, createLog } from '../../src/platform/log.js';
 import { createMemoryLog } from '../http/sample.js';
 
 const written = (fields: object): string => {
@@ -42,4 +46,28 @@ test('the level holds', () => {
   const { log, lines } = createMemoryLog();
   log.debug('not written');
   expect(lines).toEqual([]);
+});
+
+test('lines are gathered and written in blocks, in their order, and all of them at the end', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guestlist-log-'));
+  const file = join(folder, 'log');
+  // Stays open: the output looks for lines as long as the process lives.
+  const fd = openSync(file, 'w');
+  const read = (): readonly number[] =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).index);
+  try {
+    const output = bufferedOutput(fd);
+    const log = createLog({ destination: output });
+    log.info({ index: 0, what: 'é' }, 'event');
+    expect(read()).toEqual([]);
+    for (let index = 1; index < 1000; index += 1) log.info({ index }, 'event');
+    await vi.waitFor(() => expect(read().length).toBeGreaterThan(100));
+    output.flushSync();
+    await vi.waitFor(() => expect(read()).toEqual(Array.from({ length: 1000 }, (_, index) => index)));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -137,6 +137,8 @@ describe('servers', () => {
     ['socket:/var/run/postgresql?db=meta', '127.0.0.1'],
     ['/var/run/postgresql meta', 'localhost'],
     ['postgres://root@[::1]/me%74a', 'localhost'],
+    ['postgres://root@db-1.example.com,db-2.example.com:5432/meta', 'db-1.example.com'],
+    ['postgres://root@db-1.example.com,db-2.example.com:5432/meta', 'db-2.example.com'],
   ])('the database of the metadata (%s) is no datasource by host %s', async (databaseUrl, host) => {
     const options = { allowedHosts: [host], databaseUrl };
     expect(await isReached(options, server(host, 5432, { database: 'meta' }))).toBe(false);

@@ -1,4 +1,5 @@
 /** Starting, stopping, starting again; and what a faulty configuration says. */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,8 +114,8 @@ describe('the configuration', () => {
       expect(output).toContain('GUESTLIST_HOST_JWT_SECRET');
       const env = {
         NODE_ENV: 'production',
-        GUESTLIST_HOST_JWT_SECRET: 'a'.repeat(40),
-        GUESTLIST_API_KEY: '7e57ab1e-0000-4000-8000-000000000000',
+        GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64'),
+        GUESTLIST_API_KEY: randomUUID(),
       };
       const product = await startProduct({ env });
       try {

@@ -13,11 +13,18 @@ const entry = fileURLToPath(new URL('../../bin/guestlist.mjs', import.meta.url))
 export type Product = {
   readonly url: string;
   readonly dataDir: string;
-  readonly credentials: { readonly serviceToken: string; readonly demoApiKey: string; readonly demoJwtSecret: string };
+  readonly credentials: {
+    readonly serviceToken: string;
+    readonly demoApiKey: string;
+    readonly demoJwtSecret: string;
+    readonly gatewayToken: string;
+  };
   /** Everything that the process has printed. */
   readonly output: () => string;
   /** Ends the process and answers its exit code; the folder stays. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+  /** Sends it a signal that does not end it. */
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   readonly remove: () => Promise<void>;
 };
 
@@ -103,6 +110,7 @@ export const startProduct = async (options: StartOptions = {}): Promise<Product>
       const [code] = await closed;
       return typeof code === 'number' ? code : null;
     },
+    signal: (signal) => void child.kill(signal),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 };

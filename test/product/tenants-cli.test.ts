@@ -1,4 +1,7 @@
 /** `guestlist tenants` in front of a gateway that runs. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { runTenants } from '../../src/cli/tenants.js';
 import { gatewayToken, manager, startGateway } from '../gateway/harness.js';
@@ -42,10 +45,30 @@ test('guestlist tenants list and provision say what there is, and what was made'
   expect([made.code, made.output]).toEqual([0, expect.stringMatching(/complete +ACME\ncomplete +NEW\n/)]);
 });
 
+test('guestlist tenants provision takes any number of tenants, tells how far it is, and sums up what failed', async () => {
+  vi.stubEnv('GUESTLIST_GATEWAY_TOKEN', gatewayToken);
+  const { url, upstream } = await startGateway({ policy: policyOf({ onSignUp: ['delays'] }) });
+  upstream.state.intercept = ({ body }) =>
+    /--(T7|T11)"/.test(JSON.stringify(body ?? {})) ? upstream.refusal(400, 'TEMPLATE_DASHBOARD_ERROR') : undefined;
+  const names = Array.from({ length: 120 }, (_, index) => `T${index}`);
+  const folder = await mkdtemp(join(tmpdir(), 'guestlist-provision-'));
+  const file = join(folder, 'tenants');
+  await writeFile(file, `${names.slice(2).join('\r\n')}\n\nT5\n`);
+  const { code, output } = await run('provision', 'T0', 'T1', '--file', file, '--new', '--url', url);
+  await rm(folder, { recursive: true });
+  expect(code).toBe(1);
+  expect(output).toMatch(/\n(50|20) of 120\n(.|\n)*\n120 of 120\n/);
+  expect(output.split('\n').filter((line) => line.startsWith('complete'))).toHaveLength(118);
+  expect(output).toMatch(/not complete: (T7, T11|T11, T7)\n118 complete, 0 partial, 2 failed, 0 skipped$/);
+});
+
 test('guestlist tenants says how it is called', async () => {
   const wrong: [string[], RegExp][] = [
-    [['provision'], /either --all, or --tenant/],
-    [['provision', '--all', '--tenant', 'A'], /either --all, or --tenant/],
+    [['provision'], /either --all, or tenants/],
+    [['provision', '--all', '--tenant', 'A'], /either --all, or tenants/],
+    [['provision', '--all', 'A'], /either --all, or tenants/],
+    [['provision', '--file', '/nowhere'], /--file \/nowhere cannot be read/],
+    [['provision', 'A', '--parallel', 'all'], /--parallel takes a whole number from 1 to 16, not "all"/],
     [['list', '--limit', 'ten'], /--limit takes a whole number, not "ten"/],
     [['plan'], /the name of one template/],
     [['apply', 'delays', '--steps', '10,all'], /--steps takes a whole number, not "all"/],

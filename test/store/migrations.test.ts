@@ -1,4 +1,4 @@
-import { type Migration, sql } from 'kysely';
+import { type KyselyPlugin, type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
@@ -45,6 +45,19 @@ const failureTests = (name: string, open: () => Promise<Database>): void => {
     it('are done once', async () => {
       await migrate(database.connect<Tables>());
       expect(await executed(database)).toEqual(Object.keys(migrations));
+    });
+
+    it('ask whether they are done, and nothing else, where they are', async () => {
+      let asked = 0;
+      const count: KyselyPlugin = {
+        transformQuery: ({ node }) => {
+          asked += 1;
+          return node;
+        },
+        transformResult: async ({ result }) => result,
+      };
+      await migrate(database.connect<Tables>().withPlugin(count));
+      expect(asked).toBe(2);
     });
 
     it('leave the tables as they were where one fails', async () => {

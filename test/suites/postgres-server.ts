@@ -46,9 +46,13 @@ export type OwnPostgres = {
   readonly stop: (mode: StopMode) => Promise<void>;
   /** Resolves when the server accepts connections. */
   readonly start: () => Promise<void>;
+  /** Kills every process of the server. */
+  readonly kill: () => void;
   /** Stops every process of the server where it is (SIGSTOP): it neither answers nor hangs up. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** Makes a primary of a standby. */
+  readonly promote: () => Promise<void>;
   /** Makes a database and answers its URL. */
   readonly createDatabase: (name: string) => Promise<string>;
   /** Runs a statement in a session of its own. */
@@ -88,6 +92,7 @@ const signalAll = (folder: string, signal: NodeJS.Signals): void => {
 
 const settingsOf = (port: number, folder: string): string =>
   [
+    '',
     `port = ${port}`,
     "listen_addresses = '127.0.0.1'",
     `unix_socket_directories = '${folder}'`,
@@ -97,14 +102,17 @@ const settingsOf = (port: number, folder: string): string =>
     'wal_level = replica',
     'hot_standby = on',
     'max_wal_senders = 4',
+    'min_wal_size = 32MB',
+    'max_wal_size = 64MB',
     '',
   ].join('\n');
 
-/** A new cluster in a temporary folder, started. */
-export const startOwnPostgres = async (): Promise<OwnPostgres> => {
+/** What makes the folder `data` within `home`, before the server is configured. */
+type Fill = (call: (program: string, args: readonly string[]) => Promise<string>, folder: string) => Promise<unknown>;
+
+const startCluster = async (home: string, fill: Fill): Promise<OwnPostgres> => {
   const programs = findPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
-  const home = await mkdtemp(join(tmpdir(), 'guestlist-postgres-'));
   if (isRoot) chownSync(home, idOfOwner('-u'), idOfOwner('-g'));
   chmodSync(home, 0o755);
   const folder = join(home, 'data');
@@ -113,24 +121,25 @@ export const startOwnPostgres = async (): Promise<OwnPostgres> => {
     const [file, given] = asOwner(join(programs, program), args);
     return (await run(file, [...given], { cwd: home })).stdout;
   };
-  await call('initdb', ['-D', folder, '-U', owner, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']);
+  await fill(call, folder);
   await appendFile(join(folder, 'postgresql.conf'), settingsOf(port, home));
-  const control = (...args: readonly string[]) =>
-    call('pg_ctl', ['-D', folder, '-w', '-t', '30', '-l', join(home, 'log'), ...args]);
+  const control = async (...args: readonly string[]): Promise<void> =>
+    void (await call('pg_ctl', ['-D', folder, '-w', '-t', '30', '-l', join(home, 'log'), ...args]));
   const execute = (statement: string) =>
     call('psql', ['-h', '127.0.0.1', '-p', String(port), '-U', owner, '-d', 'postgres', '-Atc', statement]);
   const urlOf = (name: string) => `postgres://${owner}@127.0.0.1:${port}/${name}`;
-  const start = async (): Promise<void> => void (await control('start'));
   const isRunning = () => existsSync(join(folder, 'postmaster.pid'));
-  await start();
+  await control('start');
   return {
     url: urlOf(owner),
     port,
     folder,
-    stop: async (mode) => void (await control('stop', '-m', mode)),
-    start,
+    stop: (mode) => control('stop', '-m', mode),
+    start: () => control('start'),
+    kill: () => signalAll(folder, 'SIGKILL'),
     freeze: () => signalAll(folder, 'SIGSTOP'),
     thaw: () => signalAll(folder, 'SIGCONT'),
+    promote: () => control('promote'),
     createDatabase: async (name) => {
       await execute(`create database ${name}`);
       return urlOf(name);
@@ -145,4 +154,23 @@ export const startOwnPostgres = async (): Promise<OwnPostgres> => {
       await rm(home, { recursive: true, force: true });
     },
   };
+};
+
+const makeHome = (parent: string): Promise<string> => mkdtemp(join(parent, 'guestlist-postgres-'));
+
+/** A new cluster in a folder of its own, which is made in `parent`; started. */
+export const startOwnPostgres = async (parent = tmpdir()): Promise<OwnPostgres> =>
+  startCluster(await makeHome(parent), (call, folder) =>
+    call('initdb', ['-D', folder, '-U', owner, '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']),
+  );
+
+/** A standby that follows `primary` by streaming. The primary answers a commit only when the standby has it. */
+export const startStandby = async (primary: OwnPostgres): Promise<OwnPostgres> => {
+  const standby = await startCluster(await makeHome(tmpdir()), (call, folder) =>
+    call('pg_basebackup', ['-d', primary.url, '-D', folder, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']),
+  );
+  await primary.execute("alter system set synchronous_standby_names = '*'");
+  await primary.execute('select pg_reload_conf()');
+  while ((await primary.execute('select sync_state from pg_stat_replication')).trim() !== 'sync');
+  return standby;
 };

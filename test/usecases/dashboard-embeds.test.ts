@@ -18,9 +18,9 @@ const broken = () => Promise.reject(new Error('the disk is full'));
 /** Every write of the operation, failing after those before it were made. */
 const failures: Readonly<Record<string, (store: Store) => Partial<Store>>> = {
   'the dashboard': ({ dashboards }) => ({ dashboards: { ...dashboards, insert: broken } }),
-  'a metric': ({ metrics }) => ({ metrics: { ...metrics, insert: broken } }),
-  'a metric whose id is taken': ({ metrics }) => ({ metrics: { ...metrics, insert: () => Promise.resolve(false) } }),
-  'the placement': ({ dashboards }) => ({ dashboards: { ...dashboards, placeMetrics: broken } }),
+  'a metric': ({ metrics }) => ({ metrics: { ...metrics, insertAll: broken } }),
+  'a metric whose id is taken': ({ metrics }) => ({ metrics: { ...metrics, insertAll: () => Promise.resolve(false) } }),
+  'the placement': ({ dashboards }) => ({ dashboards: { ...dashboards, placeFirstMetrics: broken } }),
   'the embed': ({ embeds }) => ({ embeds: { ...embeds, insert: broken } }),
   'the embed whose id is taken': ({ embeds }) => ({ embeds: { ...embeds, insert: () => Promise.resolve(false) } }),
 };

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { MetricQuestion } from '../../domain/ports.js';
 import { type TenantScope, untenantedClientId } from '../../domain/tenant.js';
-import type { Statement } from '../database.js';
+import type { Statement } from '../dialect.js';
 import type { Leaf, PageOfRows, Secured } from '../plan.js';
 import { plainly } from './plainly.js';
 

@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Cell } from '../../domain/ports.js';
 import { batchBytes, collect, Enough, hand, refuseLargeBatch, rowBytes } from '../batches.js';
-import { type ResultTable, type Running, type Sink, type Statement, textOf } from '../database.js';
+import { type ResultTable, type Running, type Sink, textOf } from '../database.js';
+import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import { greatestValueBytes } from './names.js';
 import { settings } from './settings.js';

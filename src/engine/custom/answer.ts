@@ -1,10 +1,10 @@
 /** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
-import { type CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
 import { outputNames, type SqlDefinition } from '../../domain/metric.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
 import { type CompiledPlan, pageSql } from '../compile.js';
-import type { Dialect, Sql } from '../dialect.js';
+import type { Statement as CompiledStatement, Dialect, Sql } from '../dialect.js';
 import { outputName } from '../expressions.js';
 import { rowsAs } from '../leaves.js';
 import type { Column, Leaf, PageOfRows, Secured } from '../plan.js';
@@ -135,9 +135,9 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
 };
 
 const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
-  const compile = (selected: Sql): CompiledQuery => {
+  const compile = (selected: Sql): CompiledStatement => {
     const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
-    return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`);
+    return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`, plan.leaves);
   };
   const columns = plan.columns.map(
     ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,

@@ -1,5 +1,4 @@
 /** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `secure` alone. */
-import type { CompiledQuery } from 'kysely';
 import { type Datamart, findTable, type TableRef } from '../../domain/datamart.js';
 import { defaultSchemaOf } from '../../domain/datamart-tables.js';
 import type { Scalar } from '../../domain/filter.js';
@@ -9,7 +8,7 @@ import type { TenantScope } from '../../domain/tenant.js';
 import type { Catalog } from '../catalog.js';
 import { databaseNameFor } from '../client-place.js';
 import type { ResultTable } from '../database.js';
-import type { Dialect } from '../dialect.js';
+import type { Statement as CompiledStatement, Dialect } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import type { Operators, Path, SqlParser } from '../sql-parser.js';
 import { parserOf } from '../sql-parsers.js';
@@ -23,7 +22,7 @@ export type Reader = {
   readonly dialect: Dialect;
   readonly variables: ReadonlyMap<string, readonly Scalar[]>;
   readonly declared: readonly RlsVariable[];
-  readonly run: (query: CompiledQuery) => Promise<ResultTable>;
+  readonly run: (query: CompiledStatement) => Promise<ResultTable>;
   /** Lives as long as what is known of the database. */
   readonly memory: object;
 };

@@ -171,7 +171,7 @@ export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], r
   return shapes(memory, known, async () => {
     const secured = secure({ leaves }, tenant, { datamart, catalog });
     const query = sql`${rowsAs(dialect, secured, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
-    const { names, dataTypes, numberTypes } = await reader.run(dialect.compile(query));
+    const { names, dataTypes, numberTypes } = await reader.run(dialect.compile(query, secured.leaves));
     return names.map((name, index) => ({
       name,
       dataType: dataTypes[index] ?? 'string',

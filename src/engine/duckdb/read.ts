@@ -10,15 +10,8 @@ import {
 } from '@duckdb/node-api';
 import type { Cell } from '../../domain/ports.js';
 import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../batches.js';
-import {
-  type ResultTable,
-  type Running,
-  refuseGone,
-  refuseLate,
-  type Sink,
-  type Statement,
-  textOf,
-} from '../database.js';
+import { type ResultTable, type Running, refuseGone, refuseLate, type Sink, textOf } from '../database.js';
+import type { Statement } from '../dialect.js';
 import { keepStatement, takeStatement } from './statements.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 

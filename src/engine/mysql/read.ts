@@ -3,14 +3,15 @@ import type { Duplex } from 'node:stream';
 import type { Connection, FieldPacket } from 'mysql2/promise';
 import type { Cell } from '../../domain/ports.js';
 import { batchBytes, collect, Enough, hand, type Meter, meter, refuseLargeBatch, rowBytes } from '../batches.js';
-import { type ResultTable, type Running, type Sink, type Statement, textOf } from '../database.js';
+import { type ResultTable, type Running, type Sink, textOf } from '../database.js';
+import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 export type Server = { readonly connection: Connection; readonly isMariaDb: boolean; readonly meter: Meter };
 
 /** What lies beneath the driver's promises: rows as they come in. */
-type Core = {
+type Core = Pick<EventEmitter, 'once' | 'off'> & {
   readonly stream: Duplex;
   readonly execute: (asking: { readonly sql: string; readonly values: readonly string[] }) => EventEmitter;
   readonly pause: () => void;
@@ -38,7 +39,11 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
     refuseQuery(`The question compares with more than ${greatestCount} values; shorten its lists.`, 'too-many-values');
   }
   const values = parameters.map(textOf);
-  return new Promise((resolve, reject) => {
+  let lost: (cause: unknown) => void = () => undefined;
+  return new Promise<void>((resolve, reject) => {
+    lost = reject;
+    // Where the connection breaks, the driver tells the connection alone: the statement would wait for its time limit.
+    core.once('error', lost);
     const asked = core.execute({ sql, values });
     asked.on('error', reject);
     asked.on('fields', (fields: readonly FieldPacket[]) =>
@@ -49,7 +54,7 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
     );
     asked.on('result', listener.row);
     asked.on('end', () => resolve());
-  });
+  }).finally(() => core.off('error', lost));
 };
 
 const noColumns: Columns = { names: [], types: [] };

@@ -1,14 +1,15 @@
+import type { Duplex } from 'node:stream';
 import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../domain/organization.js';
 import { clientOf } from '../../domain/tenant.js';
 import { untilEnough } from '../batches.js';
 import { isNetworkFault, refuseFault } from '../connection-faults.js';
 import { createConnections, type Driver } from '../connections.js';
-import { forCatalog, type Log, type OpenDatabase, runLogged } from '../database.js';
+import { forCatalog, type Log, type OpenDatabase, type ResultTable, runLogged } from '../database.js';
 import type { Ask } from '../schema.js';
 import { type BackendKey, cancelBackend } from './cancel.js';
 import { postgresDialect } from './dialect.js';
-import { createServer, runStatement, type Server, storable, streamStatement } from './read.js';
+import { assertAssumed, createServer, runStatement, type Server, storable, streamStatement } from './read.js';
 import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
 
 type PostgresSource = Datasource & ServerConnection;
@@ -34,7 +35,13 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
-      return runLogged(() => untilEnough(work), datasource, log);
+      const all = async (): Promise<ResultTable> => {
+        const table = await untilEnough(work);
+        // The transaction that read these rows was cut off with the rest of them.
+        if (table.isCut === true) await connections.use((server) => assertAssumed(server, statement), settings);
+        return table;
+      };
+      return runLogged(all, datasource, log);
     },
     stream: (statement, tenant, sink, running = {}) => {
       const settings = { timeoutMs, totalMs: streamMs, client: clientOf(tenant), signal: running.signal };
@@ -57,17 +64,22 @@ type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
 
 const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
   connect: (lost) => connect(source, lost, connectTimeoutMs),
-  begin: async ({ client }, { timeoutMs, client: clientId }) => {
-    await client.query('BEGIN READ ONLY');
-    await client.query(settings, [String(timeoutMs), storable(clientId)]);
+  begin: async (server, { timeoutMs, client: clientId }) => {
+    const { client } = server;
+    const values = [String(timeoutMs), storable(clientId)];
+    server.ended = null;
+    server.begun = Promise.all([client.query('BEGIN READ ONLY'), client.query(settings, values)]);
+    // Its fault is for who waits for it.
+    server.begun.catch(() => undefined);
   },
-  restore: async ({ client }) => {
-    await client.query('ROLLBACK');
+  restore: async (server) => {
+    await server.begun;
+    await (server.ended ?? server.client.query('ROLLBACK'));
   },
   end: ({ client }) => client.end(),
   destroy: ({ client }) => {
-    // Its socket is closed at once where a query runs; what that query is told is lend's to hear.
-    client.end().catch(() => undefined);
+    // What runs is told so by the driver, and is lend's to hear.
+    (client.connection as unknown as { readonly stream: Duplex }).stream.destroy();
   },
   cancel: async ({ client }) => {
     try {
@@ -119,6 +131,7 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
     client_encoding: 'UTF8',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    pipeline: true,
     types: { getTypeParser: () => (value: string) => value },
   });
   // Unheard, it would end the process.

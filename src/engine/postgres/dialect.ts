@@ -6,6 +6,7 @@ import type { Column } from '../plan.js';
 import { refuseUnknown } from '../refuse.js';
 import { type SqlType, unboundedDecimal } from '../sql-type.js';
 import type { Bound } from '../values.js';
+import { assumedColumns } from './assumed.js';
 
 const compiler = new Kysely<Record<string, never>>({
   dialect: {
@@ -49,15 +50,12 @@ const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGIN
 const bytes = (column: Sql): Sql => sql`(CAST(${column} AS text) COLLATE "C")`;
 
 /**
- * The column's own `=` compares bytes wherever its collation is deterministic, and can use the column's index. The CASE says
- * it again by the collation "C", in case the column changed since its catalog was read; unlike a second `=` it does not make
- * the planner expect a square of few rows. The `=` is PostgreSQL's own: a domain may have one that does something else.
+ * Byte by byte. A column that is `stored` so that its own `=` compares bytes is assumed to be so still; see assumed.ts. The `=` is
+ * PostgreSQL's own: a domain may have one that does something else.
  */
-const tenant = (column: Sql, { kind, collation }: SqlType, value: Bound): Sql => {
-  const equal = sql`${column} OPERATOR(pg_catalog.=) ${cast(value)}`;
-  if (kind !== 'text') return equal;
-  const exact = sql`${bytes(column)} OPERATOR(pg_catalog.=) ${cast(value)}`;
-  return collation === inexact ? exact : sql`${equal} AND CASE WHEN ${exact} THEN TRUE ELSE FALSE END`;
+const tenant = (column: Sql, { kind, stored }: SqlType, value: Bound): Sql => {
+  const isExact = kind !== 'text' || stored !== undefined;
+  return sql`${isExact ? column : bytes(column)} OPERATOR(pg_catalog.=) ${cast(value)}`;
 };
 
 /** Two deterministic collations that differ are compared by bytes: PostgreSQL itself would not choose one. */
@@ -197,7 +195,7 @@ export const postgresDialect: Dialect = {
     isRightJoinSlow: false,
     hasCorrelatedSubqueries: true,
   },
-  compile: (query) => query.compile(compiler),
+  compile: (query, leaves) => ({ ...query.compile(compiler), assumed: assumedColumns(leaves) }),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
   barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows})`,

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream';
 import type { Client, FieldDef, Query, QueryArrayConfig, QueryArrayResult } from 'pg';
 import { batchBytes, collect, Enough, hand, type Meter, meter, refuseLargeBatch, rowBytes } from '../batches.js';
-import { type ResultTable, type Running, type Sink, type Statement, textOf } from '../database.js';
+import { type ResultTable, type Running, refuseOutdated, type Sink, textOf } from '../database.js';
+import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
+import { assumedStatement } from './assumed.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 type Text = readonly (string | null)[];
@@ -13,12 +15,22 @@ export type Server = {
   readonly client: Client;
   readonly meter: Meter;
   readonly createQuery: (asking: Asking) => Query;
+  /** The transaction's begin and settings, which are sent without waiting for them: no row is answered before they hold. */
+  begun: Promise<unknown>;
+  /** Its end, where that is sent already. */
+  ended: Promise<unknown> | null;
 };
 
 export const createServer = async (client: Client): Promise<Server> => {
   const { default: pg } = await import('pg');
   const { stream } = client.connection as unknown as { readonly stream: Duplex };
-  return { client, meter: meter(stream), createQuery: (asking) => new pg.Query(asking) };
+  return {
+    client,
+    meter: meter(stream),
+    createQuery: (asking) => new pg.Query(asking),
+    begun: Promise.resolve(),
+    ended: null,
+  };
 };
 
 /** One statement, by the extended protocol: a second one in its text is an error. */
@@ -47,12 +59,34 @@ const columnsOf = (fields: readonly FieldDef[]) => ({
 });
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
-/** Throws `Enough` where there are more bytes than allowed. */
-export const runStatement = (
+/**
+ * The whole transaction in one go: what follows the statement waits at the server, and not here. Throws `Enough` where there are more
+ * bytes than allowed.
+ */
+export const runStatement = async (
   server: Server,
   statement: Statement,
-  { maxBytes }: Running = {},
+  running: Running = {},
 ): Promise<ResultTable> => {
+  const rows = askRows(server, statement, running);
+  const assumed = assertAssumed(server, statement);
+  server.ended = server.client.query('ROLLBACK');
+  // The first fault is the one that counts, and it makes the others.
+  for (const later of [rows, assumed, server.ended]) later.catch(() => undefined);
+  await server.begun;
+  const table = await rows;
+  await assumed;
+  return table;
+};
+
+/** Refuses where the columns are not what the statement relies on. To be asked after it, in the same transaction. */
+export const assertAssumed = async ({ client }: Server, { assumed = [] }: Statement): Promise<void> => {
+  if (assumed.length === 0) return;
+  const { rows } = await client.query<string[]>(asking(assumedStatement(assumed)));
+  if (Number(rows[0]?.[0]) !== assumed.length) refuseOutdated();
+};
+
+const askRows = (server: Server, statement: Statement, { maxBytes }: Running): Promise<ResultTable> => {
   const query = server.createQuery(asking(statement));
   const collected = collect(maxBytes);
   let fields: readonly FieldDef[] = [];
@@ -84,14 +118,18 @@ const largestFetch = 5000;
 /** By a cursor of the transaction: what was not fetched stays on the server. */
 export const streamStatement = async (
   server: Server,
-  { sql, parameters }: Statement,
+  statement: Statement,
   sink: Sink,
   { maxBytes }: Running = {},
 ): Promise<void> => {
   const { client } = server;
+  await server.begun;
   // Every row is wanted, so a plan that has the first ones soon is no better.
   await client.query("SELECT set_config('cursor_tuple_fraction', '1', true)");
-  await client.query(asking({ sql: `DECLARE gl_rows NO SCROLL CURSOR FOR ${sql}`, parameters }));
+  await client.query(
+    asking({ sql: `DECLARE gl_rows NO SCROLL CURSOR FOR ${statement.sql}`, parameters: statement.parameters }),
+  );
+  await assertAssumed(server, statement);
   for (let count = firstFetch, isFirst = true; ; isFirst = false) {
     const { rows, fields } = await fetchRows(server, count, maxBytes);
     const types = typesOf(fields);

@@ -3,6 +3,7 @@ import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../schema.js';
 import { otherType, type SqlType } from '../sql-type.js';
+import { storedSql } from './assumed.js';
 import { inexact } from './dialect.js';
 
 /** Tables and views that the user may read, outside of the system's own schemas. */
@@ -26,7 +27,7 @@ const columnsQuery = (
   NOT (a.attnotnull OR coalesce(m.required, false)), current_database()::text,
   CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
     THEN b.typname::text ELSE '' END,
-  a.attcollation::text, coalesce(co.collisdeterministic, false)
+  a.attcollation::text, coalesce(co.collisdeterministic, false), ${storedSql}
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -83,11 +84,11 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
   const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
   const values = schemas === null ? [] : [schemas];
   const rows = await ask(columnsQuery(within), values);
-  const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic]) => ({
+  const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic, stored]) => ({
     schemaName: String(schema),
     tableName: String(table),
     columnName: String(column),
-    type: parsePostgresType(String(type), collation ?? null, isDeterministic === true),
+    type: parsePostgresType(String(type), collation ?? null, isDeterministic === true ? String(stored) : null),
   }));
   const catalog = createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
   return { ...catalog, ownOperators: new Set((await ask(ownOperatorsQuery)).map(([name]) => String(name))) };
@@ -161,8 +162,12 @@ const textTypes: ReadonlyMap<string, boolean> = new Map([
   ['citext', false],
 ]);
 
-const parsePostgresType = (name: string, collation: Cell, isDeterministic: boolean): SqlType => {
+/** `stored`: of a column whose collation is deterministic. */
+const parsePostgresType = (name: string, collation: Cell, stored: string | null): SqlType => {
   const isExact = textTypes.get(name);
   if (isExact === undefined) return plainTypes.get(name) ?? otherType;
-  return { kind: 'text', cast: 'VARCHAR', collation: isExact && isDeterministic ? String(collation) : inexact };
+  const text = { kind: 'text', cast: 'VARCHAR' } as const;
+  return isExact && stored !== null
+    ? { ...text, collation: String(collation), stored }
+    : { ...text, collation: inexact };
 };

@@ -3,6 +3,7 @@ import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
+import { createCounts } from '../../platform/window-counts.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../gateway-metrics.js';
 import type { Session } from '../identity.js';
 import { ExpressionFault } from '../policy/expression.js';
@@ -70,6 +71,22 @@ export type Accounting = {
   readonly failed: (trace: Trace, considered: Considered, error: unknown, durationMs: number) => void;
 };
 
+/** How many denials without a known user, or of one user who asks too often, are audited in a minute: a flood must not fill the audit. */
+const denialsPerMinute = 60;
+
+/** Decides which denials get an entry in the audit. The others are in the log and the metrics alone. */
+const createSampling = (clock: Clock) => {
+  const counts = createCounts(60_000);
+  return ({ session }: Considered, { code }: Refusal): boolean => {
+    if (session !== undefined && code !== 'RATE_LIMITED') return true;
+    const key = session?.userIdentifier ?? '';
+    const nowMs = clock.now().getTime();
+    if (counts.waitMs(key, denialsPerMinute, nowMs) > 0) return false;
+    counts.add(key, nowMs);
+    return true;
+  };
+};
+
 /** Puts requests down. */
 export const createAccounting = ({
   audit,
@@ -81,38 +98,41 @@ export const createAccounting = ({
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: GatewayMetrics | undefined;
-}): Accounting => ({
-  minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) => {
-    considered.isMinted = true;
-    metrics.minted(durationMs);
-    return audit.record({
-      kind: 'mint',
-      code: 'OK',
-      requestId: trace.requestId,
-      clientId: trace.tenant,
-      user: considered.session?.userIdentifier,
-      policyAt: placesOf(considered),
-      requestDigest,
-      upstreamId: tokenDigest,
-      durationMs,
-      detail: { embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
-      explanation: explanationOf(considered, clock),
-    });
-  },
-  failed: (trace, considered, error, durationMs) => {
-    if (!isDenial(error)) return;
-    audit
-      .record({
-        kind: 'denial',
-        code: error.code,
+}): Accounting => {
+  const isKept = createSampling(clock);
+  return {
+    minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) => {
+      considered.isMinted = true;
+      metrics.minted(durationMs);
+      return audit.record({
+        kind: 'mint',
+        code: 'OK',
         requestId: trace.requestId,
         clientId: trace.tenant,
         user: considered.session?.userIdentifier,
-        policyAt: placeOf(error) ?? placesOf(considered),
+        policyAt: placesOf(considered),
+        requestDigest,
+        upstreamId: tokenDigest,
         durationMs,
-        detail: { reason: error.reason },
+        detail: { embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
         explanation: explanationOf(considered, clock),
-      })
-      .catch((err: unknown) => log.error({ err, requestId: trace.requestId }, 'a denial is missing in the audit'));
-  },
-});
+      });
+    },
+    failed: (trace, considered, error, durationMs) => {
+      if (!isDenial(error) || !isKept(considered, error)) return;
+      audit
+        .record({
+          kind: 'denial',
+          code: error.code,
+          requestId: trace.requestId,
+          clientId: trace.tenant,
+          user: considered.session?.userIdentifier,
+          policyAt: placeOf(error) ?? placesOf(considered),
+          durationMs,
+          detail: { reason: error.reason },
+          explanation: explanationOf(considered, clock),
+        })
+        .catch((err: unknown) => log.error({ err, requestId: trace.requestId }, 'a denial is missing in the audit'));
+    },
+  };
+};

@@ -103,10 +103,11 @@ const contentOf = (
 
 const insertAll = async (
   db: Db,
+  before: ChainHead,
   stamped: readonly StampedEvent[],
   keyOf: (event: AuditEvent) => Pseudonyms | undefined,
 ): Promise<ChainHead> => {
-  let head = await lockHead(db);
+  let head = before;
   const rows = stamped.map((one) => {
     const content = contentOf(one, head, keyOf(one.event));
     const entry = entryOf(content);
@@ -138,7 +139,7 @@ const explanationsOf = (
 export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): Promise<ChainHead> =>
   ledger.db.transaction().execute(async (db) => {
     const refOf = ({ clientId }: AuditEvent): string => (clientId === undefined ? noTenantRef : ledger.refOf(clientId));
-    await lockHead(db);
+    const head = await lockHead(db);
     const clients = new Map(stamped.map(({ event }) => [refOf(event), event.clientId ?? null]));
     const keys = await keysOf(db, clients);
     const keyOf = (event: AuditEvent): Pseudonyms | undefined => keys.get(refOf(event));
@@ -150,7 +151,7 @@ export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): 
         .onConflict((conflict) => conflict.column('request_id').doNothing())
         .execute();
     }
-    return insertAll(db, stamped, keyOf);
+    return insertAll(db, head, stamped, keyOf);
   });
 
 /** Destroys what names a tenant in the audit: its key, and what was sealed apart. The chain stays as it is. */

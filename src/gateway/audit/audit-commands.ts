@@ -1,6 +1,7 @@
 /** What operators ask of the audit. */
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { breathe } from '../../platform/breathe.js';
 import { type AdminCommand, adminCommand } from '../admin.js';
 import type { Eraser } from '../erasure/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -39,15 +40,25 @@ export const keepPolicyText = async (
 const policyFiles = z.array(z.object({ text: z.string() }));
 const overriding = z.object({ tenants: z.array(z.object({ clientIds: z.array(z.string()) })) });
 
+/** Whether the id could stand in the text at all: as it is, or in another spelling, as quotes, escapes and folded lines make one. */
+const mayName = (text: string, clientId: string): boolean =>
+  text.includes(clientId) || text.includes('\\') || /[\s'"]/.test(clientId);
+
 const isOverriddenIn = (text: string, clientId: string): boolean =>
-  overriding.safeParse(parse(text)).data?.tenants.some(({ clientIds }) => clientIds.includes(clientId)) ?? false;
+  (mayName(text, clientId) &&
+    overriding.safeParse(parse(text)).data?.tenants.some(({ clientIds }) => clientIds.includes(clientId))) ??
+  false;
 
 /** Whether a policy that is kept for explanations has an override for the client. */
 const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> => {
-  const rows = await db.selectFrom('policy_texts').select('files').execute();
-  return rows.some(({ files }) =>
-    policyFiles.parse(JSON.parse(files)).some(({ text }) => isOverriddenIn(text, clientId)),
-  );
+  const texts = db.selectFrom('policy_texts').select(['digest', 'files']).orderBy('digest').limit(1);
+  for (let digest = ''; ; ) {
+    const row = await texts.where('digest', '>', digest).executeTakeFirst();
+    if (row === undefined) return false;
+    if (policyFiles.parse(JSON.parse(row.files)).some(({ text }) => isOverriddenIn(text, clientId))) return true;
+    digest = row.digest;
+    await breathe();
+  }
 };
 
 /** Destroys the tenant's key. What a policy file says is the host's, and other tenants' requests are explained by it. */

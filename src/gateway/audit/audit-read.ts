@@ -1,6 +1,7 @@
 /** Reads the audit: is it whole, what happened, and what a request was decided on. */
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
+import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';
 import {
@@ -14,11 +15,14 @@ import {
 } from './audit-chain.js';
 import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
 
+/** Of an export, at most. */
 const pageSize = 1000;
+/** Entries that are read and checked before others have their turn. */
+const sliceSize = 200;
 
 type Row = AuditEntry & { readonly seq: number };
 
-const page = async ({ db }: Ledger, after: number, limit = pageSize): Promise<readonly Row[]> => {
+const page = async ({ db }: Ledger, after: number, limit: number): Promise<readonly Row[]> => {
   const rows = await db
     .selectFrom('audit_events')
     .select(['seq', 'content', 'hash'])
@@ -45,8 +49,12 @@ const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undef
   if (anchor !== undefined) assertAnchor(anchor, anchorHash);
 };
 
-/** Reads the whole chain. `anchor` is a head that was kept elsewhere: the log has some, and every export ends with one. */
-export const verifyAudit = async (ledger: Ledger, anchor?: ChainHead): Promise<Verification> => {
+/** Reads the whole chain, in slices. `anchor` is a head that was kept elsewhere: the log has some, and every export ends with one. */
+export const verifyAudit = async (
+  ledger: Ledger,
+  anchor?: ChainHead,
+  breathe: Breathe = ofThisProcess,
+): Promise<Verification> => {
   // Read before the entries: what is appended meanwhile is no fault.
   const stored = await ledger.db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst();
   const end = { seq: Number(stored?.seq ?? 0), hash: stored?.hash ?? '' };
@@ -54,8 +62,9 @@ export const verifyAudit = async (ledger: Ledger, anchor?: ChainHead): Promise<V
   let anchorHash = anchor?.seq === 0 ? genesisHash : null;
   try {
     while (head.seq < end.seq) {
-      const rows = await page(ledger, head.seq, Math.min(pageSize, end.seq - head.seq));
+      const rows = await page(ledger, head.seq, Math.min(sliceSize, end.seq - head.seq));
       if (rows.length === 0) break;
+      await breathe();
       for (const row of rows) {
         head = follow(head, row);
         if (head.seq === anchor?.seq) anchorHash = head.hash;
@@ -109,20 +118,31 @@ export type AuditPage = {
   readonly next: number | null;
 };
 
+/** Up to `limit` rows behind `after`, in slices. */
+const firstRows = async <Row extends { readonly seq: string | number }>(
+  limit: number,
+  after: number,
+  read: (after: number, most: number) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> => {
+  const rows: Row[] = [];
+  for (let seq = after; rows.length < limit; seq = Number(rows.at(-1)?.seq)) {
+    const most = Math.min(sliceSize, limit - rows.length);
+    const slice = await read(seq, most);
+    rows.push(...slice);
+    if (slice.length < most) break;
+  }
+  return rows;
+};
+
 /** A page of entries in their order; those of one tenant or kind do not hold together as a chain. */
 export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportInput>): Promise<AuditPage> => {
   const { after, limit, tenant, kind } = input;
   const key = tenant === undefined ? undefined : await findKey(ledger, ledger.refOf(tenant));
   if (tenant !== undefined && key === undefined) return { lines: [], next: null };
-  let query = ledger.db
-    .selectFrom('audit_events')
-    .select(['seq', 'content', 'hash'])
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(limit + 1);
+  let query = ledger.db.selectFrom('audit_events').select(['seq', 'content', 'hash']).orderBy('seq');
   if (tenant !== undefined && key !== undefined) query = query.where('tenant', '=', key.tenant(tenant));
   if (kind !== undefined) query = query.where('kind', '=', kind satisfies AuditKind);
-  const rows = await query.execute();
+  const rows = await firstRows(limit + 1, after, (seq, most) => query.where('seq', '>', seq).limit(most).execute());
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {

@@ -24,11 +24,16 @@ export type ErasureReport = {
 };
 
 export type Erasure = {
-  /** Rejects, and may be called again, where a place could not be reached. Call it in the tenant's turn. */
-  readonly run: (subject: ErasureSubject, deletedAt: Date, turn: Turn) => Promise<ErasureReport>;
+  /**
+   * Rejects, and may be called again, where a place could not be reached. Call it in the tenant's turn. `before`: what was erased of
+   * it ahead of all else, by where that was.
+   */
+  readonly run: (subject: ErasureSubject, deletedAt: Date, turn: Turn, before: ErasedBefore) => Promise<ErasureReport>;
   /** The newest first. */
   readonly list: (tenantRef: string) => Promise<readonly ErasureReport[]>;
 };
+
+export type ErasedBefore = { readonly where: string; readonly erased: Erased };
 
 export type ErasureOptions = {
   readonly ledger: Ledger;
@@ -85,18 +90,18 @@ export const createErasure = ({ ledger, erasers, works, clock }: ErasureOptions)
   const note = (tenantRef: string, deletedAt: Date) =>
     db.updateTable('erasures').where('tenant_ref', '=', tenantRef).where('deleted_at', '=', deletedAt);
   return {
-    run: async (subject, deletedAt, turn) => {
+    run: async (subject, deletedAt, turn, before) => {
       const { tenantRef } = subject;
       await works.assertNone(tenantRef);
-      let steps = await begin(tenantRef, deletedAt);
+      let steps = withStep(await begin(tenantRef, deletedAt), before.where, before.erased);
       for (const { where, erase } of erasers) {
-        await turn.renew();
+        await turn.assertHeld();
         steps = withStep(steps, where, await erase(subject));
         await note(tenantRef, deletedAt)
           .set({ steps: JSON.stringify(steps) })
           .execute();
       }
-      await turn.renew();
+      await turn.assertHeld();
       return reportOf(await finish(db, tenantRef, deletedAt, clock.now()));
     },
     list: async (tenantRef) => {

@@ -3,35 +3,48 @@
  * ledger, so that it is told even where the event that asked for it never comes again.
  */
 import type { Ledger } from '../ledger/ledger.js';
-import { deletePendingOf } from '../ledger/pending-revocations.js';
-import type { Revocations } from '../tokens/revocations.js';
+import { type PendingRow, takePendingOf } from '../ledger/pending-revocations.js';
+import { busy } from '../tenants/busy.js';
+import type { RevocationAnswer, Revocations } from '../tokens/revocations.js';
 import { unavailable } from '../upstream/unavailable.js';
 import type { Erased, Eraser } from './eraser.js';
 
-/** Ends every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE where the service could not be told yet. */
-export type RevokeTenant = (clientId: string) => Promise<Erased>;
+export type TenantRevocation = {
+  /** Ends every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE where the service could not be told yet. */
+  readonly revoke: (clientId: string) => Promise<Erased>;
+  /** The same, where it was noted with the tenant's state. */
+  readonly goOn: (noted: PendingRow) => Promise<Erased>;
+};
 
-export const createTenantRevocation =
-  ({ revoke }: Pick<Revocations, 'revoke'>): RevokeTenant =>
-  async (clientId) => {
-    const { service, revoked } = await revoke(
-      { by: 'tenant', clientId },
-      { reason: 'the tenant was suspended or deleted' },
-    );
-    if (service === 'pending') {
-      throw unavailable('revocation-pending', new Error('the service could not be told to revoke'));
-    }
-    return service === 'done'
-      ? { erased: { 'revoked guest tokens': revoked ?? 0 } }
-      : { erased: {}, left: ['guest tokens until they expire: this service has no operation that revokes them'] };
-  };
+const why = { reason: 'the tenant was suspended or deleted' };
 
-/** Comes first of all erasers: tokens end before what they open goes. What is still owed of the tenant's users is done with it. */
-export const createRevocationEraser = (ledger: Ledger, revoke: RevokeTenant): Eraser => ({
-  where: 'guest tokens',
+const erasedBy = ({ service, revoked }: RevocationAnswer): Erased => {
+  if (service === 'pending') {
+    throw unavailable('revocation-pending', new Error('the service could not be told to revoke'));
+  }
+  return service === 'done'
+    ? { erased: { 'revoked guest tokens': revoked ?? 0 } }
+    : { erased: {}, left: ['guest tokens until they expire: this service has no operation that revokes them'] };
+};
+
+export const createTenantRevocation = ({ revoke, goOn }: Pick<Revocations, 'revoke' | 'goOn'>): TenantRevocation => ({
+  revoke: async (clientId) => erasedBy(await revoke({ by: 'tenant', clientId }, why)),
+  goOn: async (noted) => erasedBy(await goOn(noted, why)),
+});
+
+/** As the report of an erasure names it. */
+export const guestTokens = 'guest tokens';
+
+/**
+ * The first of all erasers: tokens end before the data that they open is deleted. It also ends the revocations of the tenant's users that
+ * are not done yet, and waits for those that another process is sending to the service: each of them names the tenant there.
+ */
+export const createRevocationEraser = (ledger: Ledger, { revoke }: Pick<TenantRevocation, 'revoke'>): Eraser => ({
+  where: guestTokens,
   erase: async ({ clientId }) => {
+    const pending = await takePendingOf(ledger, clientId);
+    if (pending === null) throw busy('tenant-revocation-under-way');
     const { erased, left = [] } = await revoke(clientId);
-    const pending = await deletePendingOf(ledger, clientId);
     return { erased: pending === 0 ? erased : { ...erased, 'pending revocations': pending }, left };
   },
 });

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
-import { readText } from '../http/body.js';
+import { assertFewJson, readText } from '../http/body.js';
+import type { RequestGuard } from '../limits.js';
 import type { EventAnswer, Lifecycle } from '../tenants/lifecycle.js';
 import type { TenantEventKind } from '../tenants/state.js';
 import type { TenantEvent } from '../tenants/tenants.js';
@@ -63,7 +64,7 @@ export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksO
     const signed = signatures.read(request.headers);
     const body = await readText(request, maxHookBytes);
     await signatures.verify(signed, body);
-    const event = decodeHook(kind, body, options);
+    const event = decodeHook(kind, assertFewJson(body, maxHookBytes), options);
     if (kind !== 'deleted') trace.tenant = event.clientId;
     const { answer, isReplay } = await deliveries.once(signed.id, `${kind}\n${body}`, async () => {
       const applied = await lifecycle.apply(event);
@@ -74,3 +75,17 @@ export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksO
     return answer;
   };
 };
+
+/** A signature is of one body, which is read to verify it: of an address with too many wrong ones, so many a second. */
+export const guardHooks =
+  (answer: AnswerHook, guard: RequestGuard): AnswerHook =>
+  async (kind, request, trace) => {
+    const attempt = guard(request, null);
+    attempt.assertMayVerify();
+    try {
+      return await answer(kind, request, trace);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR') await attempt.failed();
+      throw error;
+    }
+  };

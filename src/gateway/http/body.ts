@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
+import { findJsonExcess, valuesIn } from '../../platform/json-excess.js';
 import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../wire.js';
 
 const refuse = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
@@ -11,12 +12,26 @@ const jsonType = /^application\/json *(;|$)/i;
 
 const tooLarge = (maxBytes: number): Refusal => refuse(`The body is larger than ${maxBytes} bytes.`, bodyTooLarge);
 
+/** Senders of hooks add fields of their own, and commands take whole dashboards. */
+const levels = 100;
+
+/** The text as it is. Throws INVALID_REQUEST_BODY for what nothing should have to parse. */
+export const assertFewJson = (text: string, maxBytes: number): string => {
+  const excess = findJsonExcess(text, { levels, values: valuesIn(maxBytes) });
+  if (excess !== undefined) throw refuse(`The body has too much in it: ${excess}.`, 'json-excess');
+  return text;
+};
+
+const endedEarlyRefusal = (): Refusal => refuse('The body ended early.', 'body-ended-early');
+
 /** The body as it was sent, for what is signed over it. Throws INVALID_REQUEST_BODY, also where it was read before. */
 export const readText = (request: IncomingMessage, maxBytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     if (request.readableEnded) reject(readBefore());
+    // Its caller hung up while its credential was looked at: no event of the body comes any more.
+    else if (request.destroyed) reject(endedEarlyRefusal());
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBytes) {
@@ -28,7 +43,7 @@ export const readText = (request: IncomingMessage, maxBytes: number): Promise<st
       reject(tooLarge(maxBytes));
     });
     request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    const endedEarly = (): void => reject(refuse('The body ended early.', 'body-ended-early'));
+    const endedEarly = (): void => reject(endedEarlyRefusal());
     // A connection that the client cuts is an error of the request: theirs, not ours.
     request.on('error', endedEarly);
     request.on('close', endedEarly);
@@ -45,10 +60,12 @@ const hasBody = ({ headers }: IncomingMessage): boolean => {
   return encoding !== undefined || (length !== undefined && length !== '0');
 };
 
+const parseFew = (text: string): EmbedTokenBody => parseBody(assertFewJson(text, maxBodyBytes));
+
 /** What a host app's own parser left, where the gateway is mounted behind one. */
 const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
   const parsed: unknown = 'body' in request ? request.body : undefined;
-  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseBody(parsed.toString('utf8'));
+  if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseFew(parsed.toString('utf8'));
   if (parsed !== undefined) return decodeBody(parsed);
   throw readBefore();
 };
@@ -61,5 +78,5 @@ export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<Emb
   if (!jsonType.test(type)) {
     throw refuse('The body must be sent as Content-Type: application/json, or left out.', 'body-not-json');
   }
-  return request.readableEnded ? parsedBefore(request) : readText(request, maxBodyBytes).then(parseBody);
+  return request.readableEnded ? parsedBefore(request) : readText(request, maxBodyBytes).then(parseFew);
 };

@@ -13,6 +13,8 @@ import { audit } from './migrations/0005-audit.js';
 import { hooks } from './migrations/0006-hooks.js';
 import { rollouts } from './migrations/0007-rollouts.js';
 import { policyTokens } from './migrations/0008-policy-tokens.js';
+import { leases } from './migrations/0009-leases.js';
+import { joinProcesses, type OwnProcess } from './processes.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
 export type { ItemState, RolloutState } from './rollout-tables.js';
@@ -26,6 +28,7 @@ export const ledgerMigrations: Migrations = {
   '0006-hooks': hooks,
   '0007-rollouts': rollouts,
   '0008-policy-tokens': policyTokens,
+  '0009-leases': leases,
 };
 
 export type Ledger = {
@@ -33,6 +36,7 @@ export type Ledger = {
   readonly db: Kysely<LedgerTables>;
   /** Whether other processes may write to it. */
   readonly isShared: boolean;
+  readonly self: OwnProcess;
   /** The reference that a tenant's rows are kept under. Tells nothing of the clientId without the installation's key. */
   readonly refOf: (clientId: string) => string;
 };
@@ -65,5 +69,6 @@ export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWri
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);
-  return { db, isShared, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
+  const self = await joinProcesses(db, isShared);
+  return { db, isShared, self, refOf: (clientId) => createHmac('sha256', key).update(clientId, 'utf8').digest('hex') };
 };

@@ -17,9 +17,6 @@ export type RolloutTables = {
     /** JSON: the canary, the steps, and what stops it. */
     options: string;
     state: RolloutState;
-    /** Who works on it, while its lease lasts. */
-    runner: string | null;
-    lease_until: Date | null;
     created_at: Date;
     updated_at: Date;
   };

@@ -53,12 +53,14 @@ export type LedgerTables = RolloutTables & {
     target: string;
     attempts: number;
     attempt_at: Date;
+    /** The process that works on it; null, or a dead one: nobody. */
+    claimed_by: string | null;
     created_at: Date;
   };
-  /** Who brings about now what a tenant's state asks for: one at a time over all replicas. */
-  readonly tenant_turns: { tenant_ref: string; holder: string; expires_at: Date };
-  /** What is being made for a tenant at the upstream just now. */
-  readonly tenant_works: { work_id: string; tenant_ref: string; expires_at: Date };
+  /** One for each process that is alive, as far as the others know. */
+  readonly processes: { process_id: string; beat_at: Date };
+  /** Who works on what: `leases.ts` says how long. */
+  readonly leases: { name: string; holder: string; process_id: string };
   readonly hook_deliveries: {
     /** Stands for the webhook-id. */
     delivery_ref: string;

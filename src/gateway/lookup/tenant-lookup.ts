@@ -11,7 +11,7 @@ import { createLru } from '../../platform/lru.js';
 import { readText } from '../../platform/read-text.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere, type ForgetClient } from '../erasure/memory.js';
-import { maxClaimList } from '../policy/expression.js';
+import { maxClaimList } from '../policy/expression-cost.js';
 import type { TenantHttp } from './tenant-rule.js';
 
 export type TenantLookupOptions = {

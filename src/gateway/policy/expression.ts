@@ -4,6 +4,16 @@
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
 import type { JwtClaims } from '../../platform/jwt.js';
+import {
+  evaluationsOverTime,
+  expressionCost,
+  listOf,
+  maxClaimList,
+  maxClaimText,
+  maxExpressionCost,
+  type Shape,
+  type Shapes,
+} from './expression-cost.js';
 
 export const claimTypes = ['string', 'int', 'double', 'bool', 'list<string>'] as const;
 export type ClaimType = (typeof claimTypes)[number];
@@ -31,6 +41,8 @@ export type Expression<Variables> = {
   readonly at: string;
   /** Whether its value may change with time alone. */
   readonly readsNow: boolean;
+  /** Steps that it takes at worst, with all evaluations that one request may need. */
+  readonly cost: number;
   readonly evaluate: (variables: Variables) => unknown;
 };
 
@@ -49,8 +61,6 @@ export class ExpressionFault extends Error {
 /** What is wrong with an expression as written. `offset` counts characters from its start. */
 export type ExpressionError = { readonly message: string; readonly offset: number };
 
-/** The longest list that a claim may be; a longer one counts as a claim of the wrong type. */
-export const maxClaimList = 256;
 const maxComprehensionDepth = 2;
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
@@ -60,7 +70,7 @@ const mismatch = null;
 const celClaim = (value: unknown, type: ClaimType): CelValue => {
   switch (type) {
     case 'string':
-      return typeof value === 'string' ? value : mismatch;
+      return typeof value === 'string' && value.length <= maxClaimText ? value : mismatch;
     case 'bool':
       return typeof value === 'boolean' ? value : mismatch;
     case 'double':
@@ -123,6 +133,19 @@ const findRefused = (node: ASTNode, depth: number, isPresenceRefused: boolean): 
   return null;
 };
 
+const shapeOf = (type: ClaimType): Shape => (type === 'list<string>' ? listOf(null) : null);
+
+const claimShapes = (path: string, claims: ClaimSchema): readonly (readonly [string, Shape])[] =>
+  Object.entries(claims).map(([name, type]) => [`${path}.${name}`, shapeOf(type)]);
+
+const tooCostly = (cost: number, source: string, readsNow: boolean): ExpressionError => ({
+  message:
+    `takes up to ${cost.toLocaleString('en')} steps where each list has ${maxClaimList} entries` +
+    `${readsNow ? `, because what reads \`now\` is evaluated up to ${evaluationsOverTime} times` : ''}; ` +
+    `an expression may take ${maxExpressionCost.toLocaleString('en')}: go through fewer lists inside of others, or compare by \`in\`: ${source}`,
+  offset: 0,
+});
+
 const namesNow = (node: ASTNode): boolean =>
   (node.op === 'id' && node.args === 'now') || children(node.args).some(namesNow);
 
@@ -151,7 +174,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'evaluation_failed';
 
 const compileIn =
-  <Variables extends Record<string, unknown>>(environment: Environment): Compile<Variables> =>
+  <Variables extends Record<string, unknown>>(environment: Environment, shapes: Shapes): Compile<Variables> =>
   ({ source, at, expected, isPresenceRefused = false }) => {
     try {
       const program = environment.parse(source);
@@ -162,6 +185,9 @@ const compileIn =
       if (!fitsType(type, expected)) {
         return { message: `gives ${type} where ${expected.join(' or ')} is needed`, offset: 0 };
       }
+      const readsNow = namesNow(program.ast);
+      const cost = expressionCost(program.ast, shapes) * (readsNow ? evaluationsOverTime : 1);
+      if (cost > maxExpressionCost) return tooCostly(cost, source, readsNow);
       const evaluate = (variables: Variables): unknown => {
         try {
           return program(variables);
@@ -169,7 +195,7 @@ const compileIn =
           throw new ExpressionFault(at, source, codeOf(cause));
         }
       };
-      return { source, at, readsNow: namesNow(program.ast), evaluate };
+      return { source, at, readsNow, cost, evaluate };
     } catch (error) {
       return describe(error);
     }
@@ -181,7 +207,10 @@ const limits = { maxAstNodes: 500, maxDepth: 50, maxListElements: 1000 };
 export const createCompilers = (
   claims: ClaimSchema,
 ): { readonly session: Compile<SessionVariables>; readonly policy: Compile<PolicyVariables> } => ({
-  session: compileIn(new Environment({ limits }).registerVariable('claims', { schema: { ...claims } })),
+  session: compileIn(
+    new Environment({ limits }).registerVariable('claims', { schema: { ...claims } }),
+    new Map(claimShapes('claims', claims)),
+  ),
   policy: compileIn(
     new Environment({ limits })
       .registerVariable('user', {
@@ -189,5 +218,10 @@ export const createCompilers = (
       })
       .registerVariable('tenant', { schema: { id: 'string' } })
       .registerVariable('now', 'google.protobuf.Timestamp'),
+    new Map([
+      ...(['user.id', 'user.issuer', 'tenant.id', 'now'] as const).map((path) => [path, null] as const),
+      ['user.roles', listOf(null)],
+      ...claimShapes('user.claims', claims),
+    ]),
   ),
 });

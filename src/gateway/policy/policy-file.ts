@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { compileTenantRule, type TenantRule } from '../lookup/tenant-rule.js';
 import { type ClaimSchema, createCompilers, type Expression, type SessionVariables } from './expression.js';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './policy-checks.js';
+import { checkCost } from './policy-cost.js';
 import { compileOverrides } from './policy-overrides.js';
 import { compileRestrictions, compileRules, createCompile, type RestrictionRule, type Rule } from './policy-rules.js';
 import { type PolicyDocument, policySchema, type TemplateSettings, tenantFileSchema } from './policy-schema.js';
@@ -93,7 +94,9 @@ const compilePolicy = ({ document, own, overrides }: Parts, file: string, digest
     restrictions: compileRestrictions(own, compilers.policy),
     overrides: new Map(),
   };
-  return { ...policy, overrides: compileOverrides(policy, overrides, compilers.policy) };
+  const whole = { ...policy, overrides: compileOverrides(policy, overrides, compilers.policy) };
+  checkCost(whole, own);
+  return whole;
 };
 
 type Read<Document> = {

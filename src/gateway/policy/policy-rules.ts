@@ -37,7 +37,7 @@ export const createCompile =
     const result = compile({ source: text, at, expected, isPresenceRefused });
     if ('evaluate' in result) return result;
     faults.add(source.offsetIn(path, text, result.offset), `${path.join('.')}: ${result.message}`);
-    return { source: text, at, readsNow: false, evaluate: () => undefined };
+    return { source: text, at, readsNow: false, cost: 0, evaluate: () => undefined };
   };
 
 const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];

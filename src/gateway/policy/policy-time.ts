@@ -32,6 +32,12 @@ const timedOf = ({ rules, restrictions }: Policy): Timed => {
   };
 };
 
+/** Whether time alone may change what the policy decides. */
+export const readsTime = (policy: Policy): boolean => {
+  const { conditions, values } = timedOf(policy);
+  return conditions.length + values.length > 0;
+};
+
 const readAt = (expression: TimedExpression, variables: PolicyVariables, atMs: number): unknown => {
   try {
     return expression.evaluate({ ...variables, now: celMoment(atMs) });

@@ -116,20 +116,28 @@ export const isFoundComplete = async (
   return expected === undefined ? imported > 0 : imported >= expected;
 };
 
+type Origin = { readonly content: TemplateContent; readonly version: string; readonly isCopiedWhole: boolean };
+
 /** The template's content as the copy tells it; undefined where the upstream gives no export. */
 const readOrigin = async (
   { upstream, capabilities, log }: CopyOptions,
   { dashboardId }: Copy,
-): Promise<TemplateContent | undefined> => {
+): Promise<Origin | undefined> => {
   if (!(await capabilities.supports('export-embed'))) return undefined;
   try {
-    return templateContentOf((await upstream(exportEmbed, { embedId: dashboardId })).data);
+    const { data } = await upstream(exportEmbed, { embedId: dashboardId });
+    const content = templateContentOf(data);
+    const isCopiedWhole = data.metrics.every(({ lineage }) => lineage.length > 0);
+    return { content, version: templateVersionOf(content), isCopiedWhole };
   } catch (error) {
     if (!isRefused(error)) throw error;
     log.warn({ err: error, dashboardId }, 'the version of a template is not known: the service gave no export');
     return undefined;
   }
 };
+
+const keepOrigin = ({ keepVersion }: CopyOptions, { template }: Copy, { version, content }: Origin): Promise<void> =>
+  keepVersion({ template, version, content });
 
 /**
  * One that was just made: an export tells both what arrived, and which version of the template that is. The version is null where
@@ -139,19 +147,23 @@ export const readMade = async (
   options: CopyOptions,
   copy: Copy,
 ): Promise<{ readonly isComplete: boolean; readonly version: string | null }> => {
-  const content = await readOrigin(options, copy);
-  const count = content?.metrics.length ?? (await listMetrics(options, copy)).length;
+  const origin = await readOrigin(options, copy);
+  const count = origin?.content.metrics.length ?? (await listMetrics(options, copy)).length;
   const isComplete = await isSomethingThere(options, copy, count);
-  if (content === undefined) return { isComplete, version: null };
-  const version = templateVersionOf(content);
-  await options.keepVersion({ template: copy.template, version, content });
-  return { isComplete, version };
+  if (origin === undefined) return { isComplete, version: null };
+  await keepOrigin(options, copy, origin);
+  return { isComplete, version: origin.version };
 };
 
-/** One that was there already may have been edited since: it is of a version only where it is exactly a known one. */
-export const findVersion = async (options: CopyOptions, copy: Copy): Promise<string | null> => {
-  const content = await readOrigin(options, copy);
-  if (content === undefined) return null;
-  const version = templateVersionOf(content);
-  return (await options.isKnownVersion(copy.template, version)) ? version : null;
+/**
+ * One that was there already. Where this gateway's making of it was cut off, nobody was shown it since: it is still what the template
+ * was then, also where that has changed meanwhile. Any other may have been edited: it is of a version only where it is exactly a known one.
+ */
+export const findVersion = async (options: CopyOptions, copy: Copy, isResumed: boolean): Promise<string | null> => {
+  const origin = await readOrigin(options, copy);
+  if (origin === undefined) return null;
+  if (await options.isKnownVersion(copy.template, origin.version)) return origin.version;
+  if (!isResumed || !origin.isCopiedWhole) return null;
+  await keepOrigin(options, copy, origin);
+  return origin.version;
 };

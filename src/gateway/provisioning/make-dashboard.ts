@@ -115,7 +115,7 @@ const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Pro
   run.step = 'verify-import';
   if (!(await isFoundComplete(options, run.copy, before))) return finish(options, run);
   // What was verified before has its version in its row, if one is known.
-  const version = before.wasVerified ? null : await findVersion(options, run.copy);
+  const version = before.wasVerified ? null : await findVersion(options, run.copy, before.isResumed);
   return { how: 'found', isCreated: false, version };
 };
 

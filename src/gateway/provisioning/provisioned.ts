@@ -3,8 +3,9 @@
  * whoever comes after a crash, or deletes the tenant, knows of it. Every statement that adds to it looks at the tenant's state
  * in itself: nothing is begun or recorded for a deleted tenant. Throws UPSTREAM_UNAVAILABLE where it cannot be asked.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Ledger } from '../ledger/ledger.js';
+import { isAlive } from '../ledger/processes.js';
 import { schemaName } from '../ledger/tables.js';
 import { asked, isVerifiedAt, type Place, readTenant, type TenantDashboards } from './provisioned-rows.js';
 
@@ -22,11 +23,17 @@ export type Target = {
 /** What stood there before: `wasVerified`, a guest may have used it since; `isResumed`, it was begun and not brought to its end. */
 export type Intent = { readonly wasVerified: boolean; readonly isResumed: boolean };
 
-/** How long another's attempt is left alone, in milliseconds: longer than any call to the upstream takes. */
+/** How long the attempt of a process that is alive is left alone, in milliseconds: longer than any call to the upstream takes. */
 export const attemptMs = 60_000;
 
 const tenants = sql.table(`${schemaName}.tenants`);
 const dashboards = sql.table(`${schemaName}.dashboards`);
+
+/** Names its process, so that the attempt of one that died is taken over at once. */
+const attemptOf = ({ self }: Pick<Ledger, 'self'>, { attempt }: Target): string => `${self.id()}/${attempt}`;
+
+const ofDeadProcess = (attempt: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`not ${isAlive(sql`split_part(${sql.ref(attempt)}, '/', 1)`)}`;
 
 /** Takes the tenant's row along, locked: who deletes the tenant waits, or has been first. */
 const beginStatement = (target: Target, now: Date) => {
@@ -50,7 +57,7 @@ const beginStatement = (target: Target, now: Date) => {
       verified_at = case when d.upstream = excluded.upstream then d.verified_at end,
       doubted_at = excluded.started_at, failed_at = null, failed_step = null, failure = null
     where d.upstream <> excluded.upstream or d.key_ref <> excluded.key_ref
-      or ((d.verified_at is null or d.doubted_at is not null) and (d.failed_at is not null or d.started_at < ${stale}))
+      or ((d.verified_at is null or d.doubted_at is not null) and (d.failed_at is not null or d.started_at < ${stale} or ${ofDeadProcess('d.attempt')}))
     returning d.verified_at is not null as "wasVerified", d.doubted_at is null as "isNew"`;
 };
 
@@ -84,6 +91,7 @@ const claimTarget = async (db: Db, target: Target, now: Date): Promise<boolean> 
         or([
           eb('attempt', '=', target.attempt),
           eb('started_at', '<', new Date(now.getTime() - attemptMs)),
+          ofDeadProcess('attempt'),
           eb('failed_at', 'is not', null),
         ]),
       )
@@ -198,14 +206,17 @@ export type Provisioned = {
   readonly erase: (tenantRef: string) => Promise<number>;
 };
 
-export const createProvisioned = ({ db }: Pick<Ledger, 'db'>): Provisioned => ({
-  read: (tenantRef) => readTenant(db, tenantRef),
-  begin: (target, now) => beginTarget(db, target, now),
-  claim: (target, now) => claimTarget(db, target, now),
-  complete: (target, now, made) => completeTarget(db, target, now, made),
-  fail: (target, now, step, failure) => failTarget(db, target, now, step, failure),
-  doubt: (tenantRef, templates, now) => doubtTemplates(db, tenantRef, templates, now),
-  leave: (target, now, failure) => leaveTarget(db, target, now, failure),
-  isKnownVersion: (template, version) => isVersionOf(db, template, version),
-  erase: (tenantRef) => eraseTenant(db, tenantRef),
-});
+export const createProvisioned = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Provisioned => {
+  const named = (target: Target): Target => ({ ...target, attempt: attemptOf({ self }, target) });
+  return {
+    read: (tenantRef) => readTenant(db, tenantRef),
+    begin: (target, now) => beginTarget(db, named(target), now),
+    claim: (target, now) => claimTarget(db, named(target), now),
+    complete: (target, now, made) => completeTarget(db, target, now, made),
+    fail: (target, now, step, failure) => failTarget(db, named(target), now, step, failure),
+    doubt: (tenantRef, templates, now) => doubtTemplates(db, tenantRef, templates, now),
+    leave: (target, now, failure) => leaveTarget(db, named(target), now, failure),
+    isKnownVersion: (template, version) => isVersionOf(db, template, version),
+    erase: (tenantRef) => eraseTenant(db, tenantRef),
+  };
+};

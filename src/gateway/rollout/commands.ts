@@ -7,6 +7,7 @@ import type { Eraser } from '../erasure/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { templateName } from '../policy/policy-schema.js';
+import type { Finish } from '../takeover.js';
 import { planRollout, rolloutStatus } from './plan.js';
 import { createRolloutLedger } from './rollout-ledger.js';
 import { createRollouts, type RolloutDeps, type UnderWay } from './rollouts.js';
@@ -47,10 +48,17 @@ const applyInput = z.strictObject({
 
 const idInput = z.strictObject({ id: z.uuid() });
 
+const statusInput = idInput.extend({
+  after: z.string().max(1000).optional(),
+  limit: z.number().int().min(1).max(1000).optional().describe('Left out: all.'),
+});
+
 export type RolloutParts = {
   readonly commands: readonly AdminCommand[];
   /** The before-images hold what a tenant wrote. */
   readonly eraser: Eraser;
+  /** Goes on with the roll-outs whose process died. */
+  readonly takeOver: Finish;
 };
 
 export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutParts => {
@@ -71,7 +79,12 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutP
     }),
     adminCommand('rollout-resume', idInput, async ({ id }) => underWay(await rollouts.resume(id))),
     adminCommand('rollout-rollback', idInput, async ({ id }) => underWay(await rollouts.rollback(id))),
-    adminCommand('rollout-status', idInput, ({ id }) => rolloutStatus(ledger, id)),
+    adminCommand('rollout-status', statusInput, ({ id, after, limit }) =>
+      rolloutStatus(ledger, id, {
+        ...(after === undefined ? {} : { after }),
+        ...(limit === undefined ? {} : { limit }),
+      }),
+    ),
     adminCommand('rollout-list', z.strictObject({}), async () => ({
       rollouts: (await ledger.list()).map(({ id, template, version: of, state }) => ({
         id,
@@ -82,5 +95,12 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutP
     })),
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
-  return { commands, eraser: { where: 'roll-outs', erase } };
+  const takeOver: Finish = async () => {
+    for (const begun of await rollouts.takeOver()) {
+      log.info({ event: 'rollout-taken-over', rollout: begun.id }, 'going on with a roll-out whose process died');
+      underWay(begun);
+    }
+    return 0;
+  };
+  return { commands, eraser: { where: 'roll-outs', erase }, takeOver };
 };

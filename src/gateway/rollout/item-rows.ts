@@ -3,7 +3,7 @@ import type { Kysely, Updateable } from 'kysely';
 import type { DashboardContent } from '../../domain/dashboard.js';
 import type { Clock } from '../../domain/ports.js';
 import type { ItemState, LedgerTables } from '../ledger/ledger.js';
-import type { ItemKey, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';
+import type { ItemKey, ItemPage, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';
 import type { Conflict } from './three-way.js';
 
 type Db = Kysely<LedgerTables>;
@@ -87,13 +87,18 @@ const notable: readonly ItemState[] = [
   'restore-failed',
 ];
 
-const listNotable = async (db: Db, id: string) => {
+/** Ids that are read at a time. */
+const sliceSize = 1000;
+
+const listNotable = async (db: Db, id: string, { after, limit }: ItemPage) => {
   const rows = await itemsOf(db)
     .select(['rollout_items.dashboard_id', 'rollout_items.cohort', 'rollout_items.state'])
     .select(['rollout_items.conflicts', 'rollout_items.fault', 'tenants.client_id'])
     .where('rollout_items.rollout_id', '=', id)
     .where((eb) => eb.or([eb('rollout_items.state', 'in', notable), eb('rollout_items.conflicts', '<>', '[]')]))
+    .where('rollout_items.dashboard_id', '>', after)
     .orderBy('rollout_items.dashboard_id')
+    .limit(limit)
     .execute();
   return rows.map(({ dashboard_id, client_id, conflicts, cohort, state, fault }) => ({
     dashboardId: dashboard_id,
@@ -120,8 +125,13 @@ export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
   listIds: async (id, states, cohort) => {
     const rows = db.selectFrom('rollout_items').select('dashboard_id').where('rollout_id', '=', id);
     const wanted = cohort === undefined ? rows : rows.where('cohort', '=', cohort);
-    const found = await wanted.where('state', 'in', states).orderBy('dashboard_id').execute();
-    return found.map(({ dashboard_id }) => dashboard_id);
+    const ordered = wanted.where('state', 'in', states).orderBy('dashboard_id').limit(sliceSize);
+    const ids: string[] = [];
+    for (;;) {
+      const slice = await ordered.where('dashboard_id', '>', ids.at(-1) ?? '').execute();
+      ids.push(...slice.map(({ dashboard_id }) => dashboard_id));
+      if (slice.length < sliceSize) return ids;
+    }
   },
   findItem: (key) => findItem(db, key),
   prepare: async (key, { before, after, conflicts }) => {
@@ -137,7 +147,7 @@ export const createItemRows = (db: Db, clock: Clock): ItemRows => ({
     });
   },
   settle: (target, settlement) => settle(db, clock.now(), target, settlement),
-  listNotable: (id) => listNotable(db, id),
+  listNotable: (id, page) => listNotable(db, id, page),
   forgetTenant: async (tenantRef) => {
     const { numDeletedRows } = await db
       .deleteFrom('rollout_items')

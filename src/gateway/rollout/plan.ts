@@ -7,7 +7,7 @@ import { cohortName } from './cohorts.js';
 import { createCopies } from './copies.js';
 import { type Drift, judgeDrift, rememberVersions } from './drift.js';
 import { eachOf } from './pool.js';
-import type { RolloutLedger } from './rollout.js';
+import type { ItemPage, RolloutLedger } from './rollout.js';
 import { loadRollout } from './rollouts.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 import type { Conflict } from './three-way.js';
@@ -92,8 +92,21 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
   };
 };
 
-/** How a roll-out stands, cohort by cohort, with the tenants that somebody has to look at. */
-export const rolloutStatus = async (ledger: RolloutLedger, id: string) => {
+const sliceSize = 200;
+
+/** A page, or all of them, read in slices. */
+const listNotable = async (ledger: RolloutLedger, id: string, { after = '', limit }: Partial<ItemPage>) => {
+  if (limit !== undefined) return ledger.listNotable(id, { after, limit });
+  const all: Awaited<ReturnType<RolloutLedger['listNotable']>>[number][] = [];
+  for (;;) {
+    const slice = await ledger.listNotable(id, { after: all.at(-1)?.dashboardId ?? after, limit: sliceSize });
+    all.push(...slice);
+    if (slice.length < sliceSize) return all;
+  }
+};
+
+/** How a roll-out stands, cohort by cohort, with the tenants that somebody has to look at: a page where a limit is given, with `next` for the following one. */
+export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Partial<ItemPage> = {}) => {
   const rollout = await loadRollout(ledger, id);
   const counts = await ledger.count(id);
   const cohorts = [...new Set(counts.map(({ cohort }) => cohort))].map((cohort) => {
@@ -103,11 +116,10 @@ export const rolloutStatus = async (ledger: RolloutLedger, id: string) => {
     );
     return { name: cohortName(cohort, rollout.options), states };
   });
-  const notable = (await ledger.listNotable(id)).map(({ cohort, ...item }) => ({
-    ...item,
-    cohort: cohortName(cohort, rollout.options),
-  }));
+  const found = await listNotable(ledger, id, page);
+  const tenants = found.map(({ cohort, ...item }) => ({ ...item, cohort: cohortName(cohort, rollout.options) }));
+  const next = found.length === page.limit ? (found.at(-1)?.dashboardId ?? null) : null;
   const { template, version, state } = rollout;
-  return { id, template, version, state, isAtWork: await ledger.isLeased(id), cohorts, tenants: notable };
+  return { id, template, version, state, isAtWork: await ledger.isLeased(id), cohorts, tenants, next };
 };
 export type RolloutStatus = Awaited<ReturnType<typeof rolloutStatus>>;

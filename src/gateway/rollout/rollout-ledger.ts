@@ -1,7 +1,9 @@
 /** Roll-outs in the gateway's ledger. */
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
+import { createLeases, type Leases } from '../ledger/leases.js';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
+import { isAlive } from '../ledger/processes.js';
 import { createItemRows } from './item-rows.js';
 import type { Rollout, RolloutLedger, RolloutRows, TenantDashboard } from './rollout.js';
 
@@ -33,6 +35,9 @@ const dashboardsOf = (db: Db) =>
     // One that was never seen to be there is provisioning's affair.
     .where('dashboards.verified_at', 'is not', null);
 
+/** Items of one statement: the embedded database keeps everybody waiting while it works on one. */
+const togetherAtMost = 200;
+
 const insert = async (
   db: Db,
   now: Date,
@@ -40,12 +45,11 @@ const insert = async (
   items: readonly (TenantDashboard & { readonly cohort: number })[],
 ): Promise<void> => {
   const times = { created_at: now, updated_at: now };
-  const row = { ...rollout, ...times, options: JSON.stringify(options), runner: null, lease_until: null };
+  const row = { ...rollout, ...times, options: JSON.stringify(options) };
   await db.transaction().execute(async (inner) => {
     await inner.insertInto('rollouts').values(row).execute();
-    // A statement has 65,535 parameters at most.
-    for (let start = 0; start < items.length; start += 5000) {
-      const rows = items.slice(start, start + 5000).map(({ dashboardId, tenantRef, cohort, version }) => ({
+    for (let start = 0; start < items.length; start += togetherAtMost) {
+      const rows = items.slice(start, start + togetherAtMost).map(({ dashboardId, tenantRef, cohort, version }) => ({
         rollout_id: rollout.id,
         dashboard_id: dashboardId,
         tenant_ref: tenantRef,
@@ -59,17 +63,16 @@ const insert = async (
   });
 };
 
-const lease = async (db: Db, now: Date, id: string, runner: string, leaseMs: number): Promise<boolean> => {
-  const { numUpdatedRows } = await db
-    .updateTable('rollouts')
-    .set({ runner, lease_until: new Date(now.getTime() + leaseMs) })
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb('runner', 'is', null), eb('runner', '=', runner), eb('lease_until', '<=', now)]))
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+const leaseName = (id: string): string => `rollout/${id}`;
+
+/** Of `rollouts`: its lease, whose process is alive or not. */
+const leased = (whileAlive: boolean) => {
+  const holderAlive = isAlive(sql.ref('leases.process_id'));
+  return sql<SqlBool>`exists (select from guestlist_gateway.leases
+    where leases.name = ${leaseName('')} || rollouts.id and ${whileAlive ? holderAlive : sql`not ${holderAlive}`})`;
 };
 
-const createRolloutRows = (db: Db, clock: Clock): RolloutRows => ({
+const createRolloutRows = (db: Db, leases: Leases, clock: Clock): RolloutRows => ({
   listDashboards: (template, { after, limit }) =>
     dashboardsOf(db)
       .where('dashboards.template', '=', template)
@@ -92,25 +95,22 @@ const createRolloutRows = (db: Db, clock: Clock): RolloutRows => ({
       .execute();
     return rows.map(decodeRollout);
   },
-  lease: (id, runner, leaseMs) => lease(db, clock.now(), id, runner, leaseMs),
-  release: async (id, runner) => {
-    const free = db.updateTable('rollouts').set({ runner: null, lease_until: null });
-    await free.where('id', '=', id).where('runner', '=', runner).execute();
-  },
-  isLeased: async (id) => {
-    const held = db.selectFrom('rollouts').select('id').where('id', '=', id);
-    return (await held.where('lease_until', '>', clock.now()).executeTakeFirst()) !== undefined;
-  },
+  lease: (id) => leases.take(leaseName(id)),
+  isLeased: (id) => leases.isHeld(leaseName(id)),
   findLeased: async (template) => {
-    const held = db.selectFrom('rollouts').select('id').where('template', '=', template);
-    return (await held.where('lease_until', '>', clock.now()).limit(1).executeTakeFirst())?.id;
+    const held = db.selectFrom('rollouts').select('id').where('template', '=', template).where(leased(true));
+    return (await held.limit(1).executeTakeFirst())?.id;
+  },
+  listCutOff: async () => {
+    const unended = db.selectFrom('rollouts').selectAll().where('state', 'in', ['running', 'rolling-back']);
+    return (await unended.where(leased(false)).execute()).map(decodeRollout);
   },
   setState: async (id, state) => {
     await db.updateTable('rollouts').set({ state, updated_at: clock.now() }).where('id', '=', id).execute();
   },
 });
 
-export const createRolloutLedger = ({ db }: Pick<Ledger, 'db'>, clock: Clock): RolloutLedger => ({
-  ...createRolloutRows(db, clock),
-  ...createItemRows(db, clock),
+export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: Clock): RolloutLedger => ({
+  ...createRolloutRows(ledger.db, createLeases(ledger), clock),
+  ...createItemRows(ledger.db, clock),
 });

@@ -1,5 +1,6 @@
 /** What a roll-out is, and what is remembered of it: every step of every dashboard, so that one that was interrupted goes on where it stood. */
 import type { DashboardContent } from '../../domain/dashboard.js';
+import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 import type { CohortPlan } from './cohorts.js';
 import type { Conflict } from './three-way.js';
@@ -65,6 +66,9 @@ export type ItemKey = { readonly rolloutId: string; readonly dashboardId: string
 /** With the copy that the item is about. */
 export type ItemTarget = ItemKey & Pick<TenantDashboard, 'tenantRef' | 'template'>;
 
+/** `after`: the id of a dashboard. */
+export type ItemPage = { readonly after: string; readonly limit: number };
+
 /** How many dashboards of a cohort are in a state. */
 export type Count = { readonly cohort: number; readonly state: ItemState; readonly count: number };
 
@@ -81,13 +85,14 @@ export type RolloutRows = {
   readonly find: (id: string) => Promise<Rollout | undefined>;
   /** Newest first, a hundred at most. */
   readonly list: () => Promise<readonly Rollout[]>;
-  /** Takes or keeps the work on it for `leaseMs`; false where somebody else has it. */
-  readonly lease: (id: string, runner: string, leaseMs: number) => Promise<boolean>;
-  readonly release: (id: string, runner: string) => Promise<void>;
+  /** Takes the work on it; undefined where somebody else has it. */
+  readonly lease: (id: string) => Promise<Lease | undefined>;
   /** Whether somebody is at work on it. */
   readonly isLeased: (id: string) => Promise<boolean>;
   /** The roll-out of this template that somebody is at work on. */
   readonly findLeased: (template: string) => Promise<string | undefined>;
+  /** Those whose process died at work on them. */
+  readonly listCutOff: () => Promise<readonly Rollout[]>;
   readonly setState: (id: string, state: RolloutState) => Promise<void>;
 };
 
@@ -100,9 +105,10 @@ export type ItemRows = {
   readonly findItem: (key: ItemKey) => Promise<RolloutItem | undefined>;
   readonly prepare: (key: ItemKey, preparation: Preparation) => Promise<void>;
   readonly settle: (target: ItemTarget, settlement: Settlement) => Promise<void>;
-  /** Those that somebody has to look at, without their contents. */
+  /** Those that somebody has to look at, without their contents, in order of their ids. */
   readonly listNotable: (
     id: string,
+    page: ItemPage,
   ) => Promise<readonly Pick<RolloutItem, 'dashboardId' | 'clientId' | 'cohort' | 'state' | 'conflicts' | 'fault'>[]>;
   /** Forgets everything of a tenant that is erased: its before-images hold what it wrote. Answers how many rows there were. */
   readonly forgetTenant: (tenantRef: string) => Promise<number>;

@@ -7,6 +7,7 @@ import type { Call } from '../../contract/client.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
+import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy-file.js';
 import type { Capabilities } from '../upstream/capabilities.js';
@@ -47,10 +48,11 @@ export type Rollouts = {
   readonly resume: (id: string) => Promise<UnderWay>;
   /** Takes back what it wrote. Again: what could not be taken back is tried again. */
   readonly rollback: (id: string) => Promise<UnderWay>;
+  /** Goes on with those whose process died. */
+  readonly takeOver: () => Promise<readonly UnderWay[]>;
 };
 
-const leaseMs = 60_000;
-const pageSize = 1000;
+const pageSize = 200;
 
 const conflict = (message: string): Refusal => new Refusal('NOT_SUPPORTED', message, { reason: 'rollout-state' });
 
@@ -70,7 +72,7 @@ const listAll = async (ledger: RolloutLedger, template: string): Promise<readonl
   }
 };
 
-type Run = RolloutDeps & { readonly rollout: Rollout; readonly keepLease: () => Promise<void> };
+type Run = RolloutDeps & { readonly rollout: Rollout };
 
 const record = (
   { audit, rollout: { id, template, version } }: Run,
@@ -88,7 +90,6 @@ type WorkOn = (item: RolloutItem) => Promise<Settlement>;
 const createStep =
   (run: Run, step: string, workOn: WorkOn) =>
   async (dashboardId: string): Promise<Settlement> => {
-    await run.keepLease();
     const item = await run.ledger.findItem({ rolloutId: run.rollout.id, dashboardId });
     if (item === undefined) return { state: 'missing' };
     const settlement = await workOn(item);
@@ -142,33 +143,44 @@ const restoreAll = async (run: Run): Promise<RolloutState> => {
   return left > 0 ? 'rollback-stopped' : 'rolled-back';
 };
 
-/** Keeps the lease while work goes on: whoever lost it must not go on. */
-const createLease = async ({ ledger, clock }: RolloutDeps, id: string) => {
-  const runner = randomUUID();
-  let renewedAtMs = 0;
-  const keep = async (): Promise<void> => {
-    const nowMs = clock.now().getTime();
-    if (nowMs - renewedAtMs < leaseMs / 6) return;
-    if (!(await ledger.lease(id, runner, leaseMs)))
-      throw conflict(`Another process is at work on roll-out ${id}: see its status.`);
-    renewedAtMs = nowMs;
+const atWork = (id: string): Refusal => conflict(`Another process is at work on roll-out ${id}: see its status.`);
+
+/** Writes what is found out about a dashboard only while the roll-out is this process's: it may have stood still, and another gone on. */
+const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger => {
+  const assertHeld = async (): Promise<void> => {
+    if (!(await lease.isHeld())) throw atWork(id);
   };
-  await keep();
-  return { keep, release: () => ledger.release(id, runner) };
+  return {
+    ...ledger,
+    prepare: async (...args) => {
+      await assertHeld();
+      await ledger.prepare(...args);
+    },
+    settle: async (...args) => {
+      await assertHeld();
+      await ledger.settle(...args);
+    },
+    setState: async (...args) => {
+      await assertHeld();
+      await ledger.setState(...args);
+    },
+  };
 };
 
 const createWork =
   (deps: RolloutDeps) =>
   async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<UnderWay> => {
     const { id } = rollout;
-    const lease = await createLease(deps, id);
-    const run: Run = { ...deps, rollout, keepLease: lease.keep };
+    const lease = await deps.ledger.lease(id);
+    if (lease === undefined) throw atWork(id);
+    const ledger = fenced(deps.ledger, id, lease);
+    const run: Run = { ...deps, ledger, rollout };
     const work = async (): Promise<void> => {
       try {
-        await deps.ledger.setState(id, state);
+        await ledger.setState(id, state);
         await record(run, 'OK', { step: state });
         const end = await all(run);
-        await deps.ledger.setState(id, end);
+        await ledger.setState(id, end);
         await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
       } finally {
         await lease.release();
@@ -217,6 +229,19 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => {
       const rollout = await loadRollout(deps.ledger, id);
       if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
       return work(rollout, 'rolling-back', restoreAll);
+    },
+    takeOver: async () => {
+      const begun: UnderWay[] = [];
+      for (const rollout of await deps.ledger.listCutOff()) {
+        const isBack = rollout.state === 'rolling-back';
+        try {
+          begun.push(await (isBack ? work(rollout, 'rolling-back', restoreAll) : work(rollout, 'running', applyAll)));
+        } catch (error) {
+          // Another was faster.
+          if (!(error instanceof Refusal)) throw error;
+        }
+      }
+      return begun;
     },
   };
 };

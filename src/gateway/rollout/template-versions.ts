@@ -68,6 +68,13 @@ export const createTemplateVersions = ({
     const row = await rows.where('template', '=', template).where('version', '=', version).executeTakeFirst();
     return row && decode(row);
   };
+  const kept = new Set<string>();
+  const keepOnce: TemplateVersions['keep'] = async (version) => {
+    const key = JSON.stringify([version.template, version.version]);
+    if (kept.has(key)) return;
+    await keep(version);
+    kept.add(key);
+  };
   const keep = async (
     { template, version, content }: Omit<TemplateVersion, 'label'>,
     label?: string,
@@ -82,7 +89,8 @@ export const createTemplateVersions = ({
   };
   return {
     find,
-    keep: (version) => keep(version),
+    // Every copy that is made names it, and no version is ever forgotten.
+    keep: keepOnce,
     record: async (workspace, template, label) => {
       await capabilities.requireCapability('read-content');
       const content = await readTemplate(upstream, workspace, template);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { JwtClaims } from '../../platform/jwt.js';
+import { createSizedLru } from '../../platform/lru.js';
 import { type Identity, refuseExpired, refuseOrigin, refuseSession, type Session, sessionOf } from '../identity.js';
 import { bearerOf, isTrustedOrigin, type Origins } from './credential.js';
 
@@ -24,13 +25,34 @@ export type HostIdentityOptions = Origins & {
 /** Characters of the largest claims, as JSON. */
 const maxClaimsLength = 16_384;
 
-/** A copy as JSON carries it: later changes by the host, getters and classes have no part in what was decided. */
-const copyOf = (value: unknown): JwtClaims => {
+/** As JSON carries them: later changes by the host, getters and classes have no part in what was decided. */
+const claimsText = (value: unknown): string => {
   const text: unknown = typeof value === 'object' ? JSON.stringify(value) : undefined;
   if (typeof text !== 'string' || text.length > maxClaimsLength || !text.startsWith('{')) {
     throw new Error(`identify must give claims, an object of up to ${maxClaimsLength} characters of JSON, or null`);
   }
-  return JSON.parse(text);
+  return text;
+};
+
+/** Of the sessions that are remembered, in characters of their claims. */
+const maxRemembered = 16 * 1024 * 1024;
+/** What a session takes beside its claims. */
+const sessionLength = 512;
+
+/** One session for the same claims, so that what is kept with it is found again. */
+const createSessionsByClaims = (): ((text: string) => Session) => {
+  const remembered = createSizedLru<string, { readonly session: Session; readonly length: number }>(
+    maxRemembered,
+    ({ length }) => length,
+    () => {},
+  );
+  return (text) => {
+    const known = remembered.get(text);
+    if (known !== undefined) return known.session;
+    const session = sessionOf(JSON.parse(text));
+    remembered.set(text, { session, length: sessionLength + text.length });
+    return session;
+  };
 };
 
 const isTime = (value: unknown): value is number | undefined =>
@@ -75,11 +97,12 @@ const ask = async (
 };
 
 /**
- * Asks the host at every request; nothing is remembered. As its session comes most likely by a cookie, only pages of trusted
+ * Asks the host at every request, whatever it said before. As its session comes most likely by a cookie, only pages of trusted
  * origins may ask, or requests with a Bearer header and no cookie, which no page of another origin can send unasked. Rejects with
  * SESSION_INVALID where nobody is logged in, with UPSTREAM_UNAVAILABLE where the host's function fails or is late.
  */
 export const createHostIdentity = (options: HostIdentityOptions): Identity => {
+  const sessionBy = createSessionsByClaims();
   return async (request): Promise<Session> => {
     const { headers } = request;
     const isForgeable = bearerOf(headers) === null || headers.cookie !== undefined;
@@ -88,8 +111,8 @@ export const createHostIdentity = (options: HostIdentityOptions): Identity => {
     if (said === null || said === undefined) {
       return refuseSession('Nobody is logged in. Log in to the host application first.', 'no-session');
     }
-    const claims = copyOf(said);
-    assertInTime(claims, Math.floor(options.clock.now().getTime() / 1000));
-    return sessionOf(claims);
+    const session = sessionBy(claimsText(said));
+    assertInTime(session.claims, Math.floor(options.clock.now().getTime() / 1000));
+    return session;
   };
 };

@@ -1,11 +1,13 @@
 /**
- * What follows of an event of a tenant's life. First it is noted, which stops or lets in logins at once; then, in the tenant's
- * turn, what its state asks for is brought about: the state of all events known, so that it does not matter which of them comes
+ * What follows of an event of a tenant's life. First it is noted, which stops or lets in logins at once; then its tokens end, where
+ * it is to have none; then, in the tenant's turn, what its state asks for is brought about: the state of all events known, so that it does not matter which of them comes
  * last. Every step may be repeated: one that was cut off is done by the next attempt.
  */
 import { Refusal } from '../../domain/refusal.js';
+import type { Log } from '../../platform/log.js';
+import type { Audit } from '../audit/audit.js';
 import type { Erasure, ErasureReport } from '../erasure/erasure.js';
-import type { RevokeTenant } from '../erasure/revocation.js';
+import { guestTokens, type TenantRevocation } from '../erasure/revocation.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { policyFor } from '../policy/policy-file.js';
@@ -13,7 +15,7 @@ import type { Provision } from '../provision.js';
 import { unavailable } from '../upstream/upstream.js';
 import { newestOf, type TenantEventKind } from './state.js';
 import type { Tenant, TenantEvent, Tenants } from './tenants.js';
-import type { TakeTurn } from './turns.js';
+import type { TakeTurn, Turn } from './turns.js';
 
 /** Names no tenant: it is kept beyond the tenant's erasure. */
 export type EventAnswer = {
@@ -29,15 +31,19 @@ export type EventAnswer = {
 export type Lifecycle = {
   /** Throws UPSTREAM_UNAVAILABLE where it is noted and not all of it is done, INVALID_REQUEST_BODY where it never can be. */
   readonly apply: (event: TenantEvent) => Promise<EventAnswer>;
+  /** Finishes the deletions that were cut off. Answers how many could not be finished now; those of whoever is at it do not count. */
+  readonly finishOwed: () => Promise<number>;
 };
 
 export type LifecycleOptions = {
   readonly tenants: Tenants;
   readonly takeTurn: TakeTurn;
   readonly erasure: Erasure;
-  readonly revoke: RevokeTenant;
+  readonly tokens: TenantRevocation;
   readonly provision: Pick<Provision, 'ensure'>;
   readonly policies: Policies;
+  readonly audit: Audit;
+  readonly log: Log;
   /** Tells every gateway, this one too, that the state of some tenant has changed. Throws UPSTREAM_UNAVAILABLE. */
   readonly spread: () => Promise<void>;
 };
@@ -74,31 +80,62 @@ const provisionOf = async (
   }
 };
 
+/** Noted, and the tokens of a suspended tenant ended: before anything that takes long. Answers the tenant's reference. */
+const begin = async ({ tenants, tokens, spread }: LifecycleOptions, event: TenantEvent): Promise<string> => {
+  const { tenant, tokens: noted } = await tenants.note(event);
+  if (noted === null) await spread();
+  else await tokens.goOn(noted);
+  return tenant.tenantRef;
+};
+
+const isAnothers = (error: unknown): boolean =>
+  error instanceof Refusal && ['tenant-turn-taken', 'tenant-turn-lost'].includes(error.reason);
+
+const load = async (tenants: Tenants, clientId: string): Promise<Tenant> => {
+  const tenant = await tenants.find(clientId);
+  if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
+  return tenant;
+};
+
+/** Undefined where nothing is owed. */
+const erase = async (
+  { tenants, tokens, erasure }: LifecycleOptions,
+  clientId: string,
+  turn: Turn,
+): Promise<ErasureReport | undefined> => {
+  const { tenantRef, moments, isErasureOwed } = await load(tenants, clientId);
+  if (!isErasureOwed) return undefined;
+  if (moments.deleted === null) throw new Error('the erasure of a tenant that was never deleted');
+  // Before all else, also before what is being made for the tenant is waited for.
+  const ended = { where: guestTokens, erased: await tokens.revoke(clientId) };
+  return erasure.run({ clientId, tenantRef }, moments.deleted, turn, ended);
+};
+
+/** One deletion that was cut off. */
+const finish = async (options: LifecycleOptions, clientId: string): Promise<void> => {
+  const { tenants, takeTurn, spread, audit } = options;
+  const tenant = await tenants.find(clientId);
+  if (tenant === undefined) return;
+  const report = await takeTurn(tenant.tenantRef, (turn) => erase(options, clientId, turn));
+  if (report === undefined) return;
+  await spread();
+  const detail = { event: 'tenant-deleted', isTakenOver: true, isComplete: report.isComplete };
+  await audit.record({ kind: 'erasure', code: 'OK', detail });
+};
+
 export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
-  const { tenants, takeTurn, erasure, revoke, spread } = options;
-  const load = async (clientId: string): Promise<Tenant> => {
-    const tenant = await tenants.find(clientId);
-    if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
-    return tenant;
-  };
-  const erase = async (tenant: Tenant, clientId: string, turn: Parameters<Erasure['run']>[2]) => {
-    const { tenantRef, moments } = tenant;
-    if (moments.deleted === null) throw new Error('the erasure of a tenant that was never deleted');
-    return erasure.run({ clientId, tenantRef }, moments.deleted, turn);
-  };
+  const { tenants, takeTurn, spread, log } = options;
   return {
     apply: async (event) => {
       const { kind, clientId, occurredAt } = event;
-      const { tenantRef } = await tenants.note(event);
-      await spread();
+      const tenantRef = await begin(options, event);
       return takeTurn(tenantRef, async (turn) => {
-        const before = await load(clientId);
-        const report = before.isErasureOwed ? await erase(before, clientId, turn) : undefined;
-        if (before.state === 'suspended') await revoke(clientId);
+        const report = await erase(options, clientId, turn);
+        const before = await load(tenants, clientId);
         const isSignUp = kind === 'signed-up' && isSameMoment(before.moments['signed-up'], occurredAt);
         const made = isSignUp && before.state === 'active' ? await provisionOf(options, clientId) : undefined;
         if (report !== undefined) await spread();
-        const tenant = await load(clientId);
+        const tenant = await load(tenants, clientId);
         return {
           state: tenant.state,
           isApplied: isApplied(tenant, event),
@@ -106,6 +143,19 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
           ...(report === undefined ? {} : { erasure: report }),
         };
       });
+    },
+    finishOwed: async () => {
+      let failures = 0;
+      for (const clientId of await tenants.listOwed()) {
+        try {
+          await finish(options, clientId);
+        } catch (err) {
+          if (isAnothers(err)) continue;
+          failures += 1;
+          log.warn({ err, event: 'erasure-unfinished' }, 'failed to finish a deletion that was cut off; trying again');
+        }
+      }
+      return failures;
     },
   };
 };

@@ -19,7 +19,7 @@ import { tokenKeysOf } from '../token.js';
 import type { RevocationParts } from '../tokens/revocation-parts.js';
 import { unavailable } from '../upstream/upstream.js';
 import { createTenantCommands } from './commands.js';
-import { createLifecycle } from './lifecycle.js';
+import { createLifecycle, type Lifecycle } from './lifecycle.js';
 import { createTenants } from './tenants.js';
 import { createTurns } from './turns.js';
 import { createTenantWorks, guardUpstream, type TenantWorks } from './works.js';
@@ -52,7 +52,7 @@ export type TenantParts = {
   readonly lifeOf: (
     provision: Pick<Provision, 'ensure'>,
     erasers: readonly Eraser[],
-  ) => { readonly answerHook: AnswerHook; readonly commands: readonly AdminCommand[] };
+  ) => { readonly answerHook: AnswerHook; readonly commands: readonly AdminCommand[] } & Pick<Lifecycle, 'finishOwed'>;
 };
 
 const createCacheEraser = (cache: Cache): Eraser => ({
@@ -67,11 +67,11 @@ const createCacheEraser = (cache: Cache): Eraser => ({
 });
 
 export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
-  const { ledger, clock, log, cache } = options;
+  const { ledger, clock, cache } = options;
   const tenants = createTenants(ledger, clock);
-  const works = createTenantWorks(ledger, clock, log);
+  const works = createTenantWorks(ledger, clock);
   const standing = createStanding({ ...options.revocation, tenants });
-  const revoke = createTenantRevocation(options.revocation.revocations);
+  const tokens = createTenantRevocation(options.revocation.revocations);
   return {
     standing,
     works,
@@ -79,7 +79,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
     lifeOf: (provision, others) => {
       // Tokens end before what they open goes; and what could still tell of the tenant comes after all else.
       const erasers = [
-        createRevocationEraser(ledger, revoke),
+        createRevocationEraser(ledger, tokens),
         createUpstreamEraser(options),
         createCacheEraser(cache),
         ...others,
@@ -90,7 +90,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
         tenants,
         takeTurn: createTurns(ledger),
         erasure,
-        revoke,
+        tokens,
         provision,
         spread: options.revocation.epochs.spread,
       });
@@ -98,6 +98,7 @@ export const createTenantParts = (options: TenantPartsOptions): TenantParts => {
       return {
         answerHook: createHooks({ ...options, ...options.hooks, deliveries, lifecycle }),
         commands: createTenantCommands({ ...options, tenants, lifecycle, erasure }),
+        finishOwed: lifecycle.finishOwed,
       };
     },
   };

@@ -6,7 +6,9 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
 import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
+import { notePending, type PendingRow } from '../ledger/pending-revocations.js';
 import { tenantScopeOf } from '../tokens/epoch-scopes.js';
+import type { RevocationTarget } from '../tokens/revocations.js';
 import { newestOf, stateOf, type TenantEventKind, type TenantMoments, withEvent } from './state.js';
 
 export type TenantEvent = { readonly kind: TenantEventKind; readonly clientId: string; readonly occurredAt: Date };
@@ -24,9 +26,19 @@ export type Tenant = {
 export type Tenants = {
   /** Undefined: never seen. */
   readonly find: (clientId: string) => Promise<Tenant | undefined>;
-  /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing. */
-  readonly note: (event: TenantEvent) => Promise<Tenant>;
+  /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing but `tokens`. */
+  readonly note: (event: TenantEvent) => Promise<Noted>;
+  /** Clients that were deleted, and of whom not everything is erased. */
+  readonly listOwed: () => Promise<readonly string[]>;
 };
+
+/**
+ * `tokens`: of a suspended tenant, their end, which is still to be told to the service. Noted with the state, so that whoever comes after
+ * a crash ends them.
+ */
+export type Noted = { readonly tenant: Tenant; readonly tokens: PendingRow | null };
+
+const owedAtOnce = 100;
 
 type Row = Selectable<LedgerTables['tenants']>;
 
@@ -85,26 +97,39 @@ const change = async (
     .where('tenant_ref', '=', before.tenantRef)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await raiseEpochs(db, { scopes: [tenantScopeOf(before.tenantRef)], revokedAt: null });
   return decode(row);
 };
 
-export const createTenants = ({ db, refOf }: Ledger, clock: Clock): Tenants => ({
+const noteEvent = async (db: Kysely<LedgerTables>, { self }: Ledger, event: TenantEvent, before: Tenant, now: Date) => {
+  const tenant = await change(db, before, event, now);
+  const raise = { scopes: [tenantScopeOf(tenant.tenantRef)], revokedAt: null };
+  // An erasure that is owed ends them itself, first of all.
+  if (tenant.state === 'suspended' && !tenant.isErasureOwed) {
+    const target: RevocationTarget = { by: 'tenant', clientId: event.clientId };
+    return { tenant, tokens: await notePending(db, self, raise, { target: JSON.stringify(target), now }) };
+  }
+  if (tenant !== before) await raiseEpochs(db, raise);
+  return { tenant, tokens: null };
+};
+
+const findLocked = (db: Kysely<LedgerTables>, tenantRef: string) =>
+  db.selectFrom('tenants').selectAll().where('tenant_ref', '=', tenantRef).forUpdate().executeTakeFirstOrThrow();
+
+export const createTenants = (ledger: Ledger, clock: Clock): Tenants => ({
   find: async (clientId) => {
-    const row = await db.selectFrom('tenants').selectAll().where('tenant_ref', '=', refOf(clientId)).executeTakeFirst();
+    const rows = ledger.db.selectFrom('tenants').selectAll().where('tenant_ref', '=', ledger.refOf(clientId));
+    const row = await rows.executeTakeFirst();
     return row && decode(row);
   },
+  listOwed: async () => {
+    const owed = ledger.db.selectFrom('tenants').select('client_id').where('is_erasure_owed', '=', true);
+    return (await owed.limit(owedAtOnce).execute()).flatMap(({ client_id }) => client_id ?? []);
+  },
   note: (event) =>
-    db.transaction().execute(async (inner) => {
+    ledger.db.transaction().execute(async (inner) => {
       const { clientId } = event;
-      const [tenantRef, now] = [refOf(clientId), clock.now()];
+      const [tenantRef, now] = [ledger.refOf(clientId), clock.now()];
       await insertTenant(inner, { tenantRef, clientId, now });
-      const row = await inner
-        .selectFrom('tenants')
-        .selectAll()
-        .where('tenant_ref', '=', tenantRef)
-        .forUpdate()
-        .executeTakeFirstOrThrow();
-      return change(inner, decode(row), event, now);
+      return noteEvent(inner, ledger, event, decode(await findLocked(inner, tenantRef)), now);
     }),
 });

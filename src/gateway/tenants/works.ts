@@ -6,12 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Call } from '../../contract/client.js';
 import { createDashboardEmbed } from '../../contract/dashboard-embeds.js';
-import { createGuestToken } from '../../contract/guest-tokens.js';
 import type { Operation } from '../../contract/operation.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Log } from '../../platform/log.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
+import { isAlive, workPrefix } from '../ledger/processes.js';
 import { busy } from './busy.js';
 import { insertTenant } from './tenants.js';
 
@@ -30,74 +29,74 @@ export type TenantWorks = {
   readonly assertNone: (tenantRef: string) => Promise<void>;
 };
 
-/** Longer than any work takes: that of a gateway that died meanwhile is waited for. */
-const longestSeconds = 300;
+type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean; readonly isAlive: boolean };
 
-type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean };
+const worksOf = (tenantRef: string): string => `${workPrefix}${tenantRef}/`;
 
 /**
  * Notes the work where the tenant is active; answers how it stands, undefined where it was never seen. One statement: the row is
  * held shared, so that works of one tenant do not wait for each other, and whoever changes the state waits for this one.
  */
-const noteWork = async (db: Ledger['db'], tenantRef: string, workId: string): Promise<Found | undefined> => {
+const noteWork = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
+  const id = self.id();
   const { rows } = await sql<Found>`
     with tenant as materialized (
-      select state, is_erasure_owed from guestlist_gateway.tenants where tenant_ref = ${tenantRef} for share
+      select state, is_erasure_owed, ${isAlive(sql`${id}`)} as "isAlive"
+      from guestlist_gateway.tenants where tenant_ref = ${tenantRef} for share
     ), work as (
-      insert into guestlist_gateway.tenant_works (work_id, tenant_ref, expires_at)
-      select ${workId}, ${tenantRef}, now() + make_interval(secs => ${longestSeconds})
-      from tenant where state = 'active' and not is_erasure_owed
+      insert into guestlist_gateway.leases (name, holder, process_id)
+      select ${worksOf(tenantRef) + workId}, ${workId}, ${id}
+      from tenant where state = 'active' and not is_erasure_owed and "isAlive"
     )
-    select state, is_erasure_owed from tenant`.execute(db);
+    select * from tenant`.execute(db);
   return rows[0];
 };
 
 const assertActive = (found: Found | undefined): void => {
   if (found === undefined) throw new Error('a tenant that was just noted is not there');
   if (found.state !== 'active' || found.is_erasure_owed) throw suspended(found.state);
+  // It stood still for so long that the others took it for dead. It has a new life from its next beat on.
+  if (!found.isAlive) throw busy('process-was-silent');
 };
 
-export const createTenantWorks = ({ db, refOf }: Ledger, clock: Clock, log: Log): TenantWorks => {
-  const begin = async (clientId: string, workId: string): Promise<void> => {
+export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => {
+  const { db, refOf, self } = ledger;
+  const note = async (clientId: string, workId: string): Promise<Found | undefined> => {
     const tenantRef = refOf(clientId);
-    const found = await noteWork(db, tenantRef, workId);
-    if (found !== undefined) return assertActive(found);
+    const found = await noteWork(ledger, tenantRef, workId);
+    if (found !== undefined) return found;
     await insertTenant(db, { tenantRef, clientId, now: clock.now() });
-    return assertActive(await noteWork(db, tenantRef, workId));
+    return noteWork(ledger, tenantRef, workId);
   };
-  const end = async (workId: string): Promise<void> => {
-    try {
-      await db.deleteFrom('tenant_works').where('work_id', '=', workId).execute();
-    } catch (err) {
-      // The work is done, and its note ends by itself.
-      log.warn(
-        { err, workId },
-        'the end of a work for a tenant could not be noted: a deletion may have to wait for it',
-      );
-    }
+  const begin = async (clientId: string, workId: string): Promise<void> => {
+    const found = await note(clientId, workId);
+    if (found?.isAlive !== false) return assertActive(found);
+    await self.beat(false);
+    return assertActive(await note(clientId, workId));
   };
   return {
     during: async (clientId, work) => {
       const workId = randomUUID();
-      await begin(clientId, workId);
       try {
+        await begin(clientId, workId);
         return await work();
       } finally {
-        await end(workId);
+        await self.release(workId);
       }
     },
     assertNone: async (tenantRef) => {
-      const ofTenant = db.deleteFrom('tenant_works').where('tenant_ref', '=', tenantRef);
-      await ofTenant.where('expires_at', '<', sql<Date>`now()`).execute();
-      const running = db.selectFrom('tenant_works').select('work_id').where('tenant_ref', '=', tenantRef);
-      if ((await running.limit(1).executeTakeFirst()) !== undefined) throw busy('tenant-works-under-way');
+      const { rows } = await sql`
+        select from guestlist_gateway.leases where starts_with(name, ${worksOf(tenantRef)})
+          and ${isAlive(sql.ref('process_id'))} limit 1`.execute(db);
+      if (rows.length > 0) throw busy('tenant-works-under-way');
     },
   };
 };
 
-const making: readonly Operation[] = [createDashboardEmbed, createGuestToken];
+/** A token is minted in a work of its own, which lasts until it is accounted for: token.ts. */
+const making: readonly Operation[] = [createDashboardEmbed];
 
-/** The upstream, with everything that makes something for a client as a work of that tenant. */
+/** The upstream, with what makes something for a client as a work of that tenant. */
 export const guardUpstream =
   (upstream: Call, works: TenantWorks): Call =>
   async (operation, input) => {

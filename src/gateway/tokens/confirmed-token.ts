@@ -7,10 +7,10 @@ import type { Policy } from '../policy/policy-file.js';
 import type { Account, GuestToken, TokenOf } from '../token.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { type GuestRequestOf, guestRequestOf } from './guest-request.js';
-import type { ListMetrics, MetricLists } from './metric-lists.js';
+import type { HeldMetricLists, ListedMetric, ListMetrics } from './metric-lists.js';
 
 export type ConfirmedTokenOptions = {
-  readonly listMetrics: MetricLists;
+  readonly listMetrics: HeldMetricLists;
   readonly upstream: Call;
   /** The token step that mints with this. */
   readonly tokenStep: (mintWith: Call) => TokenOf;
@@ -27,12 +27,17 @@ export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: Confi
   const find = tokenStep(mintNothing);
   return async (of: GuestRequestOf, policy: Policy, account: Account): Promise<GuestToken> => {
     let isCurrent = true;
+    const used = new Map<string, readonly ListedMetric[]>();
     const list: ListMetrics = async (dashboardId, clientId) => {
       const listed = await listMetrics(dashboardId, clientId);
       isCurrent &&= listed.isCurrent;
+      used.set(dashboardId, listed.metrics);
       return listed.metrics;
     };
     const request = await guestRequestOf(of, list);
-    return isCurrent ? findOrMint(request, policy, account) : find(request, policy, account);
+    const token = await (isCurrent ? findOrMint : find)(request, policy, account);
+    const areListsSame = (): boolean =>
+      [...used].every(([dashboardId, metrics]) => listMetrics.find(dashboardId, of.clientId) === metrics);
+    return used.size === 0 ? token : { ...token, isStill: () => areListsSame() && token.isStill() };
   };
 };

@@ -23,6 +23,8 @@ export type Knowledge = {
 export type Epochs = {
   /** At most a second old. Asks the ledger only where it is older; rejects with UPSTREAM_UNAVAILABLE where that fails. */
   readonly current: () => Knowledge | Promise<Knowledge>;
+  /** As `current`, but asks nobody; undefined where the ledger would have to be asked. */
+  readonly known: () => Knowledge | undefined;
   /** As the ledger has it after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly latest: () => Promise<Knowledge>;
   /** Of what was just written: tells the other gateways to look, and looks. It counts here at once. Rejects with UPSTREAM_UNAVAILABLE. */
@@ -129,10 +131,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
   });
   const isFresh = (): boolean =>
     ledger.isShared ? timing.nowMs() - knownAtMs <= maxAgeMs : knownAtMs > Number.NEGATIVE_INFINITY;
-  const latest = async (): Promise<Knowledge> => {
-    await look();
-    return copy;
-  };
+  const latest = (): Promise<Knowledge> => look().then(() => copy);
   const ask = async (): Promise<Knowledge> => {
     for (let asked = 0; asked < asksAtMost; asked += 1) {
       await look();
@@ -146,6 +145,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
   const stopPolling = ledger.isShared ? repeat(timing, pollMs, lookAside) : () => {};
   return {
     current: () => (isFresh() ? copy : ask()),
+    known: () => (isFresh() ? copy : undefined),
     latest,
     ageMs: () => (ledger.isShared ? timing.nowMs() - knownAtMs : 0),
     spread: async () => {

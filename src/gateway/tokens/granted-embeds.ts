@@ -22,6 +22,11 @@ export type FoundEmbed = {
 /** As the service has them, at most `maxAgeMs` old. Whose they are, it says at mint. Throws POLICY_UNDECIDED for one that it has not. */
 export type FindEmbeds = (ids: readonly string[]) => Promise<readonly FoundEmbed[]>;
 
+export type HeldEmbeds = FindEmbeds & {
+  /** Whether each of these would be found again, without asking the service. */
+  readonly areHeld: (embeds: readonly FoundEmbed[]) => boolean;
+};
+
 export type FindEmbedsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
 
 const listFor = async (upstream: Call, embedId: string) => {
@@ -49,13 +54,14 @@ const find = async (upstream: Call, id: string): Promise<FoundEmbed> => {
 
 type Held = { readonly embed: FoundEmbed; readonly foundAtMs: number };
 
-export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmbedsOptions): FindEmbeds => {
+export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmbedsOptions): HeldEmbeds => {
   const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<FoundEmbed>();
+  const isCurrent = ({ foundAtMs }: Held, nowMs: number): boolean => nowMs - foundAtMs < maxAgeMs;
   const findOne = (id: string): FoundEmbed | Promise<FoundEmbed> => {
     const nowMs = clock.now().getTime();
     const known = held.get(id);
-    if (known !== undefined && nowMs - known.foundAtMs < maxAgeMs) return known.embed;
+    if (known !== undefined && isCurrent(known, nowMs)) return known.embed;
     return flight(id, async () => {
       try {
         const embed = await find(upstream, id);
@@ -69,5 +75,11 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
       }
     });
   };
-  return (ids) => Promise.all(ids.map(findOne));
+  const isHeld = (embed: FoundEmbed): boolean => {
+    const known = held.get(embed.id);
+    return known?.embed === embed && isCurrent(known, clock.now().getTime());
+  };
+  return Object.assign((ids: readonly string[]) => Promise.all(ids.map(findOne)), {
+    areHeld: (embeds: readonly FoundEmbed[]) => embeds.every(isHeld),
+  });
 };

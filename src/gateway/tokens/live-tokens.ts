@@ -34,7 +34,11 @@ export const createLiveTokens = (max: number): LiveTokens => {
     },
   });
   return {
-    remember: (token, live) => held.set(token, live),
+    remember: (token, live) => {
+      const known = held.get(token);
+      // One decision for one session is of one body: there is nothing new to note.
+      if (known?.session !== live.session || known.grant !== live.grant) held.set(token, live);
+    },
     forget: (token) => held.delete(token),
     forgetClient: (clientId) => dropWhere(held, (_, live) => live.clientId === clientId),
     list: (nowMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs),

@@ -23,8 +23,12 @@ export type MetricList = {
 /** The list as it is held or asked for. Throws UPSTREAM_UNAVAILABLE where there is none at all. */
 export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
 
-/** Those that are held of a client can be forgotten. */
-export type HeldMetricLists = MetricLists & { readonly forget: ForgetClient };
+export type HeldMetricLists = MetricLists & {
+  /** The list where it is held and current; undefined: the upstream has to be asked. Another one each time that it was asked. */
+  readonly find: (dashboardId: string, clientId: string) => readonly ListedMetric[] | undefined;
+  /** Those that are held of a client can be forgotten. */
+  readonly forget: ForgetClient;
+};
 
 export type MetricListsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
 
@@ -49,12 +53,12 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       throw unavailable('metrics-not-listed', error);
     }
   };
+  const keyOf = (dashboardId: string, clientId: string): string => JSON.stringify([dashboardId, clientId]);
+  const isCurrent = ({ listedAtMs }: Held): boolean => clock.now().getTime() - listedAtMs < maxAgeMs;
   const list: MetricLists = async (dashboardId, clientId) => {
-    const key = JSON.stringify([dashboardId, clientId]);
+    const key = keyOf(dashboardId, clientId);
     const known = held.get(key);
-    if (known !== undefined && clock.now().getTime() - known.listedAtMs < maxAgeMs) {
-      return { metrics: known.metrics, isCurrent: true };
-    }
+    if (known !== undefined && isCurrent(known)) return { metrics: known.metrics, isCurrent: true };
     try {
       return { metrics: await flight(key, () => ask(key, dashboardId, clientId)), isCurrent: true };
     } catch (error) {
@@ -62,7 +66,13 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       return { metrics: known.metrics, isCurrent: false };
     }
   };
-  return Object.assign(list, { forget: (clientId: string) => dropWhere(held, (_, own) => own.clientId === clientId) });
+  return Object.assign(list, {
+    find: (dashboardId: string, clientId: string) => {
+      const known = held.get(keyOf(dashboardId, clientId));
+      return known !== undefined && isCurrent(known) ? known.metrics : undefined;
+    },
+    forget: (clientId: string) => dropWhere(held, (_, own) => own.clientId === clientId),
+  });
 };
 
 /** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */

@@ -22,7 +22,10 @@ export const createRevocationParts = (options: GatewayParts, upstream: Call, cap
   const tokens = createServiceTokens({ upstream, requireCapability: capabilities.requireCapability, log });
   const revocations = createRevocations({ ...options, epochs, scopes, tokens });
   const stopRetrying = repeat(systemTiming, retryEveryMs, () =>
-    revocations.retry().catch((err: unknown) => log.warn({ err }, 'pending revocations could not be tried again')),
+    revocations.retry().then(
+      () => {},
+      (err: unknown) => log.warn({ err }, 'pending revocations could not be tried again'),
+    ),
   );
   const close = async (): Promise<void> => {
     stopRetrying();

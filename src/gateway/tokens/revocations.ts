@@ -57,10 +57,12 @@ export type RevocationAnswer = {
 export type Revocations = {
   /** Once this resolves, no gateway answers what was minted before for longer than a second. Throws UPSTREAM_UNAVAILABLE where the ledger fails. */
   readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
+  /** The rest of a revocation whose first half was noted with another change of the ledger. */
+  readonly goOn: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
   /** Accepts sessions again that a revocation refused. Tokens stay revoked. Answers whether there was anything to lift. */
   readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
-  /** Tries again what the service could not be told, and is due. */
-  readonly retry: () => Promise<void>;
+  /** Tries again what the service could not be told, and is due. Answers 0: what still cannot be told is due later. */
+  readonly retry: () => Promise<number>;
 };
 
 export type RevocationsOptions = {
@@ -97,6 +99,8 @@ const tokensOf = (target: RevocationTarget): TokensOf => {
   return target.by === 'tenant' ? { of: 'tenant', clientId: target.clientId } : { of: 'all' };
 };
 
+const clientOf = (target: RevocationTarget): string | null => ('clientId' in target ? target.clientId : null);
+
 const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
   done: 'Revoked: the gateways answer no token of it any more, and the service refuses those handed out.',
   pending:
@@ -126,7 +130,7 @@ const createSettle = (options: RevocationsOptions) => {
       const service = await putOff(row, target, error);
       return { service, revoked: null, message: messages[service] };
     }
-    await finishPending(ledger, row.id, scopesEnded(scopes, target));
+    await finishPending(ledger, row.id, scopesEnded(scopes, target), clientOf(target));
     await epochs.spread();
     return { service: 'done', revoked, message: messages.done };
   };
@@ -141,25 +145,41 @@ const createNote =
       kind: 'revocation',
       code: 'OK',
       requestId,
-      clientId: 'clientId' in target ? (target.clientId ?? undefined) : undefined,
+      clientId: clientOf(target) ?? undefined,
       user: target.by === 'user' ? target.userIdentifier : undefined,
       detail: { by: target.by, reason, ...detail },
     });
+
+const decodeTarget = ({ target }: PendingRow): RevocationTarget => revocationTarget.parse(JSON.parse(target));
 
 export const createRevocations = (options: RevocationsOptions): Revocations => {
   const { ledger, epochs, scopes, clock } = options;
   const settle = createSettle(options);
   const note = createNote(options);
-  return {
-    revoke: async (target, chosen) => {
-      const now = clock.now();
-      const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
-      const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
-      const pending = await insertPending(ledger, raise, JSON.stringify(target), now);
+  const goOn = async (pending: PendingRow, chosen: RevokeOptions, endsSessions = false): Promise<RevocationAnswer> => {
+    const target = decodeTarget(pending);
+    try {
       await epochs.spread();
       const answer = await settle(pending, target);
       await note(target, chosen, { service: answer.service, endsSessions });
       return answer;
+    } finally {
+      ledger.self.claims.delete(pending.id);
+    }
+  };
+  const tryAgain = async (row: PendingRow): Promise<void> => {
+    const target = decodeTarget(row);
+    const { service } = await settle(row, target);
+    if (service !== 'pending') await note(target, { reason: 'tried again' }, { service, attempts: row.attempts });
+  };
+  return {
+    goOn,
+    revoke: async (target, chosen) => {
+      const now = clock.now();
+      const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
+      const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
+      const pending = await insertPending(ledger, raise, { target: JSON.stringify(target), now });
+      return goOn(pending, chosen, endsSessions);
     },
     lift: async (target, chosen) => {
       const isLifted = await liftRevocation(ledger, scopeOf(scopes, target));
@@ -168,11 +188,13 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
       return isLifted;
     },
     retry: async () => {
-      for (const row of await claimPending(ledger, clock.now(), claimedAtOnce)) {
-        const target = revocationTarget.parse(JSON.parse(row.target));
-        const { service } = await settle(row, target);
-        if (service !== 'pending') await note(target, { reason: 'tried again' }, { service, attempts: row.attempts });
+      const rows = await claimPending(ledger, clock.now(), claimedAtOnce);
+      try {
+        for (const row of rows) await tryAgain(row);
+      } finally {
+        for (const { id } of rows) ledger.self.claims.delete(id);
       }
+      return 0;
     },
   };
 };

@@ -30,6 +30,8 @@ export type Wanted = {
 };
 
 export type TokenCache = {
+  /** This process's copy, where it can be answered without asking anybody; undefined: `load` has something to do. */
+  readonly find: (key: string, minimumLifeMs: number) => Held | undefined;
   /** The token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
   readonly load: (key: string, wanted: Wanted) => Held | Promise<Held>;
   /** This process's copies whose keys begin so. Answers how many there were. */
@@ -140,6 +142,12 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     return held === null || held.token === own.held.token ? own.held : copy(key, held);
   };
   return {
+    find: (key, minimumLifeMs) => {
+      const own = copies.get(key);
+      if (own === undefined || codec.lifeOf(own.held, minimumLifeMs) <= 0) return undefined;
+      const isCompared = own.generation === sharing.generation() && nowMs() - own.comparedAtMs < compareAfterMs;
+      return isCompared ? own.held : undefined;
+    },
     load: (key, wanted) => {
       const own = copies.get(key);
       if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {

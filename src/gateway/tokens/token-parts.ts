@@ -10,7 +10,7 @@ import type { TenantParts } from '../tenants/parts.js';
 import { createTokenStep, Outdated, tokenKeysOf } from '../token.js';
 import { isRefusedByUpstream } from '../upstream/unavailable.js';
 import { createConfirmedToken } from './confirmed-token.js';
-import type { MetricLists } from './metric-lists.js';
+import type { HeldMetricLists } from './metric-lists.js';
 import { createRetirement, type Retire, type Retirement, type RetirementOptions } from './retirement.js';
 import type { RevocationParts } from './revocation-parts.js';
 import type { Revocations } from './revocations.js';
@@ -22,7 +22,7 @@ type TokenParts = Pick<TenantParts, 'standing' | 'works'> &
     readonly keyId: string;
     readonly revocation: RevocationParts;
     readonly provision: Pick<Provision, 'forget'>;
-    readonly metricLists: MetricLists;
+    readonly metricLists: HeldMetricLists;
   };
 
 /** By revocation: what the service cannot be told now is kept in the ledger and told later. The users stay logged in. */

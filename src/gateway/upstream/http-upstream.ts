@@ -42,7 +42,7 @@ export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstrea
   const { baseUrl, apiKey, settings, clock, log, metrics } = options;
   const transport = createHttpTransport({ baseUrl, timeoutMs: settings.timeoutMs });
   const resilience = createResilience(settings, log, realTiming, metrics?.circuitChanged);
-  const document = { method: 'GET', path: '/openapi.json', query: {}, body: undefined, bearer: '' } as const;
+  const document = { method: 'GET', path: '/openapi.json', query: {}, body: undefined, bearer: apiKey } as const;
   const readDocument = () =>
     resilience({ operation: 'openapi', method: 'GET', client: '' }, async (until) => {
       const answer = await transport(document, until);

@@ -13,7 +13,7 @@ const flights = `SELECT ${columns} FROM read_parquet(${quote(join(source, 'fligh
 const airports = `SELECT iata, name, state FROM read_csv(${quote(join(source, 'airports.csv'))})`;
 const tenants = 'SELECT iata, name FROM airports WHERE iata IN (SELECT DISTINCT origin FROM flights) ORDER BY iata';
 
-const makeDuckDb = async (path, order) => {
+export const makeDuckDb = async (path, order) => {
   const instance = await DuckDBInstance.create(path);
   const connection = await instance.connect();
   for (const statement of [

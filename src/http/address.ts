@@ -25,8 +25,10 @@ const nameOf = (address: string): string | undefined => {
 
 const forwardedFor = ({ headers }: IncomingMessage, trustedProxies: number): string | undefined => {
   const given = headers['x-forwarded-for'];
-  const entries = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(',');
-  return entries.at(-trustedProxies)?.trim();
+  let rest = Array.isArray(given) ? given.join(',') : (given ?? '');
+  // From its end, and no further than needed: the caller may have written thousands.
+  for (let proxy = 1; proxy < trustedProxies; proxy += 1) rest = rest.slice(0, Math.max(0, rest.lastIndexOf(',')));
+  return rest.slice(rest.lastIndexOf(',') + 1).trim();
 };
 
 /**
@@ -36,4 +38,31 @@ const forwardedFor = ({ headers }: IncomingMessage, trustedProxies: number): str
 export const addressOf = (request: IncomingMessage, trustedProxies: number): string => {
   const forwarded = trustedProxies === 0 ? undefined : nameOf(forwardedFor(request, trustedProxies) ?? '');
   return forwarded ?? nameOf(request.socket.remoteAddress ?? '') ?? 'unknown';
+};
+
+export type AddressesOptions = {
+  /** How many proxies in front each append to X-Forwarded-For whom they were called by; 0: the header is never read. */
+  readonly trustedProxies: number;
+  readonly log: { readonly error: (fields: object, message: string) => void };
+  /** A proxy stands in front that the settings do not know of. */
+  readonly note?: (() => void) | undefined;
+};
+
+export type AddressOf = (request: IncomingMessage) => string;
+
+/** As `addressOf`. Says once that X-Forwarded-For arrives where nobody reads it: then everybody behind the proxy has its address. */
+export const createAddresses = ({ trustedProxies, log, note }: AddressesOptions): AddressOf => {
+  let isSaid = trustedProxies > 0;
+  return (request) => {
+    const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;
+    if (!isSaid && (forwardedFor !== undefined || forwarded !== undefined)) {
+      isSaid = true;
+      note?.();
+      log.error(
+        { event: 'proxy-not-trusted', trustedProxies },
+        'X-Forwarded-For or Forwarded arrives, but gateway.limits.trustedProxies is 0: everybody behind that proxy counts as one address. Set it to the number of proxies in front; where there are none, callers write the header themselves',
+      );
+    }
+    return addressOf(request, trustedProxies);
+  };
 };

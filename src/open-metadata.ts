@@ -1,0 +1,189 @@
+/**
+ * Opens the metadata's database and, where it is the embedded one, holds it against its high-water mark: a database that lost what it had
+ * acknowledged is refused, until an operator accepts the loss.
+ */
+import { join, resolve } from 'node:path';
+import type { AuditEvent } from './gateway/audit/audit.js';
+import type { LedgerTables } from './gateway/ledger/tables.js';
+import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
+import type { Config } from './platform/config.js';
+import { type Database, type DatabaseOptions, openDatabase } from './platform/database.js';
+import {
+  type HighWaterMark,
+  type MarkKey,
+  MarkUnreadable,
+  markFileOf,
+  markKeyOf,
+  readMark,
+  writeMark,
+} from './platform/high-water-mark.js';
+import type { Log } from './platform/log.js';
+
+export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
+  /** Null: the mark is not sealed. */
+  readonly markKey: MarkKey;
+  /** Whether an operator has said to go on without what is missing. */
+  readonly acceptsLoss: boolean;
+  readonly log: Log;
+};
+
+export type Metadata = {
+  /** Its `close` writes the last mark. */
+  readonly database: Database;
+  /** What was accepted as lost; null: nothing. */
+  readonly loss: Loss | null;
+  /** From here on the mark follows the database. Call it when the loss is put down: until then the earlier mark stands. */
+  readonly startMarking: () => void;
+};
+
+/** The database is behind its mark. `message` says what is missing and what to do. */
+export class LossFound extends Error {
+  override readonly name = 'LossFound';
+}
+
+/** How often the mark follows what was written. A loss of what is younger than that is not noticed. */
+const markEveryMs = 250;
+
+const entriesOf = ({ firstEntry, lastEntry }: Loss): string =>
+  typeof firstEntry === 'number' ? ` (${firstEntry} to ${String(lastEntry)})` : '';
+
+const refuse = (folder: string, loss: Loss): LossFound => {
+  const when = typeof loss.markedAt === 'string' ? `, which was written at ${loss.markedAt}` : '';
+  return new LossFound(
+    `The embedded database in ${folder} is behind its high-water mark ${markFileOf(folder)}${when}: ${String(loss.why)}${entriesOf(loss)}. ` +
+      'Files were cut, are gone, or were replaced by older ones, and what was acknowledged after them is lost. ' +
+      'Restore the folder and its mark together from a backup; or go on without what is missing by `guestlist serve --accept-loss`, which the audit puts down.',
+  );
+};
+
+type Marks = { readonly write: (isBehind: HighWaterMark | null) => Promise<void> };
+
+const createMarks = (database: Database, folder: string, { markKey, isFlushed = true }: MetadataOptions): Marks => {
+  const db = database.connect<LedgerTables>();
+  const file = markFileOf(folder);
+  return {
+    write: async (behind) => {
+      if (behind !== null) return writeMark(file, { ...behind, isBehind: true }, markKey, isFlushed);
+      const lsn = await loadWrittenLsn(db);
+      const mark = {
+        version: 1,
+        at: new Date().toISOString(),
+        lsn,
+        audit: await findHead(db),
+        isBehind: false,
+      } as const;
+      return writeMark(file, mark, markKey, isFlushed);
+    },
+  };
+};
+
+/** Follows the writes of the database, and says once when it cannot. */
+const follow = ({ writes }: Database, marks: Marks, log: Log) => {
+  let marked = -1;
+  let running = Promise.resolve();
+  let isFailing = false;
+  const mark = async (): Promise<void> => {
+    const now = writes?.() ?? 0;
+    if (now === marked) return;
+    try {
+      await marks.write(null);
+      marked = now;
+      isFailing = false;
+    } catch (err) {
+      if (!isFailing) log.warn({ event: 'mark-failed', err }, 'the high-water mark could not be written');
+      isFailing = true;
+    }
+  };
+  const next = (): Promise<void> => {
+    running = running.then(mark);
+    return running;
+  };
+  const timer = setInterval(next, markEveryMs);
+  timer.unref();
+  void next();
+  return async (): Promise<void> => {
+    clearInterval(timer);
+    await next();
+  };
+};
+
+const withMarks = (database: Database, marks: Marks, loss: Loss | null, log: Log): Metadata => {
+  let end: (() => Promise<void>) | undefined;
+  return {
+    database: {
+      ...database,
+      close: async () => {
+        await end?.();
+        await database.close();
+      },
+    },
+    loss,
+    startMarking: () => {
+      end ??= follow(database, marks, log);
+    },
+  };
+};
+
+const tryReadMark = async (folder: string, { markKey, acceptsLoss }: MetadataOptions) => {
+  try {
+    return { mark: await readMark(markFileOf(folder), markKey), unreadable: null };
+  } catch (error) {
+    if (!(error instanceof MarkUnreadable)) throw error;
+    const loss: Loss = { why: error.message };
+    if (acceptsLoss) return { mark: undefined, unreadable: loss };
+    throw new LossFound(
+      `${error.message}: whether the embedded database in ${folder} is whole cannot be told. Restore the file or the key; or go on by \`guestlist serve --accept-loss\`, which the audit puts down.`,
+      { cause: error },
+    );
+  }
+};
+
+const openEmbedded = async (folder: string, options: MetadataOptions): Promise<Metadata> => {
+  const { acceptsLoss, log } = options;
+  const { mark, unreadable } = await tryReadMark(folder, options);
+  const inFiles = unreadable ?? (await findLossInFiles(folder, mark));
+  if (inFiles !== null && !acceptsLoss) throw refuse(folder, inFiles);
+  const database = await openDatabase(options);
+  const marks = createMarks(database, folder, options);
+  try {
+    const loss = inFiles ?? (mark === undefined ? null : await findLoss(database, mark));
+    if (loss !== null && !acceptsLoss) {
+      if (mark !== undefined) await marks.write(mark);
+      throw refuse(folder, loss);
+    }
+    if (loss !== null) log.warn({ event: 'loss-accepted', ...loss }, 'the metadata lost something; going on without');
+    else if (acceptsLoss) log.warn({ event: 'no-loss' }, 'nothing is missing: leave --accept-loss out');
+    return withMarks(database, marks, loss, log);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+};
+
+/** Opens it. Throws LossFound, and as `openDatabase` does. */
+export const openMetadata = async (options: MetadataOptions): Promise<Metadata> => {
+  if (options.databaseUrl === null && options.folder !== null) return openEmbedded(resolve(options.folder), options);
+  return { database: await openDatabase(options), loss: null, startMarking: () => {} };
+};
+
+/** The entry of the audit that says what was accepted. */
+export const lossEvents = (loss: Loss | null): readonly AuditEvent[] =>
+  loss === null ? [] : [{ kind: 'admin', code: 'LOSS_ACCEPTED', detail: loss }];
+
+/** Which folder and which key the configuration says; `sealingKey` is that of datasources' credentials, in base64. */
+export const openConfiguredMetadata = async (
+  { settings, isDemo }: Pick<Config, 'settings' | 'isDemo'>,
+  halves: { readonly service: boolean; readonly acceptsLoss?: boolean },
+  sealingKey: string,
+  log: Log,
+): Promise<Metadata & { readonly close: () => Promise<void> }> => {
+  const metadata = await openMetadata({
+    databaseUrl: settings.databaseUrl,
+    folder: join(settings.dataDir, halves.service ? 'metadata' : 'gateway'),
+    isFlushed: settings.embeddedDatabase.flush ?? !isDemo,
+    markKey: markKeyOf(Buffer.from(sealingKey, 'base64')),
+    acceptsLoss: halves.acceptsLoss ?? false,
+    log,
+  });
+  return { ...metadata, close: metadata.database.close };
+};

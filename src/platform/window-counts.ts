@@ -1,0 +1,25 @@
+import { createLru } from './lru.js';
+
+const maxKeys = 50_000;
+
+/** Counts in windows of its own for each key, in this process. */
+export const createCounts = (lengthMs: number) => {
+  const counts = createLru<string, { count: number; readonly startedMs: number }>(maxKeys);
+  const find = (key: string, nowMs: number) => {
+    const there = counts.get(key);
+    const isCurrent = there !== undefined && nowMs >= there.startedMs && nowMs < there.startedMs + lengthMs;
+    return isCurrent ? there : undefined;
+  };
+  return {
+    /** How long the key's window still lasts, where its count has reached `most`; otherwise 0. */
+    waitMs: (key: string, most: number, nowMs: number): number => {
+      const there = find(key, nowMs);
+      return there === undefined || there.count < most ? 0 : there.startedMs + lengthMs - nowMs;
+    },
+    add: (key: string, nowMs: number): void => {
+      const there = find(key, nowMs);
+      if (there === undefined) counts.set(key, { count: 1, startedMs: nowMs });
+      else there.count += 1;
+    },
+  };
+};

@@ -1,0 +1,291 @@
+/**
+ * A host application that uses the product all the time, and remembers what was acknowledged: logins, the life of its tenants by
+ * hooks, revocations and roll-outs. Whatever the process does meanwhile, what was acknowledged holds.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
+import { analyst, session } from '../product/guest.js';
+import type { Product } from '../product/product.js';
+import { type Asked, askOnce, type Outcome } from './clients.js';
+
+type Tenant = {
+  readonly clientId: string;
+  /** As the last acknowledged event left it. Undefined: it has signed up nowhere yet. */
+  state: 'active' | 'suspended' | 'deleted' | undefined;
+  /** Counts the beginnings of events: what was asked before one has no certain outcome. */
+  changes: number;
+  /** The event that no answer came to. */
+  owed: { readonly kind: TenantEventKind; readonly id: string; readonly occurredAt: string } | undefined;
+};
+type Login = {
+  readonly tenant: Tenant;
+  readonly sub: string;
+  readonly token: string;
+  /** What the tenant counted when it was asked for, and when it was answered. */
+  readonly changes: readonly [number, number];
+  /** Whether its user was revoked; `owed`: no answer came. */
+  revocation: 'none' | 'owed' | 'done';
+};
+type Head = { readonly seq: number; readonly hash: string };
+
+const stateAfter = {
+  'signed-up': 'active',
+  suspended: 'suspended',
+  resumed: 'active',
+  deleted: 'deleted',
+} as const satisfies Record<TenantEventKind, Tenant['state']>;
+const life: readonly TenantEventKind[] = ['signed-up', 'suspended', 'resumed', 'suspended', 'resumed', 'deleted'];
+
+export type Host = {
+  /** The process to ask, from now on. */
+  readonly use: (product: Product) => void;
+  /** Asks all the time; ends when `stop` is called. */
+  readonly run: () => Promise<void>;
+  readonly stop: () => void;
+  /** Sends again what was not answered, until it is taken. Answers how long the slowest event took. */
+  readonly finishOwed: () => Promise<number>;
+  /** Has the roll-outs that were cut off go on to their end. Answers how long that took. */
+  readonly finishRollouts: () => Promise<number>;
+  /** What was acknowledged and does not hold. */
+  readonly findLost: () => Promise<readonly string[]>;
+  readonly acknowledged: () => number;
+  /** Resolves when so much more was acknowledged. */
+  readonly until: (more: number) => Promise<void>;
+  readonly outcomes: readonly Outcome[];
+  readonly askToken: (clientId: string, sub: string) => Promise<Outcome>;
+};
+
+/** One that nothing happens to. */
+export const steadyTenant = 'LAX';
+const tenantsAtATime = 3;
+const loginsAtATime = 3;
+const waitMs = 5;
+/** As a host that is impatient. */
+const retryEveryMs = 100;
+/** So many of the tokens from before the last kill are looked at again after each. */
+const sampleOfEarlier = 30;
+
+export const createHost = (hookSecret: string, random: () => number): Host => {
+  let product: Product | undefined;
+  let isStopped = false;
+  let users = 0;
+  let acknowledged = 0;
+  let head: Head | undefined;
+  const tenants: Tenant[] = [];
+  const outcomes: Outcome[] = [];
+  const rollouts: string[] = [];
+  const [logins, earlier]: [Login[], Login[]] = [[], []];
+  const steady: Tenant = { clientId: steadyTenant, state: 'active', changes: 0, owed: undefined };
+  const newTenant = (): Tenant => ({ clientId: `k-${randomUUID()}`, state: undefined, changes: 0, owed: undefined });
+
+  const used = (): Product => {
+    if (product === undefined) throw new Error('no process is used');
+    return product;
+  };
+  const ask = async (path: string, asked: Asked): Promise<Outcome> => {
+    const outcome = await askOnce(`${used().url}${path}`, asked);
+    outcomes.push({ ...outcome, body: outcome.status < 500 ? '' : outcome.body });
+    return outcome;
+  };
+  const command = (name: string, input: unknown): Promise<Outcome> => {
+    const { gatewayToken } = used().credentials;
+    const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' };
+    return ask(`/gateway/admin/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
+  };
+  const askToken = (clientId: string, sub: string): Promise<Outcome> => {
+    const authorization = `Bearer ${session(used(), { ...analyst(clientId), sub })}`;
+    return ask('/embed-token', { method: 'POST', headers: { authorization } });
+  };
+  const reads = async ({ token, tenant }: Login): Promise<boolean> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const path = `/api/v2/guest/dashboards/${encodeURIComponent(`delays--${tenant.clientId}`)}`;
+    return (await askOnce(`${used().url}${path}`, { headers })).status === 200;
+  };
+
+  const sendOwed = async (tenant: Tenant): Promise<boolean> => {
+    const { owed } = tenant;
+    if (owed === undefined) return true;
+    const body = JSON.stringify({ clientId: tenant.clientId, occurredAt: owed.occurredAt });
+    const sentAt = new Date();
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': owed.id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      'webhook-signature': new Webhook(hookSecret).sign(owed.id, sentAt, body),
+    };
+    const { status, body: answer } = await ask(`/hooks/tenant-${owed.kind}`, { method: 'POST', headers, body });
+    if (status >= 400 && status !== 503)
+      throw new Error(`${owed.kind} of ${tenant.clientId} is refused: ${status} ${answer}`);
+    if (status !== 200) return false;
+    tenant.state = stateAfter[owed.kind];
+    tenant.owed = undefined;
+    acknowledged += 1;
+    return true;
+  };
+  const liveTenant = async (): Promise<void> => {
+    while (!isStopped) {
+      const tenant = newTenant();
+      tenants.push(tenant);
+      for (const kind of life) {
+        if (isStopped) return;
+        tenant.changes += 1;
+        tenant.owed = { kind, id: randomUUID(), occurredAt: new Date().toISOString() };
+        while (!isStopped && !(await sendOwed(tenant)));
+        // Some tenants live longer than others.
+        for (let pause = Math.floor(random() * 6); pause > 0 && !isStopped; pause -= 1) await logIn(tenant);
+      }
+    }
+  };
+  const logIn = async (tenant: Tenant): Promise<void> => {
+    users += 1;
+    const sub = `user-${users}`;
+    const before = tenant.changes;
+    const { status, body } = await askToken(tenant.clientId, sub);
+    if (status !== 200) return;
+    acknowledged += 1;
+    const { token } = JSON.parse(body);
+    logins.push({ tenant, sub, token, changes: [before, tenant.changes], revocation: 'none' });
+  };
+  const logInSomebody = async (): Promise<void> => {
+    while (!isStopped) await logIn((random() < 0.7 ? tenants.at(-Math.ceil(random() * 6)) : undefined) ?? steady);
+  };
+  const revokeSomebody = async (): Promise<void> => {
+    while (!isStopped) {
+      for (let pause = 0; pause < 10 && !isStopped; pause += 1) await logIn(steady);
+      const login = logins.at(-Math.ceil(random() * 20));
+      if (login?.revocation !== 'none') continue;
+      login.revocation = 'owed';
+      const input = { by: 'user', subject: login.sub, issuer: 'guestlist-demo', reason: 'left' };
+      const { status } = await command('revoke', input);
+      if (status !== 200) continue;
+      login.revocation = 'done';
+      acknowledged += 1;
+    }
+  };
+  const content = async (): Promise<{ readonly data: { readonly gridMargin: number[] }; readonly digest: string }> => {
+    const query = new URLSearchParams({ dashboardId: 'delays', workspaceName: 'flights' });
+    const headers = { authorization: `Bearer ${used().credentials.serviceToken}` };
+    return JSON.parse((await ask(`/api/v2/data-app/dashboards/content?${query}`, { headers })).body);
+  };
+  const changeTemplate = async (): Promise<void> => {
+    const { data, digest } = await content();
+    const margin = Math.floor(random() * 30);
+    const changed = { ...data, gridMargin: [margin, margin] };
+    const target = { dashboardId: 'delays', workspaceName: 'flights', content: changed, expectedDigest: digest };
+    const headers = { authorization: `Bearer ${used().credentials.serviceToken}`, 'content-type': 'application/json' };
+    await ask('/api/v2/data-app/dashboards/content', { method: 'PUT', headers, body: JSON.stringify(target) });
+  };
+  const rollOut = async (): Promise<void> => {
+    while (!isStopped) {
+      // A body that the kill cut off is none.
+      await changeTemplate().catch(() => undefined);
+      const { status, body } = await command('rollout-apply', { template: 'delays' });
+      if (status === 200) {
+        rollouts.push(JSON.parse(body).data.id);
+        acknowledged += 1;
+      }
+      for (let pause = 0; pause < 40 && !isStopped; pause += 1) await logIn(steady);
+    }
+  };
+
+  /** Undefined: either will do. */
+  const mustRead = ({ tenant, changes: [asked, answered], revocation }: Login): boolean | undefined => {
+    const acknowledgedChanges = tenant.changes - (tenant.owed === undefined ? 0 : 1);
+    const since = tenant === steady ? [] : life.slice(answered, acknowledgedChanges);
+    if (revocation === 'done' || since.some((kind) => kind === 'suspended' || kind === 'deleted')) return false;
+    if (revocation === 'owed' || tenant.owed !== undefined) return undefined;
+    if (tenant.state === 'suspended' || tenant.state === 'deleted') return false;
+    return tenant.changes === asked ? true : undefined;
+  };
+  const findWrongTokens = async (): Promise<readonly string[]> => {
+    const sample = Array.from({ length: Math.min(sampleOfEarlier, earlier.length) }, () =>
+      earlier.at(Math.floor(random() * earlier.length)),
+    );
+    const wrong: string[] = [];
+    for (const login of [...logins, ...sample]) {
+      const must = login === undefined ? undefined : mustRead(login);
+      if (login === undefined || must === undefined || (await reads(login)) === must) continue;
+      wrong.push(`a token of ${login.tenant.clientId} (${login.tenant.state}) ${must ? 'does not read' : 'reads'}`);
+    }
+    earlier.push(...logins.splice(0));
+    return wrong;
+  };
+  const findWrongTenants = async (): Promise<readonly string[]> => {
+    const known = tenants.filter(({ owed, state }) => owed === undefined && state !== undefined);
+    const wrong: string[] = [];
+    for (const { clientId, state } of known.slice(-12)) {
+      const { status } = await askToken(clientId, 'somebody');
+      if (status !== (state === 'active' ? 200 : 403))
+        wrong.push(`${clientId} is ${state}, and a login gets ${status}`);
+    }
+    return wrong;
+  };
+  const findAuditFaults = async (): Promise<readonly string[]> => {
+    const { status, body } = await command('audit-verify', head === undefined ? {} : { head });
+    if (status !== 200) return [`the audit is not verified: ${status} ${body}`];
+    const { data } = JSON.parse(body);
+    head = data.head;
+    return data.fault === null ? [] : [`the audit is not whole: ${data.fault.message}`];
+  };
+  const findLostRollouts = async (): Promise<readonly string[]> => {
+    const { status, body } = await command('rollout-list', {});
+    if (status !== 200) return [`roll-outs are not listed: ${status} ${body}`];
+    const there = new Set(JSON.parse(body).data.rollouts.map(({ id }: { readonly id: string }) => id));
+    return rollouts.filter((id) => !there.has(id)).map((id) => `roll-out ${id} is gone`);
+  };
+
+  const statusOf = async (id: string): Promise<{ readonly state: string; readonly isAtWork: boolean }> =>
+    JSON.parse((await command('rollout-status', { id })).body).data;
+  const finishRollout = async (id: string): Promise<void> => {
+    for (;;) {
+      const { state, isAtWork } = await statusOf(id);
+      if (state !== 'running') return;
+      if (!isAtWork) await command('rollout-resume', { id });
+      await wait(retryEveryMs);
+    }
+  };
+
+  return {
+    outcomes,
+    acknowledged: () => acknowledged,
+    until: async (more) => {
+      const enough = acknowledged + more;
+      while (acknowledged < enough) await wait(waitMs);
+    },
+    askToken,
+    use: (next) => {
+      product = next;
+    },
+    run: async () => {
+      isStopped = false;
+      const all = (count: number, work: () => Promise<void>) => Array.from({ length: count }, work);
+      await Promise.all([
+        ...all(tenantsAtATime, liveTenant),
+        ...all(loginsAtATime, logInSomebody),
+        revokeSomebody(),
+        rollOut(),
+      ]);
+    },
+    stop: () => {
+      isStopped = true;
+    },
+    finishOwed: async () => {
+      const startedMs = performance.now();
+      for (const tenant of tenants) while (!(await sendOwed(tenant))) await wait(retryEveryMs);
+      return performance.now() - startedMs;
+    },
+    finishRollouts: async () => {
+      const startedMs = performance.now();
+      for (const id of rollouts) await finishRollout(id);
+      return performance.now() - startedMs;
+    },
+    findLost: async () => [
+      ...(await findWrongTokens()),
+      ...(await findWrongTenants()),
+      ...(await findAuditFaults()),
+      ...(await findLostRollouts()),
+    ],
+  };
+};

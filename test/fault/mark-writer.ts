@@ -1,0 +1,27 @@
+/** A process of its own that writes the audit of an embedded database, with its mark, until it is killed. */
+import { writeSync } from 'node:fs';
+import pino from 'pino';
+import { appendEvents } from '../../src/gateway/audit/audit-append.js';
+import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { openMetadata } from '../../src/open-metadata.js';
+
+const say = (line: string): void => {
+  writeSync(1, `${line}\n`);
+};
+
+const write = async (folder: string): Promise<never> => {
+  const log = pino({ level: 'silent' });
+  const options = { databaseUrl: null, folder, isFlushed: false, markKey: null, acceptsLoss: false, log };
+  const { database, startMarking } = await openMetadata(options);
+  const ledger = await openLedger(database.connect<LedgerTables>(), false);
+  startMarking();
+  for (;;) {
+    const { seq } = await appendEvents(ledger, [{ at: new Date(), event: { kind: 'policy-load', code: 'OK' } }]);
+    say(String(seq));
+  }
+};
+
+write(process.argv[2] ?? '').catch((error: Error) => {
+  say(`${error.name}: ${error.message}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,337 @@
+/** Decisions that are kept with their answers: each thing that a decision rests on, changed alone, has it made anew. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Session } from '../../src/gateway/identity.js';
+import { createKept, type Decision } from '../../src/gateway/kept.js';
+import { loadPolicy, type Policy } from '../../src/gateway/policy/policy-file.js';
+import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
+import { createMemoryLimiters } from '../../src/platform/limiter.js';
+import { analyst, gatewayToken, hostSecret, type Overrides, sign, startGateway, startSeconds } from './harness.js';
+import { basePolicy, changeablePolicies, policyOf } from './policies.js';
+import { createScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.js';
+
+const rule = (name: string, when: string, templates: readonly string[], more: object = {}) => ({
+  name,
+  when,
+  grant: { templates, ...more },
+});
+const orgs = { ...basePolicy.session, tenant: 'has(claims.orgs) ? claims.orgs : [claims.org_id]' };
+const lasting = { iat: startSeconds, exp: startSeconds + 100_000 };
+const ann = sign({ ...analyst, ...lasting });
+
+/** A gateway that has answered Ann twice: what was decided for her is kept. */
+const startKept = async (policy: Policy, overrides: Overrides = {}) => {
+  const policies = changeablePolicies(policy);
+  const upstream = createScriptedUpstream();
+  const capabilities = fixedCapabilities(['revoke-guest-tokens', 'list-guest-tokens']);
+  const called = { ...{ transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' }, capabilities };
+  const started = await startGateway({ policies, upstream: called, ...overrides });
+  const admin = async (command: string, input: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' };
+    const options = { method: 'POST', headers, body: JSON.stringify(input) };
+    return (await fetch(`${started.url}/gateway/admin/${command}`, options)).json();
+  };
+  const tokenOf = async (claims: object | string, body?: object) => (await started.granted(claims, body)).token;
+  const first = await tokenOf(ann);
+  expect(await tokenOf(ann)).toBe(first);
+  return { ...started, upstream, policies, admin, tokenOf, first };
+};
+
+/** Half a minute later, what the service said is asked anew. A copy of a token is compared every five seconds: not at that moment. */
+const untilOld = async ({ clock }: Pick<Awaited<ReturnType<typeof startKept>>, 'clock'>, ask: () => Promise<void>) => {
+  clock.advance(29_000);
+  await ask();
+  clock.advance(1_000);
+};
+
+const failRoutes = (upstream: ScriptedUpstream): void => {
+  upstream.state.intercept = ({ path, body }) =>
+    path.endsWith('dashboard-embeds') && Reflect.get(Object(body), 'templateDashboardId') === 'routes'
+      ? upstream.refusal(500, 'INTERNAL_SERVER_ERROR')
+      : undefined;
+};
+const bestEffort = policyOf({
+  templates: { ...basePolicy.templates, routes: { name: 'Routes', provisioning: 'best-effort' } },
+});
+
+describe('a kept decision is for', () => {
+  it('one user of one issuer, with the claims that the policy reads, and no other', async () => {
+    const policy = policyOf({
+      restrictions: [{ name: 'own', when: 'true', restrict: { dashboardFilters: { S: 'user.claims.states' } } }],
+    });
+    const own = { ...analyst, ...lasting, states: ['CA', 'NY'] };
+    const { tokenOf } = await startKept(policyOf()).then(async (started) => {
+      await started.policies.change(policy);
+      return started;
+    });
+    const others = [
+      own,
+      { ...own, states: ['CA'] },
+      { ...own, states: ['CA,NY'] },
+      { ...own, sub: 'bob' },
+      { ...own, org_id: 'SFO' },
+      sign({ ...own, iss: 'https://host.example', aud: 'guestlist' }, hostSecret),
+    ];
+    const tokens: string[] = [];
+    for (const claims of others) tokens.push(await tokenOf(claims));
+    expect(new Set(tokens).size).toBe(others.length);
+    // What no expression can read makes no difference: a new session of the same user is answered at once.
+    expect(await tokenOf({ ...own, jti: 'another', iat: startSeconds - 1 })).toBe(tokens[0]);
+    for (const [index, claims] of others.entries()) expect(await tokenOf(claims)).toBe(tokens[index]);
+  });
+
+  it('one body', async () => {
+    const requested = rule('all', 'true', ['delays', 'routes'], { timezone: 'request' });
+    const { tokenOf, granted } = await startKept(policyOf({ session: orgs, rules: [requested] }));
+    const both = sign({ ...analyst, ...lasting, orgs: ['LAX', 'SFO'] });
+    const bodies = [{ tenant: 'LAX' }, { tenant: 'SFO' }];
+    const asked = [
+      ...bodies,
+      ...bodies.map((body) => ({ ...body, embeds: ['delays'] })),
+      ...bodies.map((body) => ({ ...body, timezone: 'Asia/Kolkata' })),
+    ];
+    const tokens: string[] = [];
+    for (const body of asked) tokens.push(await tokenOf(both, body));
+    expect(new Set(tokens).size).toBe(asked.length);
+    for (const [index, body] of asked.entries()) expect(await tokenOf(both, body)).toBe(tokens[index]);
+    expect((await granted(both, { tenant: 'SFO', embeds: ['routes'] })).embeds).toEqual([
+      { id: 'routes--SFO', name: 'Routes', type: 'dashboard' },
+    ]);
+  });
+
+  it('one policy', async () => {
+    const { tokenOf, granted, policies, first } = await startKept(policyOf());
+    await policies.change(policyOf({ rules: [rule('all', 'true', ['routes'])] }));
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['routes--LAX']);
+    expect(await tokenOf(ann)).not.toBe(first);
+  });
+
+  it('one policy, also where the next one reads the tenant from another claim', async () => {
+    const { granted, policies } = await startKept(policyOf());
+    const region = { ...analyst, region: 'SFO', ...lasting };
+    expect((await granted(region)).embeds[0]?.id).toBe('delays--LAX');
+    await policies.change(policyOf({ session: { ...basePolicy.session, tenant: 'claims.region' } }));
+    expect((await granted(region)).embeds[0]?.id).toBe('delays--SFO');
+  });
+
+  it('one policy also where the next one ends none of its tokens', async () => {
+    const { granted, policies } = await startKept(policyOf({ rules: [rule('all', 'true', ['delays'])] }));
+    await policies.change(policyOf());
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
+  });
+});
+
+describe('a kept decision is made anew', () => {
+  it('once something was revoked for it, and not for another', async () => {
+    const { tokenOf, admin, first } = await startKept(policyOf());
+    await admin('revoke', { by: 'tenant', tenant: 'SFO', reason: 'r' });
+    expect(await tokenOf(ann)).toBe(first);
+    await admin('revoke', { by: 'tenant', tenant: 'LAX', reason: 'r' });
+    expect(await tokenOf(ann)).not.toBe(first);
+  });
+
+  it('for a new session only, where the sessions of the user have ended', async () => {
+    const { tokenOf, refused, admin, clock, first } = await startKept(policyOf());
+    await admin('revoke', { by: 'user', subject: 'ann', issuer: 'guestlist-demo', reason: 'r' });
+    clock.advance(10_000);
+    const later = sign({ ...analyst, ...lasting, iat: startSeconds + 10 });
+    expect(await tokenOf(later)).not.toBe(first);
+    expect(await refused(ann)).toMatchObject({ code: 'SESSION_INVALID' });
+  });
+
+  it('never while its tenant is suspended', async () => {
+    const { tokenOf, refused, admin, clock, first } = await startKept(policyOf());
+    await admin('tenant-suspend', { clientId: 'LAX' });
+    expect(await refused(ann)).toMatchObject({ code: 'TENANT_SUSPENDED' });
+    clock.advance(1_000);
+    await admin('tenant-resume', { clientId: 'LAX' });
+    expect(await tokenOf(ann)).not.toBe(first);
+  });
+
+  it('when its token has not long to live, and not before', async () => {
+    const { tokenOf, clock, first } = await startKept(policyOf());
+    clock.advance(48 * 60_000 - 1);
+    expect(await tokenOf(ann)).toBe(first);
+    clock.advance(1);
+    expect(await tokenOf(ann)).not.toBe(first);
+  });
+
+  it('when a dashboard that it restricts has other metrics', async () => {
+    const policy = policyOf({
+      rules: [rule('all', 'true', ['delays'])],
+      restrictions: [{ name: 'own', when: 'true', restrict: { rls: { state: '"CA"' } } }],
+    });
+    const started = await startKept(policy);
+    const { tokenOf, upstream, first } = started;
+    const dashboard = upstream.dashboards.get('delays--LAX');
+    if (dashboard === undefined) throw new Error('there is no dashboard');
+    dashboard.metrics = [...dashboard.metrics, { name: 'New', metricId: 'new' }];
+    await untilOld(started, async () => expect(await tokenOf(ann)).toBe(first));
+    expect(await tokenOf(ann)).not.toBe(first);
+    expect(upstream.lastMint()).toMatchObject({
+      params: { rlsSettings: expect.arrayContaining([{ metricId: 'new', values: { state: 'CA' } }]) },
+    });
+  });
+
+  it('when an embed that it grants is gone', async () => {
+    const upstream = createScriptedUpstream();
+    upstream.dashboards.set('board', { embedId: 'board', metadata: null, name: 'Board', metrics: [] });
+    const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
+    const policy = policyOf({ rules: [rule('all', 'true', [], { embeds: ['board'] })] });
+    const started = await startKept(policy, { upstream: called });
+    const { refused, tokenOf, first } = started;
+    upstream.dashboards.delete('board');
+    await untilOld(started, async () => expect(await tokenOf(ann)).toBe(first));
+    expect(await refused(ann)).toMatchObject({ code: 'POLICY_UNDECIDED' });
+  });
+
+  it('when a dashboard that was left out is there', async () => {
+    const upstream = createScriptedUpstream();
+    failRoutes(upstream);
+    const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
+    const { granted, clock } = await startKept(bestEffort, { upstream: called });
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX']);
+    upstream.state.intercept = () => undefined;
+    clock.advance(61_000);
+    await granted({ ...analyst, ...lasting, sub: 'bob' });
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
+  });
+
+  it('when a dashboard that was left out was made while its token was', async () => {
+    const { granted, clock, upstream } = await startGateway({ policy: bestEffort });
+    failRoutes(upstream);
+    upstream.state.beforeAnswer = async ({ path }) => {
+      if (!path.endsWith('guest-token/create')) return;
+      upstream.state.beforeAnswer = () => undefined;
+      upstream.state.intercept = () => undefined;
+      clock.advance(61_000);
+      await granted({ ...analyst, ...lasting, sub: 'bob' });
+    };
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX']);
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
+  });
+
+  it('when the service said something about its dashboards that does not fit', async () => {
+    const { refused, upstream } = await startKept(policyOf());
+    upstream.state.intercept = ({ path }) =>
+      path.endsWith('guest-token/create') ? upstream.refusal(400, 'DASHBOARD_PARAM_ERROR') : undefined;
+    await refused({ ...analyst, ...lasting, sub: 'bob' });
+    const dashboard = upstream.dashboards.get('delays--LAX');
+    if (dashboard === undefined) throw new Error('there is no dashboard');
+    dashboard.metadata = { guestlist: { template: 'delays', clientId: 'SFO' } };
+    expect(await refused(ann)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('at every request where the policy reads the time', async () => {
+    // It changes within the minute, so that its tokens do not end with it.
+    const { refused, clock } = await startKept(policyOf({ rules: [rule('a', 'now.getSeconds() < 3', ['delays'])] }));
+    clock.advance(3_000);
+    expect(await refused(ann)).toMatchObject({ code: 'NO_POLICY' });
+  });
+
+  it('when the table of tenants has another tenant for its user', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'guestlist-kept-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const write = (tenant: string): void => writeFileSync(join(folder, 't.csv'), `key,tenant\nLAX,${tenant}\n`);
+    write('LAX');
+    const session = { ...basePolicy.session, tenant: { key: 'claims.org_id', table: 't.csv' } };
+    const policy = loadPolicy(JSON.stringify({ ...basePolicy, session }), join(folder, 'policy.yaml'));
+    const { granted } = await startKept(policy);
+    write('SFO');
+    if (policy.tenant.by === 'table') await policy.tenant.table.reload();
+    expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--SFO', 'routes--SFO']);
+  });
+});
+
+describe('a request whose decision is kept', () => {
+  it('counts against the limits, and needs a session that holds', async () => {
+    const settings = { userPerMinute: 4, tenantPerMinute: null, failedSessionsPerMinute: null, trustedProxies: 0 };
+    const limits = { settings, limiters: createMemoryLimiters() };
+    const { ask, refused, clock } = await startKept(policyOf(), { limits });
+    expect([(await ask(ann)).status, (await ask(ann)).status]).toEqual([200, 200]);
+    expect(await refused(ann)).toMatchObject({ code: 'RATE_LIMITED' });
+    clock.advance(100_000_000);
+    expect(await refused(ann)).toMatchObject({ code: 'SESSION_INVALID' });
+  });
+
+  it('names its session for the day on which the policy changes', async () => {
+    const { tokenOf, policies, upstream, first } = await startKept(policyOf());
+    // The policy reads of both the same; the next one does not.
+    const withMore = { ...analyst, ...lasting, tier: 'gold' };
+    expect(await tokenOf(withMore)).toBe(first);
+    const claims = { ...basePolicy.session.claims, tier: 'string' };
+    const rules = [rule('gold', 'has(user.claims.tier)', ['delays', 'routes'])];
+    await policies.change(policyOf({ session: { ...basePolicy.session, claims }, rules }));
+    expect(upstream.isLive(first)).toBe(true);
+  });
+
+  it('leaves nothing in memory once its tenant is erased', async () => {
+    const { admin, granted } = await startKept(policyOf());
+    await granted({ ...analyst, ...lasting, org_id: 'SFO' });
+    const { data } = Object(await admin('tenant-delete', { clientId: 'LAX' }));
+    const { erased } = data.erasure.steps.find(({ where }: { where: string }) => where === "this gateway's memory");
+    // The decision, its token, the token's own entry, the tenant's state, and the names of its revocations.
+    expect(erased).toEqual({ entries: 5 });
+  });
+
+  it('has a line in the log as any other has, with the request that minted its token', async () => {
+    const { lines } = await startKept(policyOf());
+    const [minted, kept] = lines.filter(({ msg }) => msg === 'embed-token');
+    expect(Object.keys(kept ?? {}).slice(-7)).toEqual(['requestId', 'user', 'tenant', 'mintedBy', 'ms', 'code', 'msg']);
+    expect(kept).toMatchObject({ user: 'ann', tenant: 'LAX', code: 'OK', mintedBy: minted?.requestId });
+  });
+});
+
+describe('what is kept', () => {
+  const policy = policyOf();
+  const sessionOf = (subject: string): Session => ({
+    ...{ issuer: 'i', subject, userIdentifier: `i|${subject}`, issuedAtMs: null, claims: {} },
+  });
+  const decision = (body: string) => ({ body, isStill: () => true }) as unknown as Decision;
+  const of = (subject: string, clientId = 'LAX') => ({ policy, session: sessionOf(subject), clientId, asked: {} });
+
+  it('is bounded by its bytes; the least recently used goes first', () => {
+    const kept = createKept(10_000);
+    const subjects = ['a', 'b', 'c', 'd'];
+    for (const subject of subjects) kept.keep(of(subject), decision('x'.repeat(1_000)));
+    expect(subjects.filter((subject) => kept.find(of(subject)) !== undefined)).toEqual(['b', 'c', 'd']);
+    kept.keep(of('a'), decision('x'.repeat(100_000)));
+    expect(kept.find(of('a'))).toBeUndefined();
+  });
+
+  it('goes with its tenant, and with the policy', () => {
+    const kept = createKept();
+    kept.keep(of('a'), decision('x'));
+    kept.keep(of('b'), decision('x'));
+    kept.keep(of('a', 'SFO'), decision('x'));
+    expect(kept.forget('LAX')).toBe(2);
+    expect([kept.find(of('a')), kept.find(of('b'))]).toEqual([undefined, undefined]);
+    expect(kept.find(of('a', 'SFO'))).toBeDefined();
+    kept.clear();
+    expect(kept.find(of('a', 'SFO'))).toBeUndefined();
+  });
+
+  it('tells values of claims apart that JSON does not', () => {
+    const claims = { ...basePolicy.session.claims, level: 'double' };
+    const doubles = policyOf({ session: { ...basePolicy.session, claims } });
+    const withLevel = (level: unknown) => ({
+      ...of('a'),
+      policy: doubles,
+      session: { ...sessionOf('a'), claims: { level } },
+    });
+    for (const [level, other] of [
+      [0, -0],
+      [Number.POSITIVE_INFINITY, null],
+      [1, '1'],
+      [null, undefined],
+      ['#1', 1],
+    ]) {
+      const kept = createKept();
+      kept.keep(withLevel(level), decision('x'));
+      expect(kept.find(withLevel(other))).toBeUndefined();
+      expect(kept.find(withLevel(level))).toBeDefined();
+    }
+  });
+});

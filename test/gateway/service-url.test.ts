@@ -1,0 +1,41 @@
+/** Where an answer says that the service is, for a server that listens at every address. */
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { analyst, sign, startGateway } from './harness.js';
+
+const asks = (url: string, headers: Record<string, string>): Promise<{ serviceUrl: string; token: string }> =>
+  new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers: { authorization: `Bearer ${sign(analyst)}`, ...headers } };
+    const sent = request(`${url}/embed-token`, options, async (response) => resolve(JSON.parse(await text(response))));
+    sent.once('error', reject).end();
+  });
+
+it.each([
+  ['numbers.example.com', {}, 'http://numbers.example.com'],
+  ['Numbers.Example.com:8080', {}, 'http://numbers.example.com:8080'],
+  ['[::1]:3000', {}, 'http://[::1]:3000'],
+  ['numbers.example.com', { origin: 'https://numbers.example.com' }, 'https://numbers.example.com'],
+  ['numbers.example.com', { origin: 'https://evil.example' }, 'http://numbers.example.com'],
+  ['numbers.example.com', { 'x-forwarded-host': 'evil.example' }, 'http://numbers.example.com'],
+  ['evil.example/path', {}, 'OWN'],
+  ['user@evil.example', {}, 'OWN'],
+  ['::1', {}, 'OWN'],
+  ['', {}, 'OWN'],
+])('asked at %j with %j it is %s', async (host, headers, expected) => {
+  const { url } = await startGateway({ serviceUrl: null });
+  const { serviceUrl } = await asks(url, { host, ...headers });
+  expect(serviceUrl).toBe(expected === 'OWN' ? url : expected);
+});
+
+it("a Host that somebody made up is in nobody else's answer, also where both get the same token", async () => {
+  const { url } = await startGateway({ serviceUrl: null });
+  const forged = await asks(url, { host: 'evil.example' });
+  const own = await asks(url, {});
+  expect([own.token, own.serviceUrl]).toEqual([forged.token, url]);
+});
+
+it('is what the configuration says, whatever the caller says', async () => {
+  const { url } = await startGateway({ serviceUrl: 'https://numbers.example.com' });
+  expect((await asks(url, { host: 'evil.example' })).serviceUrl).toBe('https://numbers.example.com');
+});

@@ -1,0 +1,34 @@
+/** Long answers are written in slices, and read as if they had been written at once. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { jsonText } from '../../src/http/json-text.js';
+
+const sliced = async (body: unknown) => {
+  let turns = 0;
+  const text = await jsonText(body, () => {
+    turns += 1;
+    return Promise.resolve();
+  });
+  return { text, turns };
+};
+
+it('writes what JSON.stringify writes, whatever the body', async () => {
+  const item = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.date({ noInvalidDate: true }));
+  const list = fc.oneof(fc.array(item, { maxLength: 20 }), fc.array(item, { minLength: 101, maxLength: 350 }));
+  const flat = fc.dictionary(fc.string(), fc.oneof(item, list));
+  const body = fc.oneof(flat, fc.record({ data: flat, error: item }), list, fc.jsonValue());
+  await fc.assert(
+    fc.asyncProperty(body, async (value) => {
+      expect((await sliced(value)).text).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+it('writes a list of thousands in as many slices as it has hundreds', async () => {
+  const data = Array.from({ length: 4000 }, (_, index) => ({ name: `embed ${index}` }));
+  expect(await sliced({ data, error: null })).toEqual({ text: JSON.stringify({ data, error: null }), turns: 40 });
+});
+
+it('writes what is short at once', () => {
+  expect(jsonText({ data: Array.from({ length: 100 }, () => 1), error: null })).toBeTypeOf('string');
+});
