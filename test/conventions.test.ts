@@ -153,13 +153,6 @@ describe('the layer table', () => {
 });
 
 describe('sizes and names', () => {
-  test('no source file is longer than 260 lines', () => {
-    const long = sources
-      .map(({ file, text }) => ({ file, lines: text.split('\n').length }))
-      .filter(({ lines }) => lines > 261);
-    expect(long).toEqual([]);
-  });
-
   test('files are kebab-case, and exports are named', () => {
     expect(
       sources
