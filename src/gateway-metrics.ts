@@ -1,6 +1,6 @@
 /** The metrics of a gateway for Prometheus: README.md lists them. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { GatewayMetrics } from './gateway/gateway-metrics.js';
+import type { GatewayMetrics } from './gateway/common/metrics.js';
 
 /** Beside what the gateway tells: whether what it goes on without is away. */
 export type ProductMetrics = GatewayMetrics & {

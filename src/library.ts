@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import type { Request } from 'express';
-import { defaultLimits } from './gateway/limits.js';
+import type { Identify } from './gateway/authenticate/host-session.js';
+import { defaultLimits } from './gateway/authenticate/limits.js';
 import type { Gateway } from './gateway/router.js';
-import type { Identify } from './gateway/sessions/host-identity.js';
 import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/upstream/http-upstream.js';
 import { openGateway } from './open-gateway.js';
 import { lossEvents, type Metadata, openMetadata } from './open-metadata.js';
@@ -16,8 +16,8 @@ import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
 import { createLog, type Log } from './platform/log.js';
 
+export type { HostClaims, Identify } from './gateway/authenticate/host-session.js';
 export type { Gateway } from './gateway/router.js';
-export type { HostClaims, Identify } from './gateway/sessions/host-identity.js';
 export type { Cache } from './platform/cache.js';
 export type { Limiters } from './platform/limiter.js';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Halves } from './compose.js';
-import { PolicyFaults } from './gateway/policy/policy-source.js';
+import { PolicyFaults } from './gateway/policy/source.js';
 import type { Handle } from './http/in-turn.js';
 import { createHttpServer } from './http/server.js';
 import { answerStarting } from './http/starting.js';

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import type { AuditEvent } from './gateway/audit/audit.js';
-import type { ChainHead } from './gateway/audit/audit-chain.js';
+import type { ChainHead } from './gateway/audit/chain.js';
 import { type LedgerTables, schemaName } from './gateway/ledger/tables.js';
 import type { Database } from './platform/database.js';
 import { bytesOf, type HighWaterMark } from './platform/high-water-mark.js';

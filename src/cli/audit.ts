@@ -2,14 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import {
-  assertAnchor,
-  ChainFault,
-  type ChainHead,
-  entryOfLine,
-  follow,
-  genesisHash,
-} from '../gateway/audit/audit-chain.js';
+import { assertAnchor, ChainFault, type ChainHead, entryOfLine, follow, genesisHash } from '../gateway/audit/chain.js';
 import { callGateway } from './operator.js';
 import { readCount, WrongCall } from './wrong-call.js';
 

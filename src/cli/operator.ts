@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { operatorHeader } from '../gateway/admin.js';
+import { operatorHeader } from '../gateway/http/admin.js';
 import { readOperatorSettings } from '../main.js';
 import { WrongCall } from './wrong-call.js';
 

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { getDatamartTenancy } from '../contract/datamart-tenancy.js';
-import { writeTable } from '../gateway/policy/text-table.js';
+import { writeTable } from '../policy-tools/text-table.js';
 import { readService } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 

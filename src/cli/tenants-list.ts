@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { writeTable } from '../gateway/policy/text-table.js';
+import { writeTable } from '../policy-tools/text-table.js';
 import { callGateway } from './operator.js';
 import { readCount } from './wrong-call.js';
 

@@ -1,7 +1,7 @@
 /** `guestlist tenants plan`: what a roll-out of a template would do, tenant by tenant. */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { writeTable } from '../gateway/policy/text-table.js';
+import { writeTable } from '../policy-tools/text-table.js';
 import { callGateway } from './operator.js';
 import { WrongCall } from './wrong-call.js';
 

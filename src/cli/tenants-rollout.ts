@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { writeTable } from '../gateway/policy/text-table.js';
+import { writeTable } from '../policy-tools/text-table.js';
 import { callGateway } from './operator.js';
 import { conflicts, writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';

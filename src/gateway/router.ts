@@ -1,25 +1,41 @@
 /**
  * The gateway as a Router of its own: called before an Express app, or mounted inside a host's. `req` and `res` are
- * Node's own here. Decodes, answers and logs; what a session may see is session.ts's affair.
+ * Node's own here. Decodes, answers and logs; what a session may see is embed-token.ts's affair.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
-import { type Admin, createAdmin } from './admin.js';
-import { type Considered, createAccounting, type Trace } from './audit/accounting.js';
-import { noGatewayMetrics } from './gateway-metrics.js';
-import { hookPaths } from './hooks/hooks.js';
+import type { Audit } from './audit/audit.js';
+import { type Considered, createAccounting, type Trace } from './audit/request-audit.js';
+import type { Origins } from './authenticate/credential.js';
+import type { Limits } from './authenticate/limits.js';
+import type { AdminCommand } from './common/admin-command.js';
+import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
+import { createSessions, type SessionSteps } from './embed-token.js';
+import { type AnswerHook, hookPaths } from './hooks/hooks.js';
 import { createReceiver } from './hooks/receive.js';
+import { type Admin, createAdmin } from './http/admin.js';
 import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './http/answer.js';
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
-import { createSessions } from './session.js';
-import { assertOrigins } from './sessions/credential.js';
-import { createParts, type GatewayOptions } from './steps.js';
 
-export type { GatewayOptions } from './steps.js';
+/** What a gateway is made of: the steps of a session, what hosts say of their tenants, and what operators can have done. */
+export type Parts = {
+  readonly steps: SessionSteps;
+  readonly answerHook: AnswerHook;
+  readonly commands: readonly AdminCommand[];
+  readonly guards: Limits['guards'];
+  /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
+  readonly assertReady: () => Promise<void>;
+  /** What readiness asks, each rejecting where it cannot serve. */
+  readonly checks: readonly Check[];
+  /** Ends what runs beside requests. */
+  readonly close: () => Promise<void>;
+};
 
 /** Express's Router; as it uses nothing of Express's request and response, Node's own will do. */
 export type Gateway = express.Router &
@@ -69,11 +85,22 @@ const createAdminRouter = (admin: Admin): express.Router => {
   return router;
 };
 
-/** The gateway, ready to be called or mounted. Throws TypeError for options that could not work. */
-export const createGateway = (options: GatewayOptions): Gateway => {
-  assertOrigins(options);
+export type RouterOptions = Origins & {
+  readonly audit: Audit;
+  /** Lets operators in at `/gateway/admin`; null: nobody. */
+  readonly gatewayToken: string | null;
+  /** Whether `/gateway/admin` is served by the router `admin` alone; false where left out. */
+  readonly isAdminApart?: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Left out: nothing is counted. */
+  readonly metrics?: GatewayMetrics | undefined;
+};
+
+/** Serves the parts of one gateway over HTTP. */
+export const createRouter = (parts: Parts, options: RouterOptions): Gateway => {
   const { metrics = noGatewayMetrics } = options;
-  const { steps, answerHook, commands, guards, assertReady, checks, close } = createParts(options);
+  const { steps, answerHook, commands, guards, assertReady, checks, close } = parts;
   const accounting = createAccounting(options);
   const answerSession = createSessions(steps, accounting);
   const admin = createAdmin({ ...options, commands, guard: guards.gatewayToken });

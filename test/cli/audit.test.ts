@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { runAudit } from '../../src/cli/audit.js';
-import { type AuditEntry, entryOf, genesisHash, lineOf } from '../../src/gateway/audit/audit-chain.js';
+import { type AuditEntry, entryOf, genesisHash, lineOf } from '../../src/gateway/audit/chain.js';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
+import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { analyst, session } from '../product/guest.js';
 import type { Product } from '../product/product.js';
 import { type Asked, askOnce, type Outcome } from './clients.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { adminCommand, createAdmin } from '../../src/gateway/admin.js';
-import { noLimits } from '../../src/gateway/limits.js';
+import { noLimits } from '../../src/gateway/authenticate/limits.js';
+import { adminCommand } from '../../src/gateway/common/admin-command.js';
+import { createAdmin } from '../../src/gateway/http/admin.js';
 import { captureLog, gatewayToken, startGateway } from './harness.js';
 import { listenTo } from './listen.js';
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
-import { dashboardIdOf } from '../../src/gateway/provisioning/dashboard-id.js';
+import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import type { Capabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { analyst, createMovableClock, gatewayToken, manager, startGateway, startSeconds } from './harness.js';

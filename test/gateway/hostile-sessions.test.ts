@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dashboardIdOf } from '../../src/gateway/provisioning/dashboard-id.js';
+import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import {
   analyst,
   demoSecret,

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
-import { createAudit } from '../../src/gateway/audit/audit-ledger.js';
+import { createAudit } from '../../src/gateway/audit/ledger.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
-import { loadPolicy, type Policy } from '../../src/gateway/policy/policy-file.js';
+import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defaultLimits } from '../../src/gateway/limits.js';
+import { defaultLimits } from '../../src/gateway/authenticate/limits.js';
 import { createRedisLimiters } from '../../src/platform/limiter.js';
 import { systemTiming } from '../../src/platform/timing.js';
 import { analyst, captureLog, startGateway } from './harness.js';

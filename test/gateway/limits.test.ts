@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Audit } from '../../src/gateway/audit/audit.js';
-import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/limits.js';
+import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
 import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';

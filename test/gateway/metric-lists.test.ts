@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../src/contract/client.js';
-import { createMetricLists } from '../../src/gateway/tokens/metric-lists.js';
+import { createMetricLists } from '../../src/gateway/token/metric-lists.js';
 
 test('restrictions are bound to what the host made: what a guest made declares no variables, and would refuse the mint', async () => {
   const data = [

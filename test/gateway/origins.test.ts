@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isTrustedOrigin } from '../../src/gateway/sessions/credential.js';
+import { isTrustedOrigin } from '../../src/gateway/authenticate/credential.js';
 import { isOrigin } from '../../src/platform/origin.js';
 import { analyst, sign, startGateway } from './harness.js';
 

@@ -1,10 +1,10 @@
 /** What blocks the event loop for long is refused when the policy is loaded, and lists that a session brings are bounded. */
 import { describe, expect, it } from 'vitest';
-import type { Session } from '../../src/gateway/identity.js';
+import type { Session } from '../../src/gateway/authenticate/signed-session.js';
+import { variablesOf } from '../../src/gateway/policy/decide.js';
 import { celClaims, createCompilers } from '../../src/gateway/policy/expression.js';
 import { maxClaimList, maxClaimText, maxExpressionCost } from '../../src/gateway/policy/expression-cost.js';
-import { type PolicyFault, PolicyFaults } from '../../src/gateway/policy/policy-source.js';
-import { variablesOf } from '../../src/gateway/policy.js';
+import { type PolicyFault, PolicyFaults } from '../../src/gateway/policy/source.js';
 import { basePolicy, policyOf } from './policies.js';
 
 const faultsOf = (load: () => unknown): readonly PolicyFault[] => {

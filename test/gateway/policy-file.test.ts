@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadPolicy, loadPolicyFile } from '../../src/gateway/policy/policy-file.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
+import { loadPolicy, loadPolicyFile } from '../../src/gateway/policy/load.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { basePolicy, policyOf } from './policies.js';
 
 const faultsOf = (load: () => unknown) => {

@@ -2,11 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { guestTokenRequest } from '../../src/contract/guest-tokens.js';
-import {
-  policyJsonSchema,
-  tenantFileJsonSchema,
-  writeJsonSchema,
-} from '../../src/gateway/policy/policy-json-schema.js';
+import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../../src/policy-tools/json-schema.js';
 
 type Node = {
   readonly description?: string;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadPolicy } from '../../src/gateway/policy/policy-file.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { basePolicy } from './policies.js';
 
 const shipped = readFileSync(new URL('../../config/policies/flights.yaml', import.meta.url), 'utf8');

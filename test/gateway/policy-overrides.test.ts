@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { covers } from '../../src/gateway/policy/grant-cover.js';
-import { loadPolicy, loadPolicyFile, type Policy, policyFor } from '../../src/gateway/policy/policy-file.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
-import { createPolicyStep } from '../../src/gateway/policy.js';
+import { createPolicyStep } from '../../src/gateway/policy/decide.js';
+import { covers } from '../../src/gateway/policy/grant-subset.js';
+import { loadPolicy, loadPolicyFile, type Policy, policyFor } from '../../src/gateway/policy/load.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { basePolicy, policyOf } from './policies.js';
 
 const clock = { now: () => new Date('2026-03-04T05:06:07Z') };

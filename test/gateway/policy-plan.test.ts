@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadPolicy, type Policy } from '../../src/gateway/policy/policy-file.js';
-import { isStopped, pairPolicies, planPolicies } from '../../src/gateway/policy/policy-plan.js';
-import { writePlan } from '../../src/gateway/policy/policy-plan-text.js';
-import { readSample, type SampleUser } from '../../src/gateway/policy/policy-sample.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
+import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
+import { isStopped, pairPolicies, planPolicies } from '../../src/policy-tools/plan.js';
+import { writePlan } from '../../src/policy-tools/plan-text.js';
+import { readSample, type SampleUser } from '../../src/policy-tools/sample.js';
 import { policyOf } from './policies.js';
 import {
   bodyOf,

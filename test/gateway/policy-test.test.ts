@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { listTestFiles } from '../../src/gateway/policy/policy-files.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
-import { runPolicyTests } from '../../src/gateway/policy/policy-test.js';
-import { loadPolicyTestFile, loadPolicyTests } from '../../src/gateway/policy/policy-test-file.js';
-import { countFailed, writeTestReport } from '../../src/gateway/policy/policy-test-text.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
+import { listTestFiles } from '../../src/policy-tools/files.js';
+import { runPolicyTests } from '../../src/policy-tools/test.js';
+import { loadPolicyTestFile, loadPolicyTests } from '../../src/policy-tools/test-file.js';
+import { countFailed, writeTestReport } from '../../src/policy-tools/test-text.js';
 import { basePolicy } from './policies.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-policy-'));

@@ -1,10 +1,10 @@
 /** Conditions over time: no token outlives the moment at which time alone changes the decision. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Session } from '../../src/gateway/identity.js';
-import { celMoment } from '../../src/gateway/policy/cel-moment.js';
-import type { Policy } from '../../src/gateway/policy/policy-file.js';
-import { createPolicyStep } from '../../src/gateway/policy.js';
+import type { Session } from '../../src/gateway/authenticate/signed-session.js';
+import { createPolicyStep } from '../../src/gateway/policy/decide.js';
+import type { Policy } from '../../src/gateway/policy/load.js';
+import { celMoment } from '../../src/gateway/policy/moment.js';
 import { analyst, createMovableClock, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 

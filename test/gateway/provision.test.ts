@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { templateName } from '../../src/gateway/policy/policy-schema.js';
-import { dashboardIdOf, encodeClientId } from '../../src/gateway/provisioning/dashboard-id.js';
+import { dashboardIdOf, encodeClientId } from '../../src/gateway/common/dashboard-id.js';
+import { templateName } from '../../src/gateway/policy/schema.js';
 import { analyst, manager, regional, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 

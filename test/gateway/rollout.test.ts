@@ -3,7 +3,7 @@ import type { Call } from '../../src/contract/client.js';
 import { replaceDashboardContent } from '../../src/contract/dashboard-content.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
-import { createProvision } from '../../src/gateway/provision.js';
+import { createProvision } from '../../src/gateway/provision/provision.js';
 import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
 import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollouts.js';

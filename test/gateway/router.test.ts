@@ -4,8 +4,8 @@ import express from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { createGateway } from '../../src/compose/create-gateway.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
-import { createGateway } from '../../src/gateway/router.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import {
   analyst,

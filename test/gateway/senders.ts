@@ -1,8 +1,8 @@
 /** Sends hooks as a host does: signed by the Standard Webhooks library. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { EventAnswer } from '../../src/gateway/tenants/lifecycle.js';
-import type { TenantEventKind } from '../../src/gateway/tenants/state.js';
+import type { EventAnswer } from '../../src/gateway/lifecycle/lifecycle.js';
+import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 
 export const createHookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 

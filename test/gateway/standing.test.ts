@@ -1,12 +1,12 @@
 /** What asking where a tenant stands costs the ledger, and when it is asked anew. */
 import type { KyselyPlugin } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Session } from '../../src/gateway/identity.js';
+import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
-import { createStanding } from '../../src/gateway/standing.js';
-import { createTenants, type TenantEvent } from '../../src/gateway/tenants/tenants.js';
-import { createScopes } from '../../src/gateway/tokens/epoch-scopes.js';
-import { createEpochs } from '../../src/gateway/tokens/epochs.js';
+import { createStanding } from '../../src/gateway/lifecycle/access.js';
+import { createEpochs } from '../../src/gateway/revocation/epochs.js';
+import { createScopes } from '../../src/gateway/revocation/scopes.js';
+import { createTenants, type TenantEvent } from '../../src/gateway/tenant/records.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';
 import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';

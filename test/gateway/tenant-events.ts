@@ -1,5 +1,5 @@
 /** Events of a tenant's life, and what they come to. */
-import { type TenantEventKind, tenantEventKinds } from '../../src/gateway/tenants/state.js';
+import { type TenantEventKind, tenantEventKinds } from '../../src/gateway/tenant/state.js';
 
 export type Happened = { readonly kind: TenantEventKind; readonly at: number };
 

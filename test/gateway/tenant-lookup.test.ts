@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
-import { loadPolicy } from '../../src/gateway/policy/policy-file.js';
-import { PolicyFaults } from '../../src/gateway/policy/policy-source.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
+import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { analyst, captureLog, createMovableClock, startGateway, startSeconds } from './harness.js';
 import { basePolicy } from './policies.js';
 import { listen } from './scripted-service.js';

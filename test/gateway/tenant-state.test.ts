@@ -7,7 +7,7 @@ import {
   type TenantEventKind,
   tenantEventKinds,
   withEvent,
-} from '../../src/gateway/tenants/state.js';
+} from '../../src/gateway/tenant/state.js';
 import { foldState, type Happened } from './tenant-events.js';
 
 const events = fc.array(fc.record({ kind: fc.constantFrom(...tenantEventKinds), at: fc.integer({ min: 0, max: 6 }) }), {

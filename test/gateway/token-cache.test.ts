@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCache, type Held, type Wanted } from '../../src/gateway/tokens/token-cache.js';
+import { createTokenCache, type Held, type Wanted } from '../../src/gateway/token/cache.js';
 import type { Cache } from '../../src/platform/cache.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';

@@ -1,7 +1,7 @@
 /** Names of persons and tenants as the audit has them: under a key of the tenant's own, so that nothing is left once it is destroyed. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { createSealer } from '../../platform/sealing.js';
-import { encodeClientId } from '../provisioning/dashboard-id.js';
+import { encodeClientId } from '../common/dashboard-id.js';
 
 /** A tenant's key: 32 random bytes. */
 export type TenantKey = Buffer;

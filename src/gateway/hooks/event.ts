@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { TenantEventKind } from '../tenants/state.js';
-import type { TenantEvent } from '../tenants/tenants.js';
+import type { TenantEvent } from '../tenant/records.js';
+import type { TenantEventKind } from '../tenant/state.js';
 
 /** 1 to 255 characters without control characters and halves of characters, as the tenant of a session. */
 const clientId = z

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { type Answer, answerError, explain, noHeaders } from '../http/answer.js';
-import type { TenantEventKind } from '../tenants/state.js';
+import type { TenantEventKind } from '../tenant/state.js';
 import type { AnswerHook, HookTrace } from './hooks.js';
 
 export type ReceiveHook = (kind: TenantEventKind, request: IncomingMessage, response: ServerResponse) => Promise<void>;

@@ -1,9 +1,9 @@
 import { UpstreamRefusal } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
+import { encodeError, namedUnavailable, retryAfterSeconds } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';
-import { MintRefusal } from '../tokens/mint-refusal.js';
+import { MintRefusal } from '../token/mint-refusal.js';
 import { Unavailable } from '../upstream/unavailable.js';
-import { encodeError, namedUnavailable, retryAfterSeconds } from '../wire.js';
 import { bodyTooLarge } from './body.js';
 import type { FlatHeaders } from './headers.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import { findJsonExcess, valuesIn } from '../../platform/json-excess.js';
-import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../wire.js';
+import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../common/wire.js';
 
 const refuse = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 

@@ -1,8 +1,8 @@
 /** The policy in force. It may change while the gateway runs: a request takes it once, and goes by that to its end. */
 import { z } from 'zod';
-import { type AdminCommand, adminCommand } from '../admin.js';
-import { closeTenantRule } from '../lookup/tenant-rule.js';
-import type { Policy } from './policy-file.js';
+import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import type { Policy } from './load.js';
+import { closeTenantRule } from './tenant-rule.js';
 
 /** What became of a look at the policy's files. */
 export type Reload = { readonly outcome: 'unchanged' | 'changed' | 'refused'; readonly digest: string };

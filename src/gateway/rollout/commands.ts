@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Log } from '../../platform/log.js';
-import { type AdminCommand, adminCommand } from '../admin.js';
-import type { Eraser } from '../erasure/eraser.js';
+import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { Finish } from '../ledger/takeover.js';
 import type { Policies } from '../policy/policies.js';
-import { templateName } from '../policy/policy-schema.js';
-import type { Finish } from '../takeover.js';
+import { templateName } from '../policy/schema.js';
 import { planRollout, rolloutStatus } from './plan.js';
 import { createRolloutLedger } from './rollout-ledger.js';
 import { createRollouts, type RolloutDeps, type UnderWay } from './rollouts.js';

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type TemplateContent, templateVersionOf } from '../provisioning/template-version.js';
+import { type TemplateContent, templateVersionOf } from '../provision/template-version.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 
 export type TemplateVersion = {

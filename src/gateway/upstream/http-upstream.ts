@@ -3,12 +3,12 @@ import { UpstreamRefusal } from '../../contract/client.js';
 import type { Capability } from '../../domain/capability.js';
 import type { Clock } from '../../domain/ports.js';
 import type { Log } from '../../platform/log.js';
-import type { GatewayMetrics } from '../gateway-metrics.js';
-import type { GatewayUpstream } from '../steps.js';
+import type { GatewayMetrics } from '../common/metrics.js';
 import { type Capabilities, discoverCapabilities, fixedCapabilities } from './capabilities.js';
 import { createHttpTransport } from './http-transport.js';
 import { createResilience, type ResilienceSettings, realTiming } from './resilience.js';
 import { unavailable } from './unavailable.js';
+import type { GatewayUpstream } from './upstream.js';
 
 export type UpstreamSettings = ResilienceSettings & {
   /** Of one try. */

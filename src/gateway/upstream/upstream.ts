@@ -1,6 +1,7 @@
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
-import { type GatewayMetrics, noGatewayMetrics } from '../gateway-metrics.js';
+import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
+import type { Capabilities } from './capabilities.js';
 import { callOnce, type Resilience } from './resilience.js';
 import { isAboutTheRequest, unavailable } from './unavailable.js';
 
@@ -18,6 +19,18 @@ const clientOf = (input: unknown): string =>
 
 const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
+
+/** `createHttpUpstream` makes one of a service elsewhere. */
+export type GatewayUpstream = {
+  readonly transport: Transport;
+  readonly apiKey: string;
+  /** Names the upstream in the keys of cached tokens. */
+  readonly baseUrl: string;
+  /** Left out: each call is tried once. */
+  readonly resilience?: Resilience | undefined;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+};
 
 export type UpstreamOptions = {
   readonly resilience?: Resilience | undefined;

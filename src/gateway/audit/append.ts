@@ -1,0 +1,178 @@
+/** Appends to the audit's chain: one transaction for all that wait, in one order over all replicas. */
+import { randomBytes } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import type { Ledger, LedgerTables } from '../ledger/ledger.js';
+import type { AuditEvent } from './audit.js';
+import { type AuditContent, type ChainHead, entryOf } from './chain.js';
+import { type Pseudonyms, pseudonymsOf, withoutNames } from './pseudonyms.js';
+
+export type StampedEvent = { readonly at: Date; readonly event: AuditEvent };
+
+type Db = Transaction<LedgerTables>;
+
+/** Of those who are of no tenant. */
+export const noTenantRef = '';
+
+/** What this module locks, so that whoever appends and whoever erases take turns. */
+export const lockHead = async (db: Db): Promise<ChainHead> => {
+  const { seq, hash } = await db
+    .selectFrom('audit_head')
+    .select(['seq', 'hash'])
+    .where('id', '=', 1)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  return { seq: Number(seq), hash };
+};
+
+type KeyRow = LedgerTables['tenant_keys'];
+
+const newKey = (ref: string, clientId: string | null): KeyRow => {
+  const key = randomBytes(32);
+  return {
+    tenant_ref: ref,
+    pseudonym: clientId === null ? '' : pseudonymsOf(key).tenant(clientId),
+    key: key.toString('base64'),
+  };
+};
+
+/** Clients by their references; those of no tenant have none. */
+type Clients = ReadonlyMap<string, string | null>;
+
+/** Keys of these tenants, made where there are none. A tenant that was deleted gets none: nothing of it is kept any more. */
+const keysOf = async (db: Db, clients: Clients): Promise<ReadonlyMap<string, Pseudonyms>> => {
+  const refs = [...clients.keys()];
+  const find = () => db.selectFrom('tenant_keys').selectAll().where('tenant_ref', 'in', refs).execute();
+  const found = await find();
+  const missing = refs.filter((ref) => !found.some(({ tenant_ref }) => tenant_ref === ref));
+  if (missing.length > 0) {
+    const deleted = await db
+      .selectFrom('tenants')
+      .select('tenant_ref')
+      .where('tenant_ref', 'in', missing)
+      .where('state', '=', 'deleted')
+      .execute();
+    const gone = new Set(deleted.map(({ tenant_ref }) => tenant_ref));
+    const made = missing.filter((ref) => !gone.has(ref)).map((ref) => newKey(ref, clients.get(ref) ?? null));
+    if (made.length > 0) await db.insertInto('tenant_keys').values(made).execute();
+    found.push(...made);
+  }
+  return new Map(found.map(({ tenant_ref, key }) => [tenant_ref, pseudonymsOf(Buffer.from(key, 'base64'))]));
+};
+
+/** What stands for names that are not kept any more. */
+export const erased = 'erased';
+
+/** Of those of no tenant nothing is sealed: no erasure would ever destroy the key that it was sealed with. */
+const namesIn = ({ clientId, user }: AuditEvent): string | undefined =>
+  clientId === undefined ? undefined : JSON.stringify({ tenant: clientId, user });
+
+const detailOf = ({ detail, clientId, user }: AuditEvent): AuditEvent['detail'] =>
+  detail === undefined
+    ? undefined
+    : Object.fromEntries(
+        Object.entries(detail).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? withoutNames(value, [clientId, user]) : value,
+        ]),
+      );
+
+const contentOf = (
+  { at, event }: StampedEvent,
+  { seq, hash }: ChainHead,
+  pseudonyms: Pseudonyms | undefined,
+): AuditContent => {
+  const { kind, code, requestId, clientId, user, policyAt, requestDigest, upstreamId, durationMs } = event;
+  const names = namesIn(event);
+  return {
+    seq: seq + 1,
+    at: at.toISOString(),
+    kind,
+    code,
+    requestId,
+    tenant: clientId === undefined ? undefined : (pseudonyms?.tenant(clientId) ?? erased),
+    user: user === undefined ? undefined : (pseudonyms?.user(user) ?? erased),
+    policyAt,
+    requestDigest: requestDigest === undefined ? undefined : pseudonyms?.digest(requestDigest),
+    upstreamId,
+    durationMs,
+    detail: detailOf(event),
+    names: names === undefined ? undefined : pseudonyms?.seal(names, 'names'),
+    prev: hash,
+  };
+};
+
+const insertAll = async (
+  db: Db,
+  before: ChainHead,
+  stamped: readonly StampedEvent[],
+  keyOf: (event: AuditEvent) => Pseudonyms | undefined,
+): Promise<ChainHead> => {
+  let head = before;
+  const rows = stamped.map((one) => {
+    const content = contentOf(one, head, keyOf(one.event));
+    const entry = entryOf(content);
+    head = { seq: content.seq, hash: entry.hash };
+    const { kind, requestId = null, tenant = null } = content;
+    return { ...entry, seq: content.seq, at: one.at, kind, request_id: requestId, tenant };
+  });
+  await db.insertInto('audit_events').values(rows).execute();
+  await db.updateTable('audit_head').set(head).where('id', '=', 1).execute();
+  return head;
+};
+
+type ExplanationRow = { request_id: string; tenant_ref: string; at: Date; sealed: string };
+
+const explanationsOf = (
+  stamped: readonly StampedEvent[],
+  refOf: (event: AuditEvent) => string,
+  keyOf: (event: AuditEvent) => Pseudonyms | undefined,
+): readonly ExplanationRow[] =>
+  stamped.flatMap(({ at, event }) => {
+    const { requestId, explanation } = event;
+    const pseudonyms = keyOf(event);
+    if (requestId === undefined || explanation === undefined || pseudonyms === undefined) return [];
+    const text = JSON.stringify({ ...explanation, clientId: event.clientId, code: event.code });
+    return [{ request_id: requestId, tenant_ref: refOf(event), at, sealed: pseudonyms.seal(text, requestId) }];
+  });
+
+/** Keeps these events, all or none. */
+export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): Promise<ChainHead> =>
+  ledger.db.transaction().execute(async (db) => {
+    const refOf = ({ clientId }: AuditEvent): string => (clientId === undefined ? noTenantRef : ledger.refOf(clientId));
+    const head = await lockHead(db);
+    const clients = new Map(stamped.map(({ event }) => [refOf(event), event.clientId ?? null]));
+    const keys = await keysOf(db, clients);
+    const keyOf = (event: AuditEvent): Pseudonyms | undefined => keys.get(refOf(event));
+    const explanations = explanationsOf(stamped, refOf, keyOf);
+    if (explanations.length > 0) {
+      await db
+        .insertInto('audit_explanations')
+        .values([...explanations])
+        .onConflict((conflict) => conflict.column('request_id').doNothing())
+        .execute();
+    }
+    return insertAll(db, head, stamped, keyOf);
+  });
+
+/** Destroys what names a tenant in the audit: its key, and what was sealed apart. The chain stays as it is. */
+export const eraseFromAudit = (
+  ledger: Ledger,
+  tenantRef: string,
+): Promise<{ readonly keys: number; readonly explanations: number }> =>
+  ledger.db.transaction().execute(async (db) => {
+    await lockHead(db);
+    const keys = await db.deleteFrom('tenant_keys').where('tenant_ref', '=', tenantRef).executeTakeFirst();
+    const explanations = await db
+      .deleteFrom('audit_explanations')
+      .where('tenant_ref', '=', tenantRef)
+      .executeTakeFirst();
+    return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
+  });
+
+/** Removes explanations older than `before`. The policies that they name stay: they are few. */
+export const forgetExplanations = async (ledger: Ledger, before: Date): Promise<number> => {
+  const { rows } = await sql<{ count: string }>`with gone as (
+    delete from guestlist_gateway.audit_explanations where at < ${before} returning 1
+  ) select count(*)::text as count from gone`.execute(ledger.db);
+  return Number(rows[0]?.count ?? 0);
+};

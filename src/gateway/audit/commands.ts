@@ -1,0 +1,73 @@
+/** What operators ask of the audit. */
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { breathe } from '../../platform/breathe.js';
+import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import type { Eraser } from '../common/eraser.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Policy } from '../policy/load.js';
+import { eraseFromAudit } from './append.js';
+import { genesisHash } from './chain.js';
+import { exportAudit, exportInput, loadExplanation, verifyAudit } from './read.js';
+
+const head = z.strictObject({
+  seq: z.number().int().min(0),
+  hash: z.string().regex(/^[0-9a-f]{64}$/, `64 hex digits, such as ${genesisHash.slice(0, 8)}...`),
+});
+
+/** `audit-verify`, `audit-export` and `request-explanation`. */
+export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
+  adminCommand('audit-verify', z.strictObject({ head: head.optional() }), (input) => verifyAudit(ledger, input.head)),
+  adminCommand('audit-export', exportInput, (input) => exportAudit(ledger, input)),
+  adminCommand('request-explanation', z.strictObject({ requestId: z.string().min(1).max(100) }), ({ requestId }) =>
+    loadExplanation(ledger, requestId),
+  ),
+];
+
+/** Keeps a policy's text, so that what it decided can be explained later. */
+export const keepPolicyText = async (
+  { db }: Ledger,
+  { digest, files }: Pick<Policy, 'digest' | 'files'>,
+  at: Date,
+): Promise<void> => {
+  await db
+    .insertInto('policy_texts')
+    .values({ digest, at, files: JSON.stringify(files) })
+    .onConflict((conflict) => conflict.column('digest').doNothing())
+    .execute();
+};
+
+const policyFiles = z.array(z.object({ text: z.string() }));
+const overriding = z.object({ tenants: z.array(z.object({ clientIds: z.array(z.string()) })) });
+
+/** Whether the id could stand in the text at all: as it is, or in another spelling, as quotes, escapes and folded lines make one. */
+const mayName = (text: string, clientId: string): boolean =>
+  text.includes(clientId) || text.includes('\\') || /[\s'"]/.test(clientId);
+
+const isOverriddenIn = (text: string, clientId: string): boolean =>
+  (mayName(text, clientId) &&
+    overriding.safeParse(parse(text)).data?.tenants.some(({ clientIds }) => clientIds.includes(clientId))) ??
+  false;
+
+/** Whether a policy that is kept for explanations has an override for the client. */
+const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> => {
+  const texts = db.selectFrom('policy_texts').select(['digest', 'files']).orderBy('digest').limit(1);
+  for (let digest = ''; ; ) {
+    const row = await texts.where('digest', '>', digest).executeTakeFirst();
+    if (row === undefined) return false;
+    if (policyFiles.parse(JSON.parse(row.files)).some(({ text }) => isOverriddenIn(text, clientId))) return true;
+    digest = row.digest;
+    await breathe();
+  }
+};
+
+/** Destroys the tenant's key. What a policy file says is the host's, and other tenants' requests are explained by it. */
+export const auditEraser = (ledger: Ledger): Eraser => ({
+  where: 'audit',
+  erase: async ({ clientId, tenantRef }) => ({
+    erased: await eraseFromAudit(ledger, tenantRef),
+    left: (await isInPolicies(ledger, clientId))
+      ? ['policies of now or before that have an override for it: they explain requests of others too']
+      : [],
+  }),
+});

@@ -1,0 +1,115 @@
+/** The audit as the gateway keeps it: events that come while others are being written go with the next transaction. */
+import type { Clock } from '../../domain/ports.js';
+import type { Log } from '../../platform/log.js';
+import type { GatewayMetrics } from '../common/metrics.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { appendEvents, type StampedEvent } from './append.js';
+import type { Audit, AuditEvent } from './audit.js';
+
+export type AuditOptions = {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics?: Pick<GatewayMetrics, 'audited' | 'watch'> | undefined;
+  /** How many events may wait. Denials beyond that, or too many in a second, are counted and not told apart; anything else is refused. */
+  readonly maxWaiting?: number;
+};
+
+type Waiting = StampedEvent & { readonly resolve: () => void; readonly reject: (error: unknown) => void };
+
+/** An audit, and its end: what waits is written before it resolves. */
+export type AuditLog = Audit & { readonly close: () => Promise<void> };
+
+const batchSize = 500;
+
+/** Denials that are told apart, at once and in a second: who has no session can cause as many as they like. */
+const deniedBurst = 500;
+const deniedPerSecond = 50;
+
+/** Whether one more may be told apart. */
+const createAllowance = (clock: Clock) => {
+  let left = deniedBurst;
+  let atMs = clock.now().getTime();
+  return (): boolean => {
+    const nowMs = clock.now().getTime();
+    left = Math.min(deniedBurst, left + (Math.max(0, nowMs - atMs) / 1000) * deniedPerSecond);
+    atMs = nowMs;
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+};
+
+/** Every so many entries the log says where the chain stands, so that someone who rewrites it all contradicts the log. */
+const anchorEvery = 1000;
+
+/** Writes one batch, and tells those who wait for it. */
+const createWrite =
+  ({ ledger, log, metrics }: AuditOptions) =>
+  async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const head = await appendEvents(ledger, batch);
+      if (Math.floor(head.seq / anchorEvery) > Math.floor((head.seq - batch.length) / anchorEvery)) {
+        log.info({ seq: head.seq, hash: head.hash }, 'audit head');
+      }
+      metrics?.audited(batch.length, 'kept');
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      metrics?.audited(batch.length, 'failed');
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+/** Counts what is not told apart. */
+const createDropped = (clock: Clock, log: Log) => {
+  let count = 0;
+  return {
+    add: (): void => {
+      count += 1;
+    },
+    some: () => count > 0,
+    take: (): readonly Waiting[] => {
+      if (count === 0) return [];
+      const event: AuditEvent = { kind: 'denial', code: 'NOT_TOLD_APART', detail: { count } };
+      const reject = (err: unknown) => log.error({ err, ...event.detail }, 'denials are missing in the audit');
+      count = 0;
+      return [{ at: clock.now(), event, resolve: () => {}, reject }];
+    },
+  };
+};
+
+/** Opens it. */
+export const createAudit = (options: AuditOptions): AuditLog => {
+  const { clock, log, maxWaiting = 10_000 } = options;
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | null = null;
+  const mayDeny = createAllowance(clock);
+  const dropped = createDropped(clock, log);
+  const write = createWrite(options);
+  options.metrics?.watch('auditWaiting', () => waiting.length);
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0 || dropped.some()) {
+      const batch = [...waiting.slice(0, batchSize), ...dropped.take()];
+      waiting = waiting.slice(batchSize);
+      await write(batch);
+    }
+    writing = null;
+  };
+  const refuse = async ({ kind }: AuditEvent): Promise<void> => {
+    if (kind !== 'denial') throw new Error('the audit cannot keep up: more events wait than it may hold');
+    dropped.add();
+  };
+  return {
+    record: (event) => {
+      if (waiting.length >= maxWaiting || (event.kind === 'denial' && !mayDeny())) return refuse(event);
+      return new Promise((resolve, reject) => {
+        waiting.push({ at: clock.now(), event, resolve, reject });
+        writing ??= drain();
+      });
+    },
+    close: async () => {
+      if (dropped.some()) writing ??= drain();
+      while (writing !== null) await writing;
+    },
+  };
+};

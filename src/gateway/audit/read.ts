@@ -1,0 +1,180 @@
+/** Reads the audit: is it whole, what happened, and what a request was decided on. */
+import { z } from 'zod';
+import { Refusal } from '../../domain/refusal.js';
+import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { type AuditKind, auditKinds, type Explanation } from './audit.js';
+import { type AuditEntry, assertAnchor, ChainFault, type ChainHead, follow, genesisHash, lineOf } from './chain.js';
+import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
+
+/** Of an export, at most. */
+const pageSize = 1000;
+/** Entries that are read and checked before others have their turn. */
+const sliceSize = 200;
+
+type Row = AuditEntry & { readonly seq: number };
+
+const page = async ({ db }: Ledger, after: number, limit: number): Promise<readonly Row[]> => {
+  const rows = await db
+    .selectFrom('audit_events')
+    .select(['seq', 'content', 'hash'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map(({ seq, ...entry }) => ({ ...entry, seq: Number(seq) }));
+};
+
+export type Verification = {
+  /** Entries that were checked. */
+  readonly entries: number;
+  readonly head: ChainHead;
+  /** Null: it is whole. */
+  readonly fault: { readonly seq: number; readonly message: string } | null;
+};
+
+/** Checks that the chain ends where its head says, and passes through `anchor`, which someone kept elsewhere. */
+const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undefined, anchorHash: string | null) => {
+  if (head.seq < stored.seq)
+    throw new ChainFault(head.seq + 1, `the last ${stored.seq - head.seq} entries are missing`);
+  if (head.hash !== stored.hash) throw new ChainFault(head.seq, 'the head is not that of the last entry');
+  if (anchor !== undefined) assertAnchor(anchor, anchorHash);
+};
+
+/** Reads the whole chain, in slices. `anchor` is a head that was kept elsewhere: the log has some, and every export ends with one. */
+export const verifyAudit = async (
+  ledger: Ledger,
+  anchor?: ChainHead,
+  breathe: Breathe = ofThisProcess,
+): Promise<Verification> => {
+  // Read before the entries: what is appended meanwhile is no fault.
+  const stored = await ledger.db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst();
+  const end = { seq: Number(stored?.seq ?? 0), hash: stored?.hash ?? '' };
+  let head: ChainHead = { seq: 0, hash: genesisHash };
+  let anchorHash = anchor?.seq === 0 ? genesisHash : null;
+  try {
+    while (head.seq < end.seq) {
+      const rows = await page(ledger, head.seq, Math.min(sliceSize, end.seq - head.seq));
+      if (rows.length === 0) break;
+      await breathe();
+      for (const row of rows) {
+        head = follow(head, row);
+        if (head.seq === anchor?.seq) anchorHash = head.hash;
+      }
+    }
+    assertEnd(head, end, anchor, anchorHash);
+    return { entries: head.seq, head, fault: null };
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error;
+    return { entries: head.seq, head, fault: { seq: error.seq, message: error.message } };
+  }
+};
+
+/** The key of a tenant, and of those of no tenant where it is undefined; undefined where it was destroyed or never made. */
+const findKey = async ({ db }: Ledger, tenantRef: string): Promise<Pseudonyms | undefined> => {
+  const row = await db.selectFrom('tenant_keys').select('key').where('tenant_ref', '=', tenantRef).executeTakeFirst();
+  return row === undefined ? undefined : pseudonymsOf(Buffer.from(row.key, 'base64'));
+};
+
+export const exportInput = z.strictObject({
+  after: z.number().int().min(0).default(0).describe('The seq after which it begins.'),
+  limit: z.number().int().min(1).max(pageSize).default(pageSize),
+  /** A clientId. */
+  tenant: z.string().min(1).max(255).optional(),
+  kind: z.enum(auditKinds).optional(),
+  names: z.boolean().default(false).describe('Whether names are given beside their pseudonyms.'),
+});
+
+/** Who an entry is about. */
+export type EntryNames = { readonly tenant?: string; readonly user?: string };
+
+/** The names of these entries: found by the tenant's pseudonym, opened with its key. */
+const namesOf = async ({ db }: Ledger, entries: readonly AuditEntry[]): Promise<readonly (EntryNames | null)[]> => {
+  const contents = entries.map(({ content }): { tenant?: string; names?: string } => JSON.parse(content));
+  const pseudonyms = [...new Set(contents.map(({ tenant = '' }) => tenant))];
+  if (pseudonyms.length === 0) return [];
+  const rows = await db.selectFrom('tenant_keys').selectAll().where('pseudonym', 'in', pseudonyms).execute();
+  const keys = new Map(rows.map(({ pseudonym, key }) => [pseudonym, pseudonymsOf(Buffer.from(key, 'base64'))]));
+  return contents.map(({ tenant = '', names }) => {
+    const key = keys.get(tenant);
+    return names === undefined || key === undefined ? null : JSON.parse(key.open(names, 'names'));
+  });
+};
+
+export type AuditPage = {
+  /** As audit-chain.ts writes them: one entry a line. */
+  readonly lines: readonly string[];
+  /** What the names of each line are, where asked for; null: it names nobody, or they were erased. */
+  readonly names?: readonly (EntryNames | null)[];
+  /** The seq to go on after; null: this was the last page. */
+  readonly next: number | null;
+};
+
+/** Up to `limit` rows behind `after`, in slices. */
+const firstRows = async <Row extends { readonly seq: string | number }>(
+  limit: number,
+  after: number,
+  read: (after: number, most: number) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> => {
+  const rows: Row[] = [];
+  for (let seq = after; rows.length < limit; seq = Number(rows.at(-1)?.seq)) {
+    const most = Math.min(sliceSize, limit - rows.length);
+    const slice = await read(seq, most);
+    rows.push(...slice);
+    if (slice.length < most) break;
+  }
+  return rows;
+};
+
+/** A page of entries in their order; those of one tenant or kind do not hold together as a chain. */
+export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportInput>): Promise<AuditPage> => {
+  const { after, limit, tenant, kind } = input;
+  const key = tenant === undefined ? undefined : await findKey(ledger, ledger.refOf(tenant));
+  if (tenant !== undefined && key === undefined) return { lines: [], next: null };
+  let query = ledger.db.selectFrom('audit_events').select(['seq', 'content', 'hash']).orderBy('seq');
+  if (tenant !== undefined && key !== undefined) query = query.where('tenant', '=', key.tenant(tenant));
+  if (kind !== undefined) query = query.where('kind', '=', kind satisfies AuditKind);
+  const rows = await firstRows(limit + 1, after, (seq, most) => query.where('seq', '>', seq).limit(most).execute());
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    lines: shown.map((row) => lineOf(row)),
+    ...(input.names ? { names: await namesOf(ledger, shown) } : {}),
+    next: rows.length > limit && last !== undefined ? Number(last.seq) : null,
+  };
+};
+
+/** A request as it was decided, and the policy of that moment. */
+export type Decided = Explanation & {
+  readonly clientId: string | null;
+  readonly code: string;
+  readonly policy: readonly { readonly file: string; readonly text: string }[];
+};
+
+const notExplained = (requestId: string, why: string): Refusal =>
+  new Refusal('NOT_FOUND', `The request ${requestId} cannot be explained: ${why}.`);
+
+/** What a request was decided on. Throws NOT_FOUND where nothing is kept of it, or no longer. */
+export const loadExplanation = async (ledger: Ledger, requestId: string): Promise<Decided> => {
+  const row = await ledger.db
+    .selectFrom('audit_explanations')
+    .select(['tenant_ref', 'sealed'])
+    .where('request_id', '=', requestId)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw notExplained(
+      requestId,
+      'only requests that minted a token or were denied are kept, and not for ever; a cached answer names the request that minted it as mintedBy in its log line',
+    );
+  }
+  const key = await findKey(ledger, row.tenant_ref);
+  if (key === undefined) throw notExplained(requestId, 'its tenant was erased');
+  const { clientId = null, ...explanation } = JSON.parse(key.open(row.sealed, requestId));
+  const policy = await ledger.db
+    .selectFrom('policy_texts')
+    .select('files')
+    .where('digest', '=', explanation.policyDigest)
+    .executeTakeFirst();
+  if (policy === undefined) throw notExplained(requestId, 'its policy was not kept');
+  return { ...explanation, clientId, policy: JSON.parse(policy.files) };
+};

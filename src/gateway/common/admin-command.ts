@@ -1,0 +1,26 @@
+/** A command of `POST /gateway/admin/<command>`: each step declares its own, and http/admin.ts serves them. */
+import type { z } from 'zod';
+import { Refusal } from '../../domain/refusal.js';
+import { writeFaults } from '../../http/faults.js';
+
+/** What an operator can have done. */
+export type AdminCommand = {
+  /** Kebab-case: the last part of its path. */
+  readonly name: string;
+  /** Decodes the input and runs. Throws INVALID_REQUEST_BODY, and what the command refuses. */
+  readonly run: (input: unknown) => Promise<unknown>;
+};
+
+const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input: unknown): z.output<Input> => {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'}: ${message}`);
+  throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${writeFaults(faults)}`);
+};
+
+/** Declares a command: what it takes is checked before it runs. */
+export const adminCommand = <Input extends z.ZodType>(
+  name: string,
+  input: Input,
+  run: (input: z.output<Input>) => Promise<unknown>,
+): AdminCommand => ({ name, run: async (given) => run(decodeInput(name, input, given)) });

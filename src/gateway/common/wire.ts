@@ -1,0 +1,124 @@
+/** The gateway's wire as data: the body of `POST /embed-token`, its answer, and the status of every error code. */
+import { z } from 'zod';
+import { identifier } from '../../contract/fields.js';
+import type { Status } from '../../contract/operation.js';
+import { type Code, Refusal } from '../../domain/refusal.js';
+import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
+
+/** The body is optional and strict. It only chooses among what the session has, and narrows. */
+export const embedTokenBody = z.strictObject({
+  tenant: identifier.optional(),
+  /** Dashboard ids as an earlier answer gave them, or template names of the policy. */
+  embeds: z.array(identifier).min(1).max(100).optional(),
+  timezone: identifier.optional(),
+});
+export type EmbedTokenBody = z.output<typeof embedTokenBody>;
+
+/** Bytes of the largest body that is read. */
+export const maxBodyBytes = 4096;
+
+export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: 'dashboard' | 'metric' };
+
+/** Times are ISO 8601. Asking again before `refreshAfter` gives the same token. */
+export type EmbedTokenAnswer = {
+  readonly token: string;
+  readonly expiresAt: string;
+  readonly refreshAfter: string;
+  readonly embeds: readonly GrantedEmbed[];
+  readonly serviceUrl: string;
+};
+
+/** Every code that the gateway answers, with its status. */
+export const gatewayErrors = {
+  INVALID_REQUEST_BODY: 400,
+  AUTHENTICATION_ERROR: 401,
+  SESSION_INVALID: 401,
+  NO_TENANT: 403,
+  NO_POLICY: 403,
+  POLICY_UNDECIDED: 403,
+  EMBED_NOT_GRANTED: 403,
+  TENANT_SUSPENDED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_SUPPORTED: 409,
+  RATE_LIMITED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  UPSTREAM_UNAVAILABLE: 503,
+} as const satisfies Partial<Record<Code, Status>>;
+export type GatewayCode = keyof typeof gatewayErrors;
+
+/** Seconds after which a client may try again when the service could not be reached and did not say when it can be. */
+const usualRetrySeconds = 5;
+const longestRetrySeconds = 60;
+
+/** Whole seconds for `Retry-After`, at least one and at most a minute: a service may ask for any time. */
+export const retryAfterSeconds = (retryAfterMs: number | undefined): number =>
+  retryAfterMs === undefined
+    ? usualRetrySeconds
+    : Math.min(Math.max(Math.ceil(retryAfterMs / 1000), 1), longestRetrySeconds);
+
+/** Whether the gateway answers this code. */
+export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
+
+export type ErrorAnswer = {
+  readonly code: GatewayCode;
+  readonly status: Status;
+  readonly body: string;
+};
+
+const isOwnFailure = (error: unknown): boolean =>
+  !(error instanceof Refusal) || !isGatewayCode(error.code) || gatewayErrors[error.code] === 500;
+
+/** Where a dependency of the gateway cannot serve now: UPSTREAM_UNAVAILABLE with the time to ask again. Any other error stays. */
+export const namedUnavailable = (error: unknown): unknown => {
+  const unavailable = isOwnFailure(error) ? findUnavailable(error) : undefined;
+  if (unavailable === undefined) return error;
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    "The gateway's database cannot serve right now. Try again shortly; the gateway's log has the reason.",
+    { reason: unavailable.reason, cause: error, retryAfterSeconds: unavailableRetrySeconds },
+  );
+};
+
+/** The envelope of an error. What is not a refusal of the gateway becomes INTERNAL_SERVER_ERROR without its text. */
+export const encodeError = (thrown: unknown): ErrorAnswer => {
+  const error = namedUnavailable(thrown);
+  const known = error instanceof Refusal && isGatewayCode(error.code);
+  const code: GatewayCode = known && isGatewayCode(error.code) ? error.code : 'INTERNAL_SERVER_ERROR';
+  const message = known ? error.message : 'The gateway failed to answer; the reason is in its log.';
+  const status = gatewayErrors[code];
+  return { code, status, body: JSON.stringify({ error: { code, message, status } }) };
+};
+
+const refuse = (message: string, cause?: unknown): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', message, { cause });
+};
+
+const explain = (error: z.ZodError): string => {
+  const [issue] = error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const names = issue.keys.map((key) => `"${key.slice(0, 64)}"`).join(', ');
+    return `The body has the unknown field ${names}. Allowed are tenant, embeds and timezone: who the client is and what it may see comes from the session and the policy alone.`;
+  }
+  const where =
+    issue === undefined || issue.path.length === 0 ? 'The body' : `The body's field ${issue.path.join('.')}`;
+  return `${where} is not valid: ${issue?.message ?? 'unknown fault'}. Send {"tenant"?: string, "embeds"?: [string], "timezone"?: string}, or no body.`;
+};
+
+/** Decodes a body that was parsed as JSON. Throws INVALID_REQUEST_BODY that names the field. */
+export const decodeBody = (body: unknown): EmbedTokenBody => {
+  const result = embedTokenBody.safeParse(body);
+  return result.success ? result.data : refuse(explain(result.error));
+};
+
+/** Parses the text of a body. Throws INVALID_REQUEST_BODY. */
+export const parseBody = (text: string): EmbedTokenBody => {
+  if (text.trim() === '') return {};
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    return refuse('The body is not valid JSON.', cause);
+  }
+  return decodeBody(body);
+};

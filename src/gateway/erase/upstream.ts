@@ -1,0 +1,104 @@
+/**
+ * A tenant's erasure at the analytics service. Guestlist's own has one operation for it; with another service of the interface
+ * the embeds go, as far as the gateway made them, and what the interface cannot delete is named.
+ */
+import { type Call, UpstreamRefusal } from '../../contract/client.js';
+import { eraseClient } from '../../contract/client-erasure.js';
+import { deleteDashboard } from '../../contract/dashboards.js';
+import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Erased, Eraser } from '../common/eraser.js';
+import { unavailable } from '../upstream/upstream.js';
+
+export type ErasureCapability = 'erase-client' | 'delete-dashboard';
+
+/** Throws NOT_SUPPORTED where the upstream cannot do it, UPSTREAM_UNAVAILABLE where that cannot be told now. */
+export type RequireCapability = (name: ErasureCapability) => Promise<void>;
+
+export type UpstreamErasureOptions = { readonly upstream: Call; readonly requireCapability: RequireCapability };
+
+const createSupports =
+  (requireCapability: RequireCapability) =>
+  async (name: ErasureCapability): Promise<boolean> => {
+    try {
+      await requireCapability(name);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'NOT_SUPPORTED') return false;
+      throw error;
+    }
+  };
+
+const maxPages = 10_000;
+
+/** The dashboards that the gateway made for the client, by their own mark. */
+const listOwn = async (upstream: Call, clientId: string): Promise<readonly string[]> => {
+  const seen = new Set<string>();
+  const own = new Set<string>();
+  for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
+    const { data } = await asUnavailable(upstream)(listEmbeds, { isPagination: true, pageNumber });
+    const before = seen.size;
+    for (const { embedId, externalDashboard } of data) {
+      seen.add(embedId);
+      const mark = externalDashboard?.metadata?.guestlist;
+      const isOwn = typeof mark === 'object' && mark !== null && 'clientId' in mark && mark.clientId === clientId;
+      if (isOwn) own.add(embedId);
+    }
+    // A service that knows no pages gives everything each time: then a page brings nothing new.
+    if (seen.size === before) break;
+  }
+  return [...own];
+};
+
+/** A refusal of what always may be asked is a fault of theirs, or of the key: the sender tries again. */
+const asUnavailable =
+  (upstream: Call): Call =>
+  async (operation, input) => {
+    try {
+      return await upstream(operation, input);
+    } catch (error) {
+      throw error instanceof UpstreamRefusal ? unavailable('erasure-refused', error) : error;
+    }
+  };
+
+/** What is gone already is what was wanted; whether it is, the listing tells. */
+const unlessGone = async (work: Promise<unknown>): Promise<void> => {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal)) throw error;
+  }
+};
+
+const eraseByParts = async (
+  { upstream }: UpstreamErasureOptions,
+  clientId: string,
+  deletesDashboards: boolean,
+): Promise<Erased> => {
+  const own = await listOwn(upstream, clientId);
+  for (const id of own) {
+    if (deletesDashboards) await unlessGone(upstream(deleteDashboard, { dashboardId: id }));
+    else await unlessGone(upstream(deleteEmbed, { embedId: id }));
+  }
+  const still = await listOwn(upstream, clientId);
+  const left = [
+    ...(deletesDashboards
+      ? []
+      : ['the dashboards beneath the embeds: this service has no operation that deletes them']),
+    'what guests made, arranged and saved, and guest tokens until they expire: this service has no operation that erases a client',
+    ...(still.length === 0 ? [] : [`${still.length} embeds that the service did not delete`]),
+  ];
+  return { erased: { [deletesDashboards ? 'dashboards' : 'embeds']: own.length - still.length }, left };
+};
+
+export const createUpstreamEraser = (options: UpstreamErasureOptions): Eraser => {
+  const supports = createSupports(options.requireCapability);
+  return {
+    where: 'analytics service',
+    erase: async ({ clientId }) => {
+      if (await supports('erase-client'))
+        return { erased: (await asUnavailable(options.upstream)(eraseClient, { clientId })).data };
+      return eraseByParts(options, clientId, await supports('delete-dashboard'));
+    },
+  };
+};

@@ -1,0 +1,143 @@
+/**
+ * The operators' way to a running gateway, and the command line's: `POST /gateway/admin/<command>` with the gateway token as
+ * Bearer and the command's input as JSON. Answers `{data, error}` as the interface does.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from '../../domain/refusal.js';
+import { jsonText } from '../../http/json-text.js';
+import { hashToken, isSameHash } from '../../platform/keys.js';
+import type { Log } from '../../platform/log.js';
+import { bearerOf } from '../authenticate/credential.js';
+import type { RequestGuard } from '../authenticate/limits.js';
+import type { AdminCommand } from '../common/admin-command.js';
+import { type Answer, answerError, explain, noHeaders } from './answer.js';
+import { assertFewJson, readText } from './body.js';
+
+export type AdminOptions = {
+  readonly commands: readonly AdminCommand[];
+  /** Null: nobody is let in. */
+  readonly gatewayToken: string | null;
+  readonly guard: RequestGuard;
+  readonly log: Log;
+};
+
+const maxInputBytes = 1024 * 1024;
+
+/** Compared before anything is counted: the right token is never refused for the wrong ones of others. */
+const assertOperator = async (
+  request: IncomingMessage,
+  { gatewayToken, guard }: Pick<AdminOptions, 'gatewayToken' | 'guard'>,
+): Promise<void> => {
+  const bearer = bearerOf(request.headers);
+  const given = bearer === null ? null : hashToken(bearer);
+  if (gatewayToken !== null && given !== null && isSameHash(given, hashToken(gatewayToken))) return;
+  if (given !== null) await guard(request, given).failed();
+  throw new Refusal(
+    'AUTHENTICATION_ERROR',
+    'Send the gateway token as "Authorization: Bearer <token>": GUESTLIST_GATEWAY_TOKEN, or gatewayToken of credentials.json.',
+  );
+};
+
+/** U+0000 and halves of characters: no database keeps them in a text, and not every encoding can write them. */
+const isKept = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
+
+const parseInput = (text: string): unknown => {
+  if (text.trim() === '') return {};
+  let isKeepable = true;
+  let input: unknown;
+  try {
+    input = JSON.parse(text, (key, value: unknown) => {
+      isKeepable &&= isKept(key) && (typeof value !== 'string' || isKept(value));
+      return value;
+    });
+  } catch (cause) {
+    throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
+  }
+  if (isKeepable) return input;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
+  );
+};
+
+/** Who a command is about: the fields of its input that name somebody or something, and hold no claim, filter or secret. */
+const targetFields = [
+  'by',
+  'clientId',
+  'clientIds',
+  'tenant',
+  'issuer',
+  'subject',
+  'template',
+  'templates',
+  'canary',
+  'id',
+  'digest',
+  'request',
+  'requestId',
+];
+const maxNamed = 10;
+
+const shorten = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.slice(0, 255);
+  return Array.isArray(value) ? value.slice(0, maxNamed).map(shorten) : null;
+};
+
+const targetOf = (input: unknown): Readonly<Record<string, unknown>> => {
+  if (typeof input !== 'object' || input === null) return {};
+  const named = targetFields.filter((field) => Object.hasOwn(input, field));
+  return Object.fromEntries(named.map((field) => [field, shorten(Reflect.get(input, field))]));
+};
+
+/** The header in which a user of the gateway token names themselves. It is for the log: the token is all that is checked. */
+export const operatorHeader = 'x-guestlist-operator';
+
+/** The credential by the beginning of its hash, which tells two tokens apart and gives neither away. */
+const operatorOf = ({ headers }: IncomingMessage, gatewayToken: string) => {
+  const name = headers[operatorHeader];
+  const isPlain = typeof name === 'string' && /^[\w.@+-]{1,64}$/.test(name);
+  return { credential: `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`, ...(isPlain ? { name } : {}) };
+};
+
+/** What is known of a call when its line is written. */
+type Noted = { operator?: ReturnType<typeof operatorOf>; target?: Readonly<Record<string, unknown>> };
+
+export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;
+
+/** Answers one command. Every call is logged by its name and outcome, with who asked and for whom. */
+export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions): Admin => {
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  const answer = async (request: IncomingMessage, name: string, noted: Noted): Promise<unknown> => {
+    await assertOperator(request, { gatewayToken, guard });
+    noted.operator = operatorOf(request, gatewayToken ?? '');
+    const command = byName.get(name);
+    if (command === undefined) {
+      throw new Refusal('NOT_FOUND', `There is no command "${name}". There are: ${[...byName.keys()].join(', ')}.`);
+    }
+    if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
+    const input = parseInput(assertFewJson(await readText(request, maxInputBytes), maxInputBytes));
+    noted.target = targetOf(input);
+    return command.run(input);
+  };
+  const send = (response: ServerResponse, { status, body, headers }: Answer): void => {
+    const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+    response.writeHead(status, [...constant, ...headers]);
+    response.end(body);
+  };
+  return async (request, response, command) => {
+    const noted: Noted = {};
+    try {
+      const data = await answer(request, command, noted);
+      const body = await jsonText({ data: data ?? null, error: null });
+      send(response, { status: 200, body, headers: noHeaders });
+      log.info({ command, code: 'OK', ...noted }, 'admin');
+    } catch (error) {
+      const refused = answerError(error);
+      send(response, refused);
+      log[refused.status >= 500 ? 'error' : 'warn'](
+        { command, code: refused.code, ...noted, ...explain(error) },
+        'admin',
+      );
+    }
+  };
+};

@@ -1,0 +1,107 @@
+/**
+ * What is being made for tenants at the upstream. Each work is noted before it begins, in one statement with the look at the
+ * tenant's state: so an erasure, which sets the state first, either finds the work and waits for it, or the work never begins.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Call } from '../../contract/client.js';
+import { createDashboardEmbed } from '../../contract/dashboard-embeds.js';
+import type { Operation } from '../../contract/operation.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Ledger, TenantState } from '../ledger/ledger.js';
+import { isAlive, workPrefix } from '../ledger/processes.js';
+import { insertTenant } from '../tenant/records.js';
+import { busy } from './tenant-busy.js';
+
+/** The same for both: who is logged in to a tenant that was deleted need not learn which it is. */
+export const suspended = (state: string): Refusal =>
+  new Refusal(
+    'TENANT_SUSPENDED',
+    "This organisation's access to its analytics is suspended or has ended. Ask its administrator.",
+    { reason: `tenant-${state}` },
+  );
+
+export type TenantWorks = {
+  /** Throws TENANT_SUSPENDED, and does not begin, where the tenant is not active. */
+  readonly during: <T>(clientId: string, work: () => Promise<T>) => Promise<T>;
+  /** Throws UPSTREAM_UNAVAILABLE while anything is being made for the tenant. */
+  readonly assertNone: (tenantRef: string) => Promise<void>;
+};
+
+type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean; readonly isAlive: boolean };
+
+const worksOf = (tenantRef: string): string => `${workPrefix}${tenantRef}/`;
+
+/**
+ * Notes the work where the tenant is active; answers how it stands, undefined where it was never seen. One statement: the row is
+ * held shared, so that works of one tenant do not wait for each other, and whoever changes the state waits for this one.
+ */
+const noteWork = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
+  const id = self.id();
+  const { rows } = await sql<Found>`
+    with tenant as materialized (
+      select state, is_erasure_owed, ${isAlive(sql`${id}`)} as "isAlive"
+      from guestlist_gateway.tenants where tenant_ref = ${tenantRef} for share
+    ), work as (
+      insert into guestlist_gateway.leases (name, holder, process_id)
+      select ${worksOf(tenantRef) + workId}, ${workId}, ${id}
+      from tenant where state = 'active' and not is_erasure_owed and "isAlive"
+    )
+    select * from tenant`.execute(db);
+  return rows[0];
+};
+
+const assertActive = (found: Found | undefined): void => {
+  if (found === undefined) throw new Error('a tenant that was just noted is not there');
+  if (found.state !== 'active' || found.is_erasure_owed) throw suspended(found.state);
+  // It stood still for so long that the others took it for dead. It has a new life from its next beat on.
+  if (!found.isAlive) throw busy('process-was-silent');
+};
+
+export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => {
+  const { db, refOf, self } = ledger;
+  const note = async (clientId: string, workId: string): Promise<Found | undefined> => {
+    const tenantRef = refOf(clientId);
+    const found = await noteWork(ledger, tenantRef, workId);
+    if (found !== undefined) return found;
+    await insertTenant(db, { tenantRef, clientId, now: clock.now() });
+    return noteWork(ledger, tenantRef, workId);
+  };
+  const begin = async (clientId: string, workId: string): Promise<void> => {
+    const found = await note(clientId, workId);
+    if (found?.isAlive !== false) return assertActive(found);
+    await self.beat(false);
+    return assertActive(await note(clientId, workId));
+  };
+  return {
+    during: async (clientId, work) => {
+      const workId = randomUUID();
+      try {
+        await begin(clientId, workId);
+        return await work();
+      } finally {
+        await self.release(workId);
+      }
+    },
+    assertNone: async (tenantRef) => {
+      const { rows } = await sql`
+        select from guestlist_gateway.leases where starts_with(name, ${worksOf(tenantRef)})
+          and ${isAlive(sql.ref('process_id'))} limit 1`.execute(db);
+      if (rows.length > 0) throw busy('tenant-works-under-way');
+    },
+  };
+};
+
+/** A token is minted in a work of its own, which lasts until it is accounted for: token.ts. */
+const making: readonly Operation[] = [createDashboardEmbed];
+
+/** The upstream, with what makes something for a client as a work of that tenant. */
+export const guardUpstream =
+  (upstream: Call, works: TenantWorks): Call =>
+  async (operation, input) => {
+    const clientId: unknown = Reflect.get(Object(input), 'clientId');
+    if (!making.includes(operation)) return upstream(operation, input);
+    if (typeof clientId !== 'string') throw new Error(`${operation.name} names no client`);
+    return works.during(clientId, () => upstream(operation, input));
+  };

@@ -1,0 +1,124 @@
+/**
+ * Keeps this process alive in the ledger, notices those that died, and finishes what they began: at the start, whenever a process was
+ * declared dead, and now and then for what nobody else takes up.
+ */
+import type { Log } from '../../platform/log.js';
+import { repeat } from '../../platform/repeat.js';
+import { systemTiming, type Timing } from '../../platform/timing.js';
+import type { Ledger } from './ledger.js';
+import { beatEveryMs, deadAfterMs } from './processes.js';
+
+/** Finishes what was cut off. Answers how much of it could not be finished now. */
+export type Finish = () => Promise<number>;
+
+export type TakeoverOptions = {
+  readonly ledger: Pick<Ledger, 'self' | 'isShared'>;
+  /** In this order. */
+  readonly finish: readonly Finish[];
+  readonly log: Log;
+  readonly timing?: Timing | undefined;
+};
+
+export type Takeover = { readonly close: () => Promise<void> };
+
+const sweepEveryMs = 60_000;
+const longestPauseMs = 30_000;
+
+/** Runs the work when it is due, one at a time; what failed is due again, later each time. */
+const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
+  let dueAtMs = timing.nowMs();
+  let failedRuns = 0;
+  let running: Promise<void> | null = null;
+  const runAll = async (): Promise<void> => {
+    let failures = 0;
+    for (const one of finish) {
+      try {
+        failures += await one();
+      } catch (err) {
+        failures += 1;
+        log.warn({ err, event: 'takeover-failed' }, 'failed to finish what another process began; trying again');
+      }
+    }
+    failedRuns = failures === 0 ? 0 : failedRuns + 1;
+    const pauseMs = failures === 0 ? sweepEveryMs : Math.min(beatEveryMs * 2 ** (failedRuns - 1), longestPauseMs);
+    dueAtMs = Math.min(dueAtMs, timing.nowMs() + pauseMs);
+  };
+  return {
+    now: (): void => {
+      dueAtMs = timing.nowMs();
+    },
+    runDue: (): void => {
+      if (running !== null || timing.nowMs() < dueAtMs) return;
+      // What becomes due meanwhile is earlier than any pause.
+      dueAtMs = Number.POSITIVE_INFINITY;
+      running = runAll().finally(() => {
+        running = null;
+      });
+    },
+    ended: async (): Promise<void> => void (await running),
+  };
+};
+
+const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
+  const { self, isShared } = ledger;
+  let judgesFromMs = Number.NEGATIVE_INFINITY;
+  let lastMs = Number.POSITIVE_INFINITY;
+  let isOut = false;
+  /** Answers how many processes died. */
+  const beat = async (): Promise<number> => {
+    const nowMs = timing.nowMs();
+    // Where this process stood still, or the database did, the others may not have been heard either: they get their time.
+    if (isOut || nowMs - lastMs > deadAfterMs) judgesFromMs = nowMs + deadAfterMs;
+    const { dead, wasDead } = await self.beat(nowMs >= judgesFromMs);
+    lastMs = nowMs;
+    isOut = false;
+    if (wasDead)
+      log.warn(
+        { event: 'process-was-silent' },
+        'other processes took over the work of this one: it was silent for too long',
+      );
+    if (dead > 0)
+      log.warn({ event: 'process-died', processes: dead }, 'a process of this product died; taking over its work');
+    return dead;
+  };
+  return async (): Promise<number> => {
+    try {
+      if (isShared) return await beat();
+      await self.release();
+    } catch (err) {
+      if (!isOut)
+        log.warn({ err, event: 'process-not-heard' }, 'failed to tell the other processes that this one is alive');
+      isOut = true;
+    }
+    return 0;
+  };
+};
+
+export const createTakeover = (options: TakeoverOptions): Takeover => {
+  const { timing = systemTiming, ledger, log } = options;
+  const finishing = createFinishing(options, timing);
+  const beat = createBeats(options, timing);
+  const tick = async (): Promise<void> => {
+    if ((await beat()) > 0) finishing.now();
+    finishing.runDue();
+  };
+  let isClosed = false;
+  let ticking: Promise<void> = Promise.resolve();
+  const tickUnlessClosed = (): Promise<void> => {
+    if (!isClosed) ticking = tick();
+    return ticking;
+  };
+  void tickUnlessClosed();
+  const stop = repeat(timing, beatEveryMs, tickUnlessClosed);
+  return {
+    close: async () => {
+      isClosed = true;
+      stop();
+      await ticking;
+      await finishing.ended();
+      await ledger.self
+        .leave()
+        .catch((err: unknown) => log.warn({ err }, 'the other processes could not be told that this one ends'));
+    },
+  };
+};

@@ -1,0 +1,212 @@
+/**
+ * What a user may see: every rule that matches adds, every restriction that matches applies to all of it. Evaluated at
+ * every request, whether or not a token is cached. Decides only; it calls nothing.
+ */
+import { basename } from 'node:path';
+import type { AccessPermissions, GuestPermission } from '../../domain/guest.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Session } from '../authenticate/signed-session.js';
+import { dashboardIdOf } from '../common/dashboard-id.js';
+import type { EmbedTokenBody } from '../common/wire.js';
+import {
+  type Bound,
+  type BoundValues,
+  combineAccess,
+  combinePermissions,
+  combineRestrictions,
+  EmptyIntersection,
+  type Restriction,
+} from './combine.js';
+import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
+import { maxClaimList } from './expression-cost.js';
+import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './load.js';
+import { celMoment } from './moment.js';
+import { isTimezone } from './timezone.js';
+import { createLifetimes } from './validity.js';
+
+/** What the policy grants this user in this tenant. */
+export type Grant = {
+  readonly templates: readonly Template[];
+  /** Ids of embeds that exist anyway. */
+  readonly embeds: readonly string[];
+  readonly permissions: Readonly<Record<GuestPermission, boolean>>;
+  readonly accessPermissions: AccessPermissions | null;
+  /** Never past the moment at which time alone would change the decision, to the second. */
+  readonly expiryMs: number;
+  /** IANA name; null: none. */
+  readonly timezone: string | null;
+  readonly restriction: Restriction;
+  /** What matched, for whoever has to say why. */
+  readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
+};
+
+/** A restriction that applies, with its values for this user. */
+export type AppliedRestriction = { readonly rule: RestrictionRule; readonly restriction: Restriction };
+
+/** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
+export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
+
+/** The words of every undecided policy: the reason is for the log, since it may tell one user about another's rules. */
+export const undecided = (reason: string, cause: unknown): Refusal =>
+  new Refusal(
+    'POLICY_UNDECIDED',
+    "The policy could not be decided for this user, so nothing is shown. The gateway's log names the expression and the reason.",
+    { reason, cause },
+  );
+
+const guarded = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ExpressionFault) throw undecided('expression-failed', error);
+    if (error instanceof EmptyIntersection) throw undecided('empty-intersection', error);
+    throw error;
+  }
+};
+
+const fault = (expression: Expression<PolicyVariables>, code: string): never => {
+  throw new ExpressionFault(expression.at, expression.source, code);
+};
+
+/** Throws ExpressionFault. */
+export const evaluateBoolean = (expression: Expression<PolicyVariables>, variables: PolicyVariables): boolean => {
+  const value = expression.evaluate(variables);
+  return typeof value === 'boolean' ? value : fault(expression, 'not_a_boolean');
+};
+
+const isFilledText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= 4000;
+
+/** A value for a filter. An empty one is refused: who reads it could take it for "no filter". */
+const evaluateBound = (expression: Expression<PolicyVariables>, variables: PolicyVariables): Bound => {
+  const value = expression.evaluate(variables);
+  if (typeof value === 'boolean' || isFilledText(value)) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  // Beyond 2^53 a JSON number would be rounded, and the service refuses it: it goes as text.
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (Array.isArray(value) && value.length > 0 && value.every(isFilledText)) return [...new Set(value)].toSorted();
+  return fault(expression, 'not_a_filter_value');
+};
+
+const evaluateValues = (
+  values: ReadonlyMap<string, Expression<PolicyVariables>>,
+  variables: PolicyVariables,
+): BoundValues => new Map([...values].map(([name, expression]) => [name, evaluateBound(expression, variables)]));
+
+/** Throws ExpressionFault. */
+export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
+  dashboardFilters: evaluateValues(restrict.dashboardFilters, variables),
+  rls: evaluateValues(restrict.rls, variables),
+  appFilters: evaluateValues(restrict.appFilters, variables),
+  hideDashboardFilters: restrict.hideDashboardFilters,
+  hideMetrics: new Map(Object.entries(restrict.hideMetrics)),
+  isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
+});
+
+/** What the policy's expressions read. Throws ExpressionFault. */
+export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
+  const claims = celClaims(session.claims, policy.claims);
+  const roles = policy.roles.evaluate({ claims });
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
+    throw new ExpressionFault(policy.roles.at, policy.roles.source, 'not_a_list_of_strings');
+  }
+  if (roles.length > maxClaimList) {
+    throw new ExpressionFault(policy.roles.at, policy.roles.source, `more_than_${maxClaimList}_roles`);
+  }
+  return {
+    user: { id: session.subject, issuer: session.issuer ?? '', roles, claims },
+    tenant: { id: clientId },
+    now: celMoment(now.getTime()),
+  };
+};
+
+const quote = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): never => {
+  const roles = user.roles.length === 0 ? 'without any role' : `with the roles ${quote(user.roles)}`;
+  throw new Refusal(
+    'NO_POLICY',
+    `No rule of ${basename(policy.file)} grants anything to user "${user.id}" ${roles} in tenant "${tenant.id}". ` +
+      `Rules tried: ${quote(policy.rules.map(({ name }) => name))}. ` +
+      'Give the user a role that one of them names, or add a rule.',
+  );
+};
+
+const timezoneOf = (rules: readonly Rule[], variables: PolicyVariables, asked: string | undefined): string | null => {
+  const timezone = rules.find(({ grant }) => grant.timezone !== null)?.grant.timezone ?? null;
+  if (asked !== undefined) {
+    if (timezone === 'request' && isTimezone(asked)) return asked;
+    throw new Refusal(
+      'INVALID_REQUEST_BODY',
+      timezone === 'request'
+        ? "The body's field timezone is not an IANA name such as Europe/Lisbon."
+        : "The body's field timezone is refused: the policy sets it for this user. Leave it out.",
+      { reason: 'timezone-refused' },
+    );
+  }
+  if (timezone === null || timezone === 'request') return null;
+  const value = timezone.evaluate(variables);
+  return isTimezone(value) ? value : fault(timezone, 'not_a_timezone');
+};
+
+type Granted = Pick<Grant, 'templates' | 'embeds'>;
+
+const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonly string[]): Granted => {
+  const isNamed = (name: string) => (template: Template) =>
+    template.template === name || dashboardIdOf(template.template, clientId) === name;
+  if (asked.every((name) => embeds.includes(name) || templates.some(isNamed(name)))) {
+    return {
+      templates: templates.filter((template) => asked.some((name) => isNamed(name)(template))),
+      embeds: embeds.filter((id) => asked.includes(id)),
+    };
+  }
+  const ids = [...templates.map(({ template }) => dashboardIdOf(template, clientId)), ...embeds];
+  throw new Refusal(
+    'EMBED_NOT_GRANTED',
+    `The body asks for an embed that this user is not granted. Granted are: ${quote(ids)}.`,
+  );
+};
+
+const grantedBy = (policy: Policy, rules: readonly Rule[]): Granted => {
+  const names = new Set(rules.flatMap(({ grant }) => grant.templates));
+  return {
+    templates: [...policy.templates.values()].filter(({ template }) => names.has(template)),
+    embeds: [...new Set(rules.flatMap(({ grant }) => grant.embeds))],
+  };
+};
+
+const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariables, asked: EmbedTokenBody): Grant => {
+  const grants = rules.map(({ grant }) => grant);
+  const granted = grantedBy(policy, rules);
+  const restrictions = policy.restrictions
+    .filter(({ when }) => evaluateBoolean(when, variables))
+    .map((rule) => ({ rule, restriction: evaluateRestriction(rule, variables) }));
+  const restriction = combineRestrictions(restrictions.map((applied) => applied.restriction));
+  return {
+    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
+    permissions: combinePermissions(
+      grants.flatMap(({ permissions }) => permissions),
+      restriction.isDisableMetricCreation,
+    ),
+    accessPermissions: combineAccess(grants.map(({ accessPermissions }) => accessPermissions ?? {})),
+    expiryMs: Math.min(...grants.map(({ expiryMinutes }) => expiryMinutes ?? policy.expiryMinutes)) * 60_000,
+    timezone: timezoneOf(rules, variables, asked.timezone),
+    restriction,
+    because: { rules, restrictions },
+  };
+};
+
+/** Makes the step. */
+export const createPolicyStep = (clock: Clock): Decide => {
+  const lifetimeOf = createLifetimes();
+  return (base, session, clientId, asked) =>
+    guarded(() => {
+      const policy = policyFor(base, clientId);
+      const variables = variablesOf(policy, session, clientId, clock.now());
+      const rules = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));
+      if (rules.length === 0) return refuseUngranted(policy, variables);
+      const grant = grantOf(policy, rules, variables, asked);
+      return { ...grant, expiryMs: lifetimeOf(policy, session, variables, grant.expiryMs) };
+    });
+};

@@ -1,0 +1,167 @@
+/** Loads a policy: YAML with CEL in it. Every fault of all its files is found at once, with its place and a mend. */
+import { createHash } from 'node:crypto';
+import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
+import { checkCost } from './cost.js';
+import { type ClaimSchema, createCompilers, type Expression, type SessionVariables } from './expression.js';
+import { compileOverrides } from './overrides.js';
+import { compileRestrictions, compileRules, createCompile, type RestrictionRule, type Rule } from './rules.js';
+import { type PolicyDocument, policySchema, type TemplateSettings, tenantFileSchema } from './schema.js';
+import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
+import { compileTenantRule, type TenantRule } from './tenant-rule.js';
+import { type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
+
+export type { RestrictionRule, Rule } from './rules.js';
+export type { PolicyFile } from './texts.js';
+
+export type Template = {
+  readonly template: string;
+  readonly name: string;
+  readonly accessSettings: TemplateSettings & { readonly datamartName: string };
+  readonly provisioning: 'required' | 'best-effort';
+};
+
+/** A checked policy, as it is for tenants without overrides; `policyFor` is how it is for one tenant. */
+export type Policy = {
+  readonly file: string;
+  /** SHA-256 of the file; where there are files beside it, of all of them. */
+  readonly digest: string;
+  /** SHA-256 of what they say: comments and layout change it not. */
+  readonly meaning: string;
+  /** What it was read from, its own file first. */
+  readonly files: readonly PolicyFile[];
+  readonly dataApp: string;
+  readonly workspace: string;
+  readonly datamart: string;
+  readonly claims: ClaimSchema;
+  readonly tenant: TenantRule;
+  readonly roles: Expression<SessionVariables>;
+  readonly expiryMinutes: number;
+  /** By name, in the file's order. */
+  readonly templates: ReadonlyMap<string, Template>;
+  /** What a tenant has before anybody logs in. */
+  readonly onSignUp: readonly Template[];
+  readonly rules: readonly Rule[];
+  readonly restrictions: readonly RestrictionRule[];
+  /** The policy of each tenant that has another one, by its clientId; those have none of their own. */
+  readonly overrides: ReadonlyMap<string, Policy>;
+};
+
+/** The policy of one tenant. */
+export const policyFor = (policy: Policy, clientId: string): Policy => policy.overrides.get(clientId) ?? policy;
+
+const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
+  new Map(
+    Object.entries(document.templates).map(([template, { name, accessSettings, provisioning }]) => [
+      template,
+      { template, name, provisioning, accessSettings: { ...accessSettings, datamartName: document.datamart } },
+    ]),
+  );
+
+const onSignUpOf = (document: PolicyDocument): readonly Template[] =>
+  [...templatesOf(document).values()].filter(({ template }) => document.onSignUp.includes(template));
+
+type Digests = Pick<Policy, 'digest' | 'meaning' | 'files'>;
+
+const compilePolicy = ({ document, own, overrides }: Parts, file: string, digests: Digests): Policy => {
+  const { session } = document;
+  const compileAt = createCompile(own.source, own.faults);
+  const compilers = createCompilers(session.claims);
+  const policy: Policy = {
+    file,
+    ...digests,
+    dataApp: document.dataApp,
+    workspace: document.workspace,
+    datamart: document.datamart,
+    claims: session.claims,
+    tenant: compileTenantRule(session.tenant, {
+      source: own.source,
+      faults: own.faults,
+      file,
+      compile: (path, text) => compileAt(compilers.session, path, text, ['string', 'list<string>']),
+    }),
+    roles: compileAt(compilers.session, ['session', 'roles'], session.roles, ['list<string>']),
+    expiryMinutes: document.expiryMinutes,
+    templates: templatesOf(document),
+    onSignUp: onSignUpOf(document),
+    rules: compileRules(own, compilers.policy),
+    restrictions: compileRestrictions(own, compilers.policy),
+    overrides: new Map(),
+  };
+  const whole = { ...policy, overrides: compileOverrides(policy, overrides, compilers.policy) };
+  checkCost(whole, own);
+  return whole;
+};
+
+type Read<Document> = {
+  readonly source: Source;
+  readonly document: Document | null;
+  readonly faults: readonly PolicyFault[];
+};
+
+const readDocument = <Document>(
+  { file, text }: PolicyFile,
+  decode: (content: unknown) => { data?: Document; error?: Parameters<typeof schemaFaults>[1] },
+): Read<Document> => {
+  const source = createSource(text, file);
+  if (source.problems.length > 0) return { source, document: null, faults: source.problems };
+  const { data, error } = decode(source.content);
+  return { source, document: data ?? null, faults: error === undefined ? [] : schemaFaults(source, error) };
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const digestsOf = (own: PolicyFile, beside: readonly PolicyFile[], documents: readonly unknown[]): Digests => ({
+  digest: sha256(beside.length === 0 ? own.text : JSON.stringify([own.text, ...beside.map(({ text }) => text)])),
+  meaning: sha256(JSON.stringify(documents)),
+  files: [own, ...beside],
+});
+
+const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonly PlacedOverride[] =>
+  tenants.map((override, index) => ({
+    ...part,
+    path: ['tenants', index],
+    rules: override.rules,
+    restrictions: override.restrictions,
+    override,
+  }));
+
+/** Reads a policy from texts; `beside` holds those of its `tenantFiles`. Throws PolicyFaults. */
+const loadTexts = (own: PolicyFile, { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>): Policy => {
+  const read = readDocument(own, (content) => policySchema.safeParse(content));
+  const files = beside.map((text) => readDocument(text, (content) => tenantFileSchema.safeParse(content)));
+  const shape = [...read.faults, ...unread, ...files.flatMap(({ faults }) => faults)];
+  if (read.document === null || shape.length > 0) throw new PolicyFaults(shape);
+  const { document, source } = read;
+  const ownPart = { source, faults: createFaults(source), path: [], ...document };
+  const parts = files.map((file) => ({
+    part: { source: file.source, faults: createFaults(file.source), path: [], rules: [], restrictions: [] },
+    tenants: file.document?.tenants ?? [],
+  }));
+  const placed = [
+    ...placeOverrides(ownPart, document.tenants),
+    ...parts.flatMap(({ part, tenants }) => placeOverrides(part, tenants)),
+  ];
+  const all: Parts = { document, own: ownPart, overrides: placed };
+  checkPolicy(all);
+  const documents = [document, ...files.map((file) => file.document)];
+  const policy = compilePolicy(all, own.file, digestsOf(own, beside, documents));
+  const found = [ownPart, ...parts.map(({ part }) => part)].flatMap(({ faults }) => faults.list());
+  if (found.length > 0) throw new PolicyFaults(found);
+  return policy;
+};
+
+/**
+ * Reads a policy from its text; `file` is the name that faults and logs use. `beside`: the texts of its `tenantFiles`, which are
+ * not read here. Throws PolicyFaults.
+ */
+export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
+  loadTexts({ file, text }, { beside, faults: [] });
+
+/** Reads a policy from what was read of its files. Throws PolicyFaults, also where one of them cannot be read. */
+export const loadPolicyTexts = (texts: PolicyTexts): Policy => {
+  if (texts.own === null) throw new PolicyFaults(texts.faults);
+  return loadTexts(texts.own, texts);
+};
+
+/** Reads a policy file, and those that it names. Throws PolicyFaults, also where one of them cannot be read. */
+export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path));

@@ -1,0 +1,69 @@
+/**
+ * What the policy is for a tenant that has overrides. They add rules and restrictions, switch rules off, and set names and the
+ * expiry; no restriction of the policy is ever missing from the result.
+ */
+
+import type { PlacedOverride } from './checks.js';
+import type { Compile, PolicyVariables } from './expression.js';
+import type { Policy, Template } from './load.js';
+import { compileRestrictions, compileRules, type RestrictionRule, type Rule } from './rules.js';
+import type { OverrideDocument } from './schema.js';
+
+type Override = Pick<OverrideDocument, 'withoutRules' | 'expiryMinutes' | 'templates'> & {
+  readonly rules: readonly Rule[];
+  readonly restrictions: readonly RestrictionRule[];
+};
+
+const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
+  const switchedOff = new Set(overrides.flatMap(({ withoutRules }) => withoutRules));
+  const expiries = overrides.flatMap(({ expiryMinutes }) => expiryMinutes ?? []);
+  const names = new Map(overrides.flatMap(({ templates }) => Object.entries(templates)));
+  const named = (template: Template): Template => ({
+    ...template,
+    name: names.get(template.template)?.name ?? template.name,
+  });
+  return {
+    ...policy,
+    onSignUp: policy.onSignUp.map(named),
+    expiryMinutes: expiries.length === 0 ? policy.expiryMinutes : Math.min(...expiries),
+    templates: new Map([...policy.templates].map(([id, template]) => [id, named(template)])),
+    // Those of the tenant come first, so that its timezone is the first one that is named.
+    rules: [...overrides.flatMap(({ rules }) => rules), ...policy.rules.filter(({ name }) => !switchedOff.has(name))],
+    restrictions: [...policy.restrictions, ...overrides.flatMap(({ restrictions }) => restrictions)],
+  };
+};
+
+/** The policy of each tenant that overrides name. Tenants with the same ones share it. */
+export const compileOverrides = (
+  policy: Policy,
+  placed: readonly PlacedOverride[],
+  compile: Compile<PolicyVariables>,
+): ReadonlyMap<string, Policy> => {
+  const compiled = placed.map(
+    (part): Override => ({
+      ...part.override,
+      rules: compileRules(part, compile),
+      restrictions: compileRestrictions(part, compile),
+    }),
+  );
+  const indexes = new Map<string, number[]>();
+  placed.forEach(({ override }, index) => {
+    for (const clientId of new Set(override.clientIds)) {
+      indexes.set(clientId, [...(indexes.get(clientId) ?? []), index]);
+    }
+  });
+  const shared = new Map<string, Policy>();
+  return new Map(
+    [...indexes].map(([clientId, own]) => {
+      const key = own.join(' ');
+      const applied =
+        shared.get(key) ??
+        applyTo(
+          policy,
+          own.flatMap((index) => compiled[index] ?? []),
+        );
+      shared.set(key, applied);
+      return [clientId, applied];
+    }),
+  );
+};

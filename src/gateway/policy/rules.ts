@@ -1,0 +1,87 @@
+/** The rules and restrictions of a policy, compiled: those of its file, and those that overrides add. */
+
+import type { Part } from './checks.js';
+import type { Compile, Expression, PolicyVariables } from './expression.js';
+import type { GrantDocument, RestrictDocument } from './schema.js';
+import type { Faults, Path, Source } from './source.js';
+
+type PolicyExpression = Expression<PolicyVariables>;
+type Values = ReadonlyMap<string, PolicyExpression>;
+
+export type Rule = {
+  readonly name: string;
+  readonly when: PolicyExpression;
+  readonly grant: Omit<GrantDocument, 'timezone'> & { readonly timezone: PolicyExpression | 'request' | null };
+};
+
+export type RestrictionRule = {
+  readonly name: string;
+  readonly when: PolicyExpression;
+  readonly restrict: Omit<RestrictDocument, 'dashboardFilters' | 'rls' | 'appFilters'> & {
+    readonly dashboardFilters: Values;
+    readonly rls: Values;
+    readonly appFilters: Values;
+  };
+};
+
+/** Compiles the expression at a path; a fault is noted, and stands for the expression until all faults are thrown. */
+export const createCompile =
+  (source: Source, faults: Faults) =>
+  <Variables>(
+    compile: Compile<Variables>,
+    path: Path,
+    text: string,
+    expected: readonly string[],
+    isPresenceRefused = false,
+  ): Expression<Variables> => {
+    const at = source.at(source.offsetOf(path));
+    const result = compile({ source: text, at, expected, isPresenceRefused });
+    if ('evaluate' in result) return result;
+    faults.add(source.offsetIn(path, text, result.offset), `${path.join('.')}: ${result.message}`);
+    return { source: text, at, readsNow: false, cost: 0, evaluate: () => undefined };
+  };
+
+const filterTypes = ['string', 'list<string>', 'int', 'double', 'bool'];
+
+export const compileRules = (part: Part, compile: Compile<PolicyVariables>): readonly Rule[] => {
+  const compileAt = createCompile(part.source, part.faults);
+  return part.rules.map(({ name, when, grant }, index) => {
+    const { timezone, ...rest } = grant;
+    const path = [...part.path, 'rules', index];
+    return {
+      name,
+      when: compileAt(compile, [...path, 'when'], when, ['bool']),
+      grant: {
+        ...rest,
+        timezone:
+          timezone === undefined || timezone === 'request'
+            ? (timezone ?? null)
+            : compileAt(compile, [...path, 'grant', 'timezone'], timezone, ['string']),
+      },
+    };
+  });
+};
+
+export const compileRestrictions = (part: Part, compile: Compile<PolicyVariables>): readonly RestrictionRule[] => {
+  const compileAt = createCompile(part.source, part.faults);
+  return part.restrictions.map(({ name, when, restrict }, index) => {
+    const path = [...part.path, 'restrictions', index];
+    const compileValues = (field: 'dashboardFilters' | 'rls' | 'appFilters'): Values =>
+      new Map(
+        Object.entries(restrict[field]).map(([key, text]) => [
+          key,
+          compileAt(compile, [...path, 'restrict', field, key], text, filterTypes),
+        ]),
+      );
+    return {
+      name,
+      when: compileAt(compile, [...path, 'when'], when, ['bool'], true),
+      restrict: {
+        ...restrict,
+        dashboardFilters: compileValues('dashboardFilters'),
+        rls: compileValues('rls'),
+        appFilters: compileValues('appFilters'),
+      },
+    };
+  });
+};

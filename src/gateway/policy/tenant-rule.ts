@@ -1,0 +1,71 @@
+/** How the policy finds the tenants of a session: `session.tenant`, checked. What it finds is tenant.ts's affair. */
+import { dirname, resolve } from 'node:path';
+import { isLoopback } from '../../platform/issuers.js';
+import type { Expression, SessionVariables } from './expression.js';
+import type { TenantDocument, TenantHttpDocument } from './schema.js';
+import { type Faults, PolicyFaults, type Source } from './source.js';
+import { loadTenantTable, type TenantTableFile } from './tenant-table.js';
+
+/** A lookup at the host. `at` is where its secret's variable is named, as `file:line:column`. */
+export type TenantHttp = Omit<TenantHttpDocument, 'allowHttp'> & { readonly at: string };
+
+/** `key` gives the tenants themselves, or what they are looked up by. */
+export type TenantRule = { readonly key: Expression<SessionVariables> } & (
+  | { readonly by: 'expression' }
+  | { readonly by: 'table'; readonly table: TenantTableFile }
+  | { readonly by: 'http'; readonly http: TenantHttp }
+);
+
+export type TenantSurroundings = {
+  readonly source: Source;
+  readonly faults: Faults;
+  /** The policy file; a table's path is relative to it. */
+  readonly file: string;
+  readonly compile: (path: readonly string[], text: string) => Expression<SessionVariables>;
+};
+
+const path = ['session', 'tenant'];
+
+/** What is wrong with an address; undefined: nothing. The address itself is not repeated: a secret may stand in it. */
+const urlFault = (url: string, allowHttp: boolean): string | undefined => {
+  if (!URL.canParse(url)) return 'is no URL: write https://...';
+  const { protocol, hostname, username, password, hash } = new URL(url);
+  if (username !== '' || password !== '') return 'holds a user or password: requests are signed instead; take it out';
+  if (hash !== '') return 'has a fragment, which is never sent: take it out';
+  if (protocol === 'https:' || (protocol === 'http:' && (allowHttp || isLoopback(hostname)))) return undefined;
+  return protocol === 'http:'
+    ? 'must be https, or plain http on this machine; allowHttp: true lets it be plain http elsewhere'
+    : 'must be https';
+};
+
+const compileHttp = (document: TenantHttpDocument, { source, faults }: TenantSurroundings): TenantHttp => {
+  const { allowHttp, ...http } = document;
+  const fault = urlFault(http.url, allowHttp);
+  if (fault !== undefined) faults.add(source.offsetOf([...path, 'http', 'url']), `session.tenant.http.url: ${fault}`);
+  return { ...http, at: source.at(source.offsetOf([...path, 'http', 'secretVariable'])) };
+};
+
+/** The table of a policy. Its faults stand beside those of the policy, each with its place in its own file. */
+const loadTable = (table: string, { source, faults, file }: TenantSurroundings): TenantTableFile | undefined => {
+  try {
+    return loadTenantTable(resolve(dirname(file), table));
+  } catch (error) {
+    if (!(error instanceof PolicyFaults)) throw error;
+    faults.addElsewhere(source.offsetOf([...path, 'table']), error.faults);
+    return undefined;
+  }
+};
+
+/** Compiles `session.tenant`; a fault is noted, and an expression stands for what has one until all faults are thrown. */
+export const compileTenantRule = (document: TenantDocument, surroundings: TenantSurroundings): TenantRule => {
+  if (typeof document === 'string') return { by: 'expression', key: surroundings.compile(path, document) };
+  const key = surroundings.compile([...path, 'key'], document.key);
+  if (document.http !== undefined) return { by: 'http', key, http: compileHttp(document.http, surroundings) };
+  const table = document.table === undefined ? undefined : loadTable(document.table, surroundings);
+  return table === undefined ? { by: 'expression', key } : { by: 'table', key, table };
+};
+
+/** Ends what a policy's rule does beside the requests. Those that still go by it are answered. */
+export const closeTenantRule = (rule: TenantRule): void => {
+  if (rule.by === 'table') rule.table.close();
+};

@@ -1,0 +1,111 @@
+/** The file of a table of tenants: read with the policy, and again whenever it changes. */
+import { createReadStream, readFileSync, statSync } from 'node:fs';
+import type { Log } from '../../platform/log.js';
+import { PolicyFaults } from './source.js';
+import { createTableReader, type TenantTable } from './tenant-csv.js';
+
+export type TenantTableFile = {
+  readonly file: string;
+  /** The newest good table. */
+  readonly current: () => TenantTable;
+  /** Reads the file anew, beside the requests. A file with faults, or none, keeps the table that there is, and the log says so. */
+  readonly reload: () => Promise<void>;
+  /** Reloads by itself from now on, until `close`. Does not keep the process running. */
+  readonly watch: (options: WatchOptions) => void;
+  /** Ends the watch; the table still answers those who hold it. */
+  readonly close: () => void;
+};
+
+export type WatchOptions = {
+  readonly log: Log;
+  /** How often the file is looked at, by its name: so a replaced file, a moved link and a network's folder all count. */
+  readonly everyMs?: number;
+};
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+
+/** What changes when the file does: also when it goes, or can no longer be looked at. */
+const stampOf = (file: string): string => {
+  try {
+    const { ino, size, mtimeMs } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  } catch (error) {
+    return codeOf(error);
+  }
+};
+
+const unreadable = (file: string, error: unknown): PolicyFaults =>
+  new PolicyFaults([{ at: `${file}:1:1`, message: `the table of tenants cannot be read (${codeOf(error)})` }]);
+
+const bytesOf = (file: string): Uint8Array => {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+};
+
+const pieceBytes = 65_536;
+
+const readAtOnce = (file: string): TenantTable => {
+  const reader = createTableReader(file);
+  const bytes = bytesOf(file);
+  // Whole, its text would be one string that every key and tenant keeps alive.
+  for (let at = 0; at < bytes.length; at += pieceBytes) reader.push(bytes.subarray(at, at + pieceBytes));
+  return reader.end();
+};
+
+const readBeside = async (file: string): Promise<TenantTable> => {
+  const reader = createTableReader(file);
+  try {
+    for await (const bytes of createReadStream(file)) reader.push(bytes);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+  return reader.end();
+};
+
+const sayKept = (log: Log, file: string, size: number, error: unknown): void => {
+  if (!(error instanceof PolicyFaults)) throw error;
+  const { faults } = error;
+  log.error({ file, faults, keys: size }, 'the new table of tenants has faults: the old one stays in force');
+};
+
+/** Reads a table. Throws PolicyFaults with every fault of the file. */
+export const loadTenantTable = (file: string): TenantTableFile => {
+  // Taken before the file is read: what changes meanwhile is seen as a change afterwards.
+  let stamp = stampOf(file);
+  let table = readAtOnce(file);
+  let log: Log | null = null;
+  let running: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const readAgain = async (): Promise<void> => {
+    stamp = stampOf(file);
+    try {
+      table = await readBeside(file);
+      log?.info({ file, keys: table.size }, 'the table of tenants was read anew');
+    } catch (error) {
+      if (log === null) throw error;
+      sayKept(log, file, table.size, error);
+    }
+  };
+  // One after the other: of two changes the later one is the one that stays.
+  const reload = (): Promise<void> => {
+    running = running.then(readAgain, readAgain);
+    return running;
+  };
+  return {
+    file,
+    current: () => table,
+    reload,
+    watch: ({ log: to, everyMs = 1_000 }) => {
+      log = to;
+      clearInterval(timer);
+      timer = setInterval(() => {
+        if (stampOf(file) !== stamp) void reload();
+      }, everyMs).unref();
+    },
+    close: () => clearInterval(timer),
+  };
+};

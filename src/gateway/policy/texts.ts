@@ -1,0 +1,69 @@
+/** The files that a policy is made of: its own, and those of its overrides beside it. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { createSource, type PolicyFault } from './source.js';
+
+/** `file` is the name that faults and logs use. */
+export type PolicyFile = { readonly file: string; readonly text: string };
+
+/** What was read, and what could not be. `watched`: each file and folder whose change could change the policy. */
+export type PolicyTexts = {
+  readonly own: PolicyFile | null;
+  readonly beside: readonly PolicyFile[];
+  readonly faults: readonly PolicyFault[];
+  readonly watched: readonly string[];
+};
+
+const isOverrides = (name: string): boolean => /\.tenants\.ya?ml$/.test(name);
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
+
+/** The names under `tenantFiles`, as far as they are well-formed: the schema says what is wrong with the others. */
+const namedIn = ({ file, text }: PolicyFile): readonly { readonly name: string; readonly at: string }[] => {
+  const source = createSource(text, file);
+  const { content } = source;
+  const names: unknown =
+    typeof content === 'object' && content !== null && 'tenantFiles' in content ? content.tenantFiles : [];
+  if (!Array.isArray(names)) return [];
+  return names.flatMap((name: unknown, index) =>
+    typeof name === 'string' && name !== '' && !name.includes('\0')
+      ? [{ name, at: source.at(source.offsetOf(['tenantFiles', index])) }]
+      : [],
+  );
+};
+
+const filesOf = (path: string): readonly string[] =>
+  statSync(path).isDirectory()
+    ? readdirSync(path)
+        .filter(isOverrides)
+        .toSorted()
+        .map((name) => join(path, name))
+    : [path];
+
+/** Reads them all; what cannot be read is a fault at the place that names it. */
+export const readPolicyTexts = (path: string): PolicyTexts => {
+  const faults: PolicyFault[] = [];
+  const watched: string[] = [path];
+  const read = <T>(at: string, what: string, work: () => T): T | null => {
+    try {
+      return work();
+    } catch (cause) {
+      faults.push({ at, message: `${what} cannot be read (${codeOf(cause)})` });
+      return null;
+    }
+  };
+  const text = read(`${path}:1:1`, 'the policy file', () => readFileSync(path, 'utf8'));
+  const own = text === null ? null : { file: path, text };
+  const beside = (own === null ? [] : namedIn(own)).flatMap(({ name, at }) => {
+    const named = resolve(dirname(path), name);
+    watched.push(named);
+    const files = read(at, `"${name}"`, () => filesOf(named)) ?? [];
+    watched.push(...files);
+    return files.flatMap((file) => {
+      const found = read(at, `"${file}"`, () => readFileSync(file, 'utf8'));
+      return found === null ? [] : [{ file, text: found }];
+    });
+  });
+  return { own, beside, faults, watched: [...new Set(watched)] };
+};

@@ -1,0 +1,130 @@
+/**
+ * A policy that follows its files. What is read is taken whole, or not at all: a new one with faults changes nothing, and says so
+ * once. Each replica reads its own files.
+ */
+import { createHash } from 'node:crypto';
+import type { Log } from '../../platform/log.js';
+import type { GatewayMetrics } from '../common/metrics.js';
+import { createFileWatch, type FileWatchOptions } from './file-watch.js';
+import { loadPolicyTexts, type Policy } from './load.js';
+import type { Policies, PolicyListener, Reload } from './policies.js';
+import { PolicyFaults } from './source.js';
+import { type PolicyTexts, readPolicyTexts } from './texts.js';
+
+type PolicyRead = {
+  readonly kind: 'policy-load';
+  readonly code: 'OK' | 'INVALID_POLICY';
+  readonly detail: Readonly<Record<string, string | number>>;
+};
+
+export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvents'> & {
+  readonly log: Log;
+  /** Keeps what was loaded or refused; a policy that cannot be recorded is not used. */
+  readonly audit: { readonly record: (event: PolicyRead) => Promise<void> };
+  readonly metrics?: Pick<GatewayMetrics, 'policyRead'> | undefined;
+  /** Keeps a policy before it counts. */
+  readonly keep?: (policy: Policy) => Promise<void>;
+};
+
+type Followed = WatchOptions & { readonly path: string; readonly listeners: PolicyListener[] };
+
+/** `taken` and `refused` mark what was read last of each kind. */
+type State = { current: Policy; taken: string; refused: string | null };
+
+/** All that was read, as one mark: the same faults in the same content are said once. */
+const markOf = ({ own, beside, faults }: PolicyTexts): string =>
+  createHash('sha256')
+    .update(JSON.stringify([own, beside, faults]))
+    .digest('hex');
+
+/** What cannot be accounted for does not happen. */
+const account = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
+  const { file, digest } = policy;
+  await keep?.(policy);
+  await audit.record({ kind: 'policy-load', code: 'OK', detail: { file, digest } });
+};
+
+const refuse = async (state: State, mark: string, { faults }: PolicyFaults, followed: Followed) => {
+  const { path, log, audit, metrics } = followed;
+  if (state.refused === mark) return;
+  const detail = { file: path, digest: mark, keeps: state.current.digest };
+  log.error({ ...detail, faults }, `the policy has ${faults.length} fault(s): the one before stays in force`);
+  await audit.record({ kind: 'policy-load', code: 'INVALID_POLICY', detail: { ...detail, faults: faults.length } });
+  metrics?.policyRead('refused');
+  state.refused = mark;
+};
+
+const take = async (state: State, mark: string, next: Policy, followed: Followed) => {
+  const { path, log, metrics, listeners } = followed;
+  const previous = state.current;
+  await account(followed, next);
+  Object.assign(state, { current: next, taken: mark, refused: null });
+  metrics?.policyRead('changed');
+  log.info({ file: path, digest: next.digest, previous: previous.digest }, 'the policy has changed');
+  for (const { changed } of listeners) await changed?.(next, previous);
+};
+
+const readNext = (texts: PolicyTexts, listeners: readonly PolicyListener[]): Policy | PolicyFaults => {
+  try {
+    const next = loadPolicyTexts(texts);
+    for (const { prepare } of listeners) prepare?.(next);
+    return next;
+  } catch (error) {
+    if (error instanceof PolicyFaults) return error;
+    throw error;
+  }
+};
+
+const compare = async (state: State, texts: PolicyTexts, followed: Followed): Promise<Reload> => {
+  const mark = markOf(texts);
+  if (mark === state.taken) {
+    state.refused = null;
+    followed.metrics?.policyRead('unchanged');
+    return { outcome: 'unchanged', digest: state.current.digest };
+  }
+  const next = readNext(texts, followed.listeners);
+  if (next instanceof PolicyFaults) await refuse(state, mark, next, followed);
+  else await take(state, mark, next, followed);
+  return { outcome: next instanceof PolicyFaults ? 'refused' : 'changed', digest: state.current.digest };
+};
+
+/** Rejects with PolicyFaults where the files hold no policy to begin with. */
+export const watchPolicies = async (path: string, options: WatchOptions): Promise<Policies> => {
+  const texts = readPolicyTexts(path);
+  const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
+  const followed: Followed = { ...options, path, listeners: [] };
+  await account(options, state.current);
+  options.metrics?.policyRead('changed');
+  let turn: Promise<unknown> = Promise.resolve();
+  const reload = (): Promise<Reload> => {
+    const read = async (): Promise<Reload> => {
+      const found = readPolicyTexts(path);
+      await files.follow(found.watched);
+      return compare(state, found, followed);
+    };
+    // One at a time, so that what was read last is in force at the end. A rejection is for whoever asked.
+    const next = turn.then(read, read);
+    turn = next;
+    return next;
+  };
+  const look = async (): Promise<void> => {
+    try {
+      await reload();
+    } catch (error) {
+      options.log.error({ err: error, file: path }, 'a change of the policy could not be taken: it is tried again');
+      files.forget();
+    }
+  };
+  const files = createFileWatch({ ...options, onChange: () => void look() });
+  await files.follow(texts.watched);
+  await turn;
+  return {
+    current: () => state.current,
+    reload,
+    subscribe: (listener) => {
+      listener.prepare?.(state.current);
+      followed.listeners.push(listener);
+    },
+    close: files.close,
+  };
+};

@@ -1,0 +1,207 @@
+/**
+ * Makes a client's copy of one template, or takes the one that is there: begin -> create -> verify owner and template -> verify
+ * import -> complete. Whoever is killed on the way is followed by the next request, which goes through the same steps and finds
+ * what was done. What exists already is taken only after it was verified.
+ */
+import { randomUUID } from 'node:crypto';
+import { UpstreamRefusal } from '../../contract/client.js';
+import { createDashboardEmbed } from '../../contract/dashboard-embeds.js';
+import { deleteDashboard } from '../../contract/dashboards.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Audit } from '../audit/audit.js';
+import type { Policy, Template } from '../policy/load.js';
+import { unavailable } from '../upstream/upstream.js';
+import type { Intent, Made, Provisioned, Target } from './provisioned.js';
+import type { Place } from './provisioned-rows.js';
+import {
+  alarm,
+  assertOwn,
+  type Copy,
+  type CopyOptions,
+  findVersion,
+  isFoundComplete,
+  readMade,
+} from './verify-copy.js';
+
+export type MakeOptions = CopyOptions & {
+  readonly provisioned: Provisioned;
+  readonly audit: Audit;
+  readonly clock: Clock;
+};
+
+export type Making = {
+  readonly policy: Policy;
+  readonly place: Place;
+  readonly template: Template;
+  readonly clientId: string;
+  readonly tenantRef: string;
+  readonly dashboardId: string;
+  readonly requestId?: string | undefined;
+};
+
+/** Throws UPSTREAM_UNAVAILABLE, NO_TENANT where the service takes no such client, TENANT_SUSPENDED where it was deleted. */
+export type MakeDashboard = (making: Making) => Promise<void>;
+
+type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
+type Outcome = Made & { readonly how: 'created' | 'found' | 'finished' };
+type Run = Making & { readonly copy: Copy; readonly target: Target; step: Step };
+
+/** A deleted tenant has nothing, and gets nothing. */
+export const tenantDeleted = (): Refusal =>
+  new Refusal('TENANT_SUSPENDED', "This session's organisation was closed: nothing is shown to it any more.", {
+    reason: 'tenant-deleted',
+  });
+
+const create = async (
+  { upstream }: MakeOptions,
+  { policy, template, copy: { clientId, dashboardId } }: Run,
+): Promise<'created' | 'exists'> => {
+  try {
+    await upstream(createDashboardEmbed, {
+      dashboardId,
+      clientId,
+      workspaceName: policy.workspace,
+      templateDashboardId: template.template,
+      isImportMetrics: true,
+      metricImportMode: 'METRIC',
+      name: template.name,
+      isRenameDashboard: true,
+      accessSettings: template.accessSettings,
+      metadata: { guestlist: { template: template.template, clientId } },
+    });
+    return 'created';
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal)) throw error;
+    if (error.code === 'INVALID_DASHBOARD_ID') return 'exists';
+    if (error.code === 'CLIENT_ID_ERROR') {
+      throw new Refusal('NO_TENANT', "The session's organisation is not one that the analytics service accepts.", {
+        reason: 'tenant-unknown-upstream',
+        cause: error,
+      });
+    }
+    throw unavailable('provisioning-refused', error);
+  }
+};
+
+/** One that is not there is as good as deleted. */
+const remove = async ({ upstream }: MakeOptions, dashboardId: string): Promise<void> => {
+  try {
+    await upstream(deleteDashboard, { dashboardId });
+  } catch (error) {
+    if (!(error instanceof UpstreamRefusal) || error.code !== 'INVALID_DASHBOARD_ID') throw error;
+  }
+};
+
+/** A half-imported copy that nobody has used is made anew: by one gateway at a time, and once. */
+const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
+  run.step = 'finish';
+  if (!(await options.capabilities.supports('delete-dashboard'))) {
+    return alarm(options.log, 'dashboard-half-imported', run.copy);
+  }
+  const isClaimed = await options.provisioned.claim(run.target, options.clock.now());
+  if (!isClaimed) throw unavailable('provisioning-under-way', new Error('another gateway makes this dashboard now'));
+  await remove(options, run.dashboardId);
+  if ((await create(options, run)) === 'exists') {
+    throw unavailable('provisioning-under-way', new Error('another made it while it was made anew'));
+  }
+  const { isComplete, version } = await readMade(options, run.copy);
+  return isComplete
+    ? { how: 'finished', isCreated: true, version }
+    : alarm(options.log, 'import-brings-nothing', run.copy);
+};
+
+const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Promise<Outcome> => {
+  run.step = 'create';
+  if ((await create(options, run)) === 'created') {
+    run.step = 'verify-import';
+    const { isComplete, version } = await readMade(options, run.copy);
+    return isComplete ? { how: 'created', isCreated: true, version } : finish(options, run);
+  }
+  run.step = 'verify-owner';
+  await assertOwn(options, run.copy);
+  run.step = 'verify-import';
+  if (!(await isFoundComplete(options, run.copy, before))) return finish(options, run);
+  // What was verified before has its version in its row, if one is known.
+  const version = before.wasVerified ? null : await findVersion(options, run.copy, before.isResumed);
+  return { how: 'found', isCreated: false, version };
+};
+
+type Detail = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Names the template alone: the dashboard's id holds the client's. */
+const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail, isGone = false): Promise<void> =>
+  audit.record({
+    kind: 'provision',
+    code,
+    // What is erased gets no new pseudonym.
+    ...(isGone ? {} : { clientId: run.clientId }),
+    requestId: run.requestId,
+    detail: { template: run.template.template, ...detail },
+  });
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Refusal ? (error.reason ?? error.code) : 'unexpected-failure';
+
+/** The tenant was deleted while this was made: nothing of it stays, and what cannot be taken away is known. */
+const undo = async (options: MakeOptions, run: Run): Promise<never> => {
+  const { capabilities, provisioned, clock, log } = options;
+  const { dashboardId, clientId } = run;
+  try {
+    if (!(await capabilities.supports('delete-dashboard'))) throw new Refusal('NOT_SUPPORTED', 'no deletion there');
+    await remove(options, dashboardId);
+    await account(options, run, 'OK', { step: 'undo' }, true);
+  } catch (error) {
+    log.error({ err: error, dashboardId, clientId }, 'a dashboard of a deleted tenant is left: delete it by hand');
+    await provisioned.leave(run.target, clock.now(), reasonOf(error));
+    await account(options, run, 'UPSTREAM_UNAVAILABLE', { step: 'undo', reason: reasonOf(error) }, true);
+  }
+  throw tenantDeleted();
+};
+
+const complete = async (options: MakeOptions, run: Run, { how, ...made }: Outcome): Promise<void> => {
+  const { provisioned, clock } = options;
+  run.step = 'complete';
+  await account(options, run, 'OK', { step: 'verified', how, version: made.version });
+  if (await provisioned.complete(run.target, clock.now(), made)) return;
+  const { state } = await provisioned.read(run.tenantRef);
+  if (state === 'deleted') await undo(options, run);
+  throw unavailable('provisioning-overtaken', new Error('the row of this dashboard was changed by another'));
+};
+
+/** Neither the ledger nor the audit may hide why it failed. */
+const noteFailure = async (options: MakeOptions, run: Run, error: unknown): Promise<void> => {
+  const reason = reasonOf(error);
+  try {
+    const failures = await options.provisioned.fail(run.target, options.clock.now(), run.step, reason);
+    const code = error instanceof Refusal ? error.code : 'INTERNAL_SERVER_ERROR';
+    await account(options, run, code, { step: run.step, reason, failures });
+  } catch (second) {
+    options.log.error({ err: second, reason }, 'a failure of provisioning could not be recorded');
+  }
+};
+
+const begin = async (options: MakeOptions, run: Run): Promise<Intent | 'verified'> => {
+  const before = await options.provisioned.begin(run.target, options.clock.now());
+  if (before === 'deleted') throw tenantDeleted();
+  return before;
+};
+
+export const createMakeDashboard =
+  (options: MakeOptions): MakeDashboard =>
+  async (making) => {
+    const { template, clientId, tenantRef, dashboardId, place } = making;
+    const copy = { dashboardId, clientId, template: template.template, workspace: making.policy.workspace };
+    const target = { ...copy, tenantRef, place, attempt: randomUUID() };
+    const run: Run = { ...making, copy, target, step: 'begin' };
+    const before = await begin(options, run);
+    if (before === 'verified') return;
+    try {
+      const outcome = await createOrTake(options, run, before);
+      await complete(options, run, outcome);
+      if (outcome.how !== 'found') options.log.info({ dashboardId, clientId }, 'dashboard created');
+    } catch (error) {
+      if (!(error instanceof Refusal && error.reason === 'tenant-deleted')) await noteFailure(options, run, error);
+      throw error;
+    }
+  };

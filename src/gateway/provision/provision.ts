@@ -1,0 +1,197 @@
+/**
+ * Makes sure that a client's copies of the granted templates exist. What was verified is remembered in this process, then in
+ * the ledger; only what neither knows is asked of the upstream (make-dashboard.ts). A template that is `best-effort` is left out
+ * of the answer where its copy cannot be made now, and tried again later; one that is `required` fails the request.
+ */
+import { hash } from 'node:crypto';
+import type { Call } from '../../contract/client.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import { mapBounded } from '../../platform/bounded.js';
+import type { Log } from '../../platform/log.js';
+import { createSingleFlight } from '../../platform/single-flight.js';
+import type { Audit } from '../audit/audit.js';
+import { dashboardIdOf } from '../common/dashboard-id.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Policy, Template } from '../policy/load.js';
+import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
+import { unavailable } from '../upstream/upstream.js';
+import { createEmbedIndex } from './embed-index.js';
+import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './ensure-dashboard.js';
+import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
+import { createProvisionMemory } from './memory.js';
+import { createProvisioned } from './provisioned.js';
+import type { DashboardRow, Place, TenantDashboards } from './provisioned-rows.js';
+import type { TemplateVersion } from './verify-copy.js';
+
+export type { ProvisionedDashboard, Settled } from './ensure-dashboard.js';
+
+export type ProvisionRequest = {
+  readonly policy: Policy;
+  readonly templates: readonly Template[];
+  readonly clientId: string;
+  readonly requestId?: string | undefined;
+  /** Also what failed a moment ago. */
+  readonly isForced?: boolean;
+};
+
+export type Provision = {
+  /**
+   * In the order of `templates`, without those of best effort that there are none of now. Throws UPSTREAM_UNAVAILABLE,
+   * TENANT_SUSPENDED where the client was deleted, or NO_TENANT where the service takes no such client.
+   */
+  readonly ensure: (
+    policy: Policy,
+    templates: readonly Template[],
+    clientId: string,
+    requestId?: string,
+  ) => Promise<readonly ProvisionedDashboard[]>;
+  /** Whether `ensure` would answer each of these without asking anybody. */
+  readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
+  /** The same, template by template. Throws NO_TENANT for an id that is too long. */
+  readonly settle: (request: ProvisionRequest) => Promise<readonly Settled[]>;
+  /** Verifies these again at their next request: the service said something about them that does not fit. */
+  readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
+  /** What there is of a tenant, also what was only begun: all of it goes with the tenant. */
+  readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
+  /** Forgets all of a tenant, here and in the ledger. Deletes nothing upstream. */
+  readonly eraser: {
+    readonly where: string;
+    readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
+      readonly erased: { readonly rows: number };
+    }>;
+  };
+};
+
+export type ProvisionOptions = {
+  readonly upstream: Call;
+  /** Names the upstream and the key: what was verified with others is verified anew. */
+  readonly baseUrl: string;
+  readonly keyId: string;
+  /** Beyond the interface; left out: none. */
+  readonly capabilities?: Capabilities | undefined;
+  readonly ledger: Ledger;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Keeps the content of a template's version before the first row names it. */
+  readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
+  /** Of how many tenants is remembered what was verified. */
+  readonly maxRemembered?: number;
+};
+
+const maxIdLength = 255;
+
+/** Throws NO_TENANT where the id would be too long. */
+export const idOf = ({ template }: Template, clientId: string): string => {
+  const id = dashboardIdOf(template, clientId);
+  if (id.length <= maxIdLength) return id;
+  throw new Refusal(
+    'NO_TENANT',
+    `The session's organisation has an id that is too long for a dashboard id of ${maxIdLength} characters.`,
+    {
+      reason: 'tenant-too-long',
+    },
+  );
+};
+
+/** Of one request: at most so many templates of a client at a time. */
+const maxParallel = 4;
+
+type NamedPlace = { readonly place: Place; readonly at: string };
+
+/** Once for each policy: every request asks for it. */
+const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
+  const places = new WeakMap<Policy, NamedPlace>();
+  return (policy: Policy): NamedPlace => {
+    const known = places.get(policy);
+    if (known !== undefined) return known;
+    const place = {
+      upstream: hash('sha256', JSON.stringify([baseUrl, policy.dataApp, policy.workspace]), 'hex'),
+      keyRef: hash('sha256', JSON.stringify(['key', keyId]), 'hex'),
+    };
+    const named = { place, at: place.upstream + place.keyRef };
+    places.set(policy, named);
+    return named;
+  };
+};
+
+/** That it may pass, and is of one template alone. */
+const isOfOne = (error: unknown): boolean => error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE';
+
+/** What the answer holds. Throws where a required one is missing, or nothing is left. */
+const granted = (settled: readonly Settled[]): readonly ProvisionedDashboard[] => {
+  const failed = settled.flatMap((one) => ('error' in one ? [one] : []));
+  const fatal = failed.find(({ template, error }) => template.provisioning === 'required' || !isOfOne(error));
+  if (fatal !== undefined) throw fatal.error;
+  const dashboards = settled.flatMap((one) => ('dashboard' in one ? [one.dashboard] : []));
+  if (dashboards.length > 0) return dashboards;
+  throw unavailable('nothing-provisioned', failed[0]?.error);
+};
+
+const createSettle = (
+  options: ProvisionOptions,
+  { memory, provisioned, index, placeOf }: Pick<Parts, 'memory' | 'provisioned' | 'index' | 'placeOf'>,
+) => {
+  const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
+  const { isKnownVersion } = provisioned;
+  const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion, isKnownVersion });
+  const settleTemplate = createSettleTemplate({ make, memory, clock, log });
+  const reading = createSingleFlight<TenantDashboards>();
+  return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
+    const named = templates.map((template) => ({ template, dashboardId: idOf(template, clientId) }));
+    const tenantRef = ledger.refOf(clientId);
+    const read = await reading(tenantRef, () => provisioned.read(tenantRef)).catch((error: unknown) => ({ error }));
+    if ('state' in read && read.state === 'deleted') throw tenantDeleted();
+    const common = { policy, clientId, tenantRef, requestId, isForced, read, ...placeOf(policy) };
+    return mapBounded(named, maxParallel, (one) => settleTemplate({ ...common, ...one }));
+  };
+};
+
+const createParts = (options: ProvisionOptions) => ({
+  memory: createProvisionMemory(options.maxRemembered ?? 100_000),
+  provisioned: createProvisioned(options.ledger),
+  index: createEmbedIndex(options),
+  placeOf: createPlaces(options),
+});
+type Parts = ReturnType<typeof createParts>;
+
+/** Makes the step. Concurrent requests for one copy share its making. */
+export const createProvision = (options: ProvisionOptions): Provision => {
+  const parts = createParts(options);
+  const { memory, provisioned, index, placeOf } = parts;
+  const settle = createSettle(options, parts);
+  const areVerified: Provision['areVerified'] = (policy, templates, clientId) => {
+    if (templates.length === 0) return true;
+    const known = memory.find(placeOf(policy).at, clientId);
+    return known !== undefined && templates.every(({ template }) => known.get(template) === 'verified');
+  };
+  return {
+    settle,
+    areVerified,
+    ensure: async (policy, templates, clientId, requestId) => {
+      if (areVerified(policy, templates, clientId)) {
+        return templates.map(({ template, name }) => ({ id: dashboardIdOf(template, clientId), name, template }));
+      }
+      return granted(await settle({ policy, templates, clientId, requestId }));
+    },
+    forget: async (dashboards, clientId) => {
+      memory.forget(clientId);
+      index.forget();
+      const templates = dashboards.map(({ template }) => template);
+      try {
+        await provisioned.doubt(options.ledger.refOf(clientId), templates, options.clock.now());
+      } catch (err) {
+        options.log.error({ err, clientId }, 'the ledger could not be told to verify dashboards anew');
+      }
+    },
+    listDashboards: async (tenantRef) => (await provisioned.read(tenantRef)).dashboards,
+    eraser: {
+      where: 'ledger of dashboards',
+      erase: async ({ clientId, tenantRef }) => {
+        memory.forget(clientId);
+        return { erased: { rows: await provisioned.erase(tenantRef) } };
+      },
+    },
+  };
+};

@@ -1,0 +1,166 @@
+/** The tenants of the ledger, page by page, as operators see them: where each stands, and what there is of its dashboards. */
+import { type SqlBool, sql } from 'kysely';
+import { z } from 'zod';
+import { type AdminCommand, adminCommand } from '../common/admin-command.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { templateName } from '../policy/schema.js';
+import { asked, type DashboardRow, dashboardColumns } from './provisioned-rows.js';
+
+/** As clientIds and references are. */
+const cursorPart = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u);
+
+/** A page's last tenant by its place in the order: the next page begins behind it, even where it was erased meanwhile. */
+const cursor = z
+  .string()
+  .max(2000)
+  .transform((text, context) => {
+    try {
+      return z.tuple([cursorPart, cursorPart]).parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be what an earlier page gave as next' });
+      return z.NEVER;
+    }
+  });
+
+const outcomes = ['complete', 'failed', 'unfinished', 'none'] as const;
+export type TenantOutcome = (typeof outcomes)[number];
+
+export const tenantPage = { after: cursor.optional(), limit: z.number().int().min(1).max(500).default(100) };
+
+export const tenantsListInput = z.strictObject({
+  ...tenantPage,
+  clientId: z.string().min(1).max(255).optional(),
+  state: z.enum(['active', 'suspended', 'deleted']).optional(),
+  outcome: z.enum(outcomes).optional(),
+  template: templateName.optional().describe('Has a dashboard of it.'),
+  version: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('That was made of this version of its template; its first characters will do.'),
+});
+export type TenantsListInput = z.output<typeof tenantsListInput>;
+
+const isReady = ({ verifiedAt, doubtedAt }: DashboardRow): boolean => verifiedAt !== null && doubtedAt === null;
+
+const stepOf = (row: DashboardRow): 'ready' | 'failed' | 'unfinished' => {
+  if (row.failedAt !== null) return 'failed';
+  return isReady(row) ? 'ready' : 'unfinished';
+};
+
+const outcomeOf = (rows: readonly DashboardRow[]): TenantOutcome => {
+  const steps = rows.map(stepOf);
+  if (steps.length === 0) return 'none';
+  if (steps.includes('failed')) return 'failed';
+  return steps.includes('unfinished') ? 'unfinished' : 'complete';
+};
+
+const encodeDashboard = (row: DashboardRow) => ({
+  template: row.template,
+  dashboardId: row.dashboardId,
+  templateVersion: row.templateVersion,
+  step: stepOf(row),
+  createdAt: row.createdAt,
+  verifiedAt: row.verifiedAt,
+  failure:
+    row.failedAt === null
+      ? null
+      : { at: row.failedAt, step: row.failedStep, reason: row.failure, failures: row.failures },
+});
+
+const failedRow = sql<SqlBool>`d.failed_at is not null`;
+const unfinishedRow = sql<SqlBool>`d.failed_at is null and (d.verified_at is null or d.doubted_at is not null)`;
+
+const selectTenants = ({ db }: Ledger, input: TenantsListInput & { readonly tenantRef?: string | undefined }) => {
+  const has = (condition: ReturnType<typeof sql<SqlBool>>) =>
+    sql<SqlBool>`exists (select from ${sql.table('guestlist_gateway.dashboards')} as d where d.tenant_ref = t.tenant_ref and ${condition})`;
+  const any = sql<SqlBool>`true`;
+  const conditions = {
+    failed: has(failedRow),
+    unfinished: sql<SqlBool>`not ${has(failedRow)} and ${has(unfinishedRow)}`,
+    complete: sql<SqlBool>`${has(any)} and not ${has(failedRow)} and not ${has(unfinishedRow)}`,
+    none: sql<SqlBool>`not ${has(any)}`,
+  };
+  const name = sql<string>`coalesce(t.client_id, '')`;
+  return db
+    .selectFrom('tenants as t')
+    .select(['t.tenant_ref', 't.client_id', 't.state', 't.occurred_at', 't.created_at'])
+    .$if(input.after !== undefined, (query) =>
+      query.where(sql<SqlBool>`(${name}, t.tenant_ref) > (${input.after?.[0] ?? ''}, ${input.after?.[1] ?? ''})`),
+    )
+    .$if(input.tenantRef !== undefined, (query) => query.where('t.tenant_ref', '=', input.tenantRef ?? ''))
+    .$if(input.state !== undefined, (query) => query.where('t.state', '=', input.state ?? 'active'))
+    .$if(input.outcome !== undefined, (query) => query.where(conditions[input.outcome ?? 'none']))
+    .$if(input.template !== undefined, (query) => query.where(has(sql`d.template = ${input.template}`)))
+    .$if(input.version !== undefined, (query) =>
+      query.where(has(sql`starts_with(d.template_version, ${input.version})`)),
+    )
+    .orderBy(name)
+    .orderBy('t.tenant_ref')
+    .limit(input.limit + 1);
+};
+
+type Page<T> = { readonly tenants: readonly T[]; readonly next: string | null };
+
+const readPage = async (ledger: Ledger, input: TenantsListInput) => {
+  const tenantRef = input.clientId === undefined ? undefined : ledger.refOf(input.clientId);
+  const rows = await asked(selectTenants(ledger, { ...input, tenantRef }).execute());
+  const tenants = rows.slice(0, input.limit);
+  const last = tenants.at(-1);
+  const isMore = rows.length > input.limit && last !== undefined;
+  const next = isMore
+    ? Buffer.from(JSON.stringify([last.client_id ?? '', last.tenant_ref])).toString('base64url')
+    : null;
+  return { tenants, next };
+};
+
+const dashboardsOf = async ({ db }: Ledger, refs: readonly string[]) => {
+  const found = new Map<string, DashboardRow[]>(refs.map((ref) => [ref, []]));
+  if (refs.length === 0) return found;
+  const rows = await asked(
+    db
+      .selectFrom('dashboards as d')
+      .select(['d.tenant_ref', ...dashboardColumns])
+      .where('d.tenant_ref', 'in', refs)
+      .orderBy('d.template')
+      .execute(),
+  );
+  for (const { tenant_ref, ...row } of rows) found.get(tenant_ref)?.push(row);
+  return found;
+};
+
+/** Active ones with their names, in the listing's order. */
+export const listActiveClients = async (
+  ledger: Ledger,
+  page: Pick<TenantsListInput, 'after' | 'limit'>,
+): Promise<Page<string>> => {
+  const { tenants, next } = await readPage(ledger, { ...page, state: 'active' });
+  return { tenants: tenants.flatMap(({ client_id }) => (client_id === null ? [] : [client_id])), next };
+};
+
+/** `tenants-list`. A deleted tenant has no name: it is shown by its reference. */
+export const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
+  const { tenants, next } = await readPage(ledger, input);
+  const found = await dashboardsOf(
+    ledger,
+    tenants.map(({ tenant_ref }) => tenant_ref),
+  );
+  return {
+    tenants: tenants.map(({ tenant_ref, client_id, state, occurred_at, created_at }) => {
+      const rows = found.get(tenant_ref) ?? [];
+      return {
+        clientId: client_id,
+        tenantRef: tenant_ref,
+        state,
+        occurredAt: occurred_at,
+        createdAt: created_at,
+        outcome: outcomeOf(rows),
+        dashboards: rows.map(encodeDashboard),
+      };
+    }),
+    next,
+  };
+};
+
+export const tenantsListCommand = (ledger: Ledger): AdminCommand =>
+  adminCommand('tenants-list', tenantsListInput, (input) => listTenants(ledger, input));

@@ -1,0 +1,200 @@
+/**
+ * Revocation, in this order: the ledger, then the service, then the ledger again. From the first on, every gateway drops what it
+ * holds and what it is minting, within a second at most. At the service a token is dead at the next read; a mint that reaches it after
+ * that is one whose gateway asks the ledger afterwards, where the first half has long been: no order of events lets one through.
+ * The second raise is for what was minted between the halves by those who may: the service ended that too, so it must not be
+ * answered. What the service could not be told is kept, and tried until it is done.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Log } from '../../platform/log.js';
+import type { Audit } from '../audit/audit.js';
+import { liftRevocation } from '../ledger/epochs.js';
+import type { Ledger } from '../ledger/ledger.js';
+import {
+  claimPending,
+  dropPending,
+  finishPending,
+  insertPending,
+  type PendingRow,
+  postponePending,
+} from '../ledger/pending-revocations.js';
+import type { Epochs } from './epochs.js';
+import type { Scope, Scopes } from './scopes.js';
+import type { ServiceTokens, TokensOf } from './service-tokens.js';
+
+const name = z.string().min(1).max(1000);
+
+const revocationTarget = z.discriminatedUnion('by', [
+  /** `clientId` null: in every tenant. */
+  z.strictObject({ by: z.literal('user'), userIdentifier: name, clientId: name.nullable() }),
+  z.strictObject({ by: z.literal('tenant'), clientId: name }),
+  /** Of this digest; every token of the data app is ended at the service, which knows no policies. */
+  z.strictObject({ by: z.literal('policy'), digest: name }),
+  z.strictObject({ by: z.literal('all') }),
+]);
+export type RevocationTarget = z.output<typeof revocationTarget>;
+
+export type RevokeOptions = {
+  /** In an operator's words: for the audit. */
+  readonly reason: string;
+  /** Refuses the sessions that were issued until now. Of a user they always are, but for `keepsSessions`; otherwise false where left out. */
+  readonly endsSessions?: boolean | undefined;
+  /** The user may have other tokens at once: it is not the user who is not trusted. */
+  readonly keepsSessions?: boolean | undefined;
+  readonly requestId?: string | undefined;
+};
+
+export type RevocationAnswer = {
+  /** `pending`: the service could not be asked; it will be, until it is done. Until then, tokens handed out work there. */
+  readonly service: 'done' | 'pending' | 'not-supported';
+  /** How many worked at the service until now; null: not known. */
+  readonly revoked: number | null;
+  readonly message: string;
+};
+
+export type Revocations = {
+  /** Once this resolves, no gateway answers what was minted before for longer than a second. Throws UPSTREAM_UNAVAILABLE where the ledger fails. */
+  readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
+  /** The rest of a revocation whose first half was noted with another change of the ledger. */
+  readonly goOn: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
+  /** Accepts sessions again that a revocation refused. Tokens stay revoked. Answers whether there was anything to lift. */
+  readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
+  /** Tries again what the service could not be told, and is due. Answers 0: what still cannot be told is due later. */
+  readonly retry: () => Promise<number>;
+};
+
+export type RevocationsOptions = {
+  readonly ledger: Ledger;
+  readonly epochs: Epochs;
+  readonly scopes: Scopes;
+  readonly tokens: ServiceTokens;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+const scopeOf = (scopes: Scopes, target: RevocationTarget): Scope => {
+  switch (target.by) {
+    case 'user':
+      return target.clientId === null
+        ? scopes.user(target.userIdentifier)
+        : scopes.member({ userIdentifier: target.userIdentifier, clientId: target.clientId });
+    case 'tenant':
+      return scopes.tenant(target.clientId);
+    case 'policy':
+      return scopes.policy(target.digest);
+    case 'all':
+      return scopes.all;
+  }
+};
+
+/** What has to be retired beside it when its tokens are ended at the service: as much as is ended there. */
+const scopesEnded = (scopes: Scopes, target: RevocationTarget): readonly Scope[] =>
+  target.by === 'policy' ? [scopes.policy(target.digest), scopes.all] : [scopeOf(scopes, target)];
+
+const tokensOf = (target: RevocationTarget): TokensOf => {
+  if (target.by === 'user') return { of: 'user', userIdentifier: target.userIdentifier, clientId: target.clientId };
+  return target.by === 'tenant' ? { of: 'tenant', clientId: target.clientId } : { of: 'all' };
+};
+
+const clientOf = (target: RevocationTarget): string | null => ('clientId' in target ? target.clientId : null);
+
+const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
+  done: 'Revoked: the gateways answer no token of it any more, and the service refuses those handed out.',
+  pending:
+    'The gateways answer no token of it any more. The service could not be asked: tokens handed out still work there. It is asked again until it is done.',
+  'not-supported':
+    'The gateways answer no token of it any more. Not supported here: this service cannot revoke, so tokens already handed out live until they expire.',
+};
+
+const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);
+const claimedAtOnce = 20;
+
+/** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
+const createSettle = (options: RevocationsOptions) => {
+  const { ledger, epochs, scopes, tokens, clock, log } = options;
+  const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
+    const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
+    log.warn({ err: error, by: target.by, attempts }, 'tokens could not be revoked at the service');
+    if (isForeign) await dropPending(ledger, id);
+    else await postponePending(ledger, id, new Date(clock.now().getTime() + retryAfterMs(attempts)));
+    return isForeign ? 'not-supported' : 'pending';
+  };
+  return async (row: PendingRow, target: RevocationTarget): Promise<RevocationAnswer> => {
+    let revoked: number;
+    try {
+      revoked = await tokens.revoke(tokensOf(target));
+    } catch (error) {
+      const service = await putOff(row, target, error);
+      return { service, revoked: null, message: messages[service] };
+    }
+    await finishPending(ledger, row.id, scopesEnded(scopes, target), clientOf(target));
+    await epochs.spread();
+    return { service: 'done', revoked, message: messages.done };
+  };
+};
+
+type Detail = Readonly<Record<string, string | number | boolean>>;
+
+const createNote =
+  ({ audit }: RevocationsOptions) =>
+  (target: RevocationTarget, { reason, requestId }: RevokeOptions, detail: Detail): Promise<void> =>
+    audit.record({
+      kind: 'revocation',
+      code: 'OK',
+      requestId,
+      clientId: clientOf(target) ?? undefined,
+      user: target.by === 'user' ? target.userIdentifier : undefined,
+      detail: { by: target.by, reason, ...detail },
+    });
+
+const decodeTarget = ({ target }: PendingRow): RevocationTarget => revocationTarget.parse(JSON.parse(target));
+
+export const createRevocations = (options: RevocationsOptions): Revocations => {
+  const { ledger, epochs, scopes, clock } = options;
+  const settle = createSettle(options);
+  const note = createNote(options);
+  const goOn = async (pending: PendingRow, chosen: RevokeOptions, endsSessions = false): Promise<RevocationAnswer> => {
+    const target = decodeTarget(pending);
+    try {
+      await epochs.spread();
+      const answer = await settle(pending, target);
+      await note(target, chosen, { service: answer.service, endsSessions });
+      return answer;
+    } finally {
+      ledger.self.claims.delete(pending.id);
+    }
+  };
+  const tryAgain = async (row: PendingRow): Promise<void> => {
+    const target = decodeTarget(row);
+    const { service } = await settle(row, target);
+    if (service !== 'pending') await note(target, { reason: 'tried again' }, { service, attempts: row.attempts });
+  };
+  return {
+    goOn,
+    revoke: async (target, chosen) => {
+      const now = clock.now();
+      const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
+      const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
+      const pending = await insertPending(ledger, raise, { target: JSON.stringify(target), now });
+      return goOn(pending, chosen, endsSessions);
+    },
+    lift: async (target, chosen) => {
+      const isLifted = await liftRevocation(ledger, scopeOf(scopes, target));
+      await epochs.spread();
+      if (isLifted) await note(target, chosen, { isLifted });
+      return isLifted;
+    },
+    retry: async () => {
+      const rows = await claimPending(ledger, clock.now(), claimedAtOnce);
+      try {
+        for (const row of rows) await tryAgain(row);
+      } finally {
+        for (const { id } of rows) ledger.self.claims.delete(id);
+      }
+      return 0;
+    },
+  };
+};

@@ -1,0 +1,170 @@
+/**
+ * Asks the host which tenants a key has: a POST of `{"keys": [...]}` to the policy's address, signed by Standard Webhooks, answered
+ * by 200 and `{"tenants": [...]}`; an empty list is an answer, anything else is none. Answers are kept for as long as the policy says.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Log } from '../../platform/log.js';
+import { createLru } from '../../platform/lru.js';
+import { readText } from '../../platform/read-text.js';
+import { createSingleFlight } from '../../platform/single-flight.js';
+import { dropWhere, type ForgetClient } from '../common/eraser.js';
+import { maxClaimList } from '../policy/expression-cost.js';
+import type { TenantHttp } from '../policy/tenant-rule.js';
+
+export type TenantLookupOptions = {
+  readonly http: TenantHttp;
+  /** `whsec_` and base64, as Standard Webhooks writes it. */
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** The tenants of keys. */
+export type FindTenants = (keys: readonly string[]) => readonly string[] | Promise<readonly string[]>;
+
+/** The tenants of all these keys; at once where they are known. Rejects with UPSTREAM_UNAVAILABLE. */
+export type TenantLookup = FindTenants & {
+  /** The answers that name the client. */
+  readonly forget: ForgetClient;
+};
+
+type Tenants = readonly string[];
+type Known = {
+  readonly tenants: Tenants;
+  readonly askedAtMs: number;
+  readonly freshUntilMs: number;
+  readonly staleUntilMs: number;
+};
+
+const maxAnswerBytes = 128 * 1024;
+/** Questions under way at once; who comes beyond that is refused rather than kept waiting. */
+const maxUnderWay = 64;
+/** After a failure, stale answers serve for so long before the host is asked again. */
+const restMs = 1_000;
+
+/** The tenants that a host may answer. */
+export const lookupAnswer = z.array(z.string()).max(maxClaimList);
+const answerShape = z.object({ tenants: lookupAnswer });
+
+const unavailable = (reason: string, cause?: unknown): Refusal =>
+  new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    "The host application could not say which organisation this user belongs to. Try again shortly; the gateway's log has the reason.",
+    { reason, cause },
+  );
+
+/** What the answer holds is the host's: no part of it may stand in an error, which is logged. */
+const decodeAnswer = (status: number, text: string): Tenants => {
+  if (status !== 200) throw new Error(`the tenant lookup answered with status ${status}`);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Its message would quote the text; what is undefined is refused below.
+    body = undefined;
+  }
+  const result = answerShape.safeParse(body);
+  if (result.success) return result.data.tenants;
+  throw new Error(`the tenant lookup answered something else than {"tenants": [up to ${maxClaimList} strings]}`);
+};
+
+const readCause = (error: unknown): Error => {
+  const cause = error instanceof TypeError ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  if (code !== undefined) return new Error(`the tenant lookup cannot be reached (${code})`, { cause: error });
+  return error instanceof Error ? error : new Error('the tenant lookup failed');
+};
+
+const createAsk = ({ http, secret, clock }: TenantLookupOptions) => {
+  const send = async (body: string): Promise<Tenants> => {
+    // Loaded where it is used: most policies look nothing up.
+    const { Webhook } = await import('standardwebhooks');
+    const id = `msg_${randomUUID()}`;
+    const now = clock.now();
+    const response = await fetch(http.url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+        'webhook-signature': new Webhook(secret).sign(id, now, body),
+      },
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(http.timeoutMs),
+    });
+    return decodeAnswer(response.status, await readText(response, maxAnswerBytes));
+  };
+  let underWay = 0;
+  return async (keys: readonly string[]): Promise<Tenants> => {
+    if (underWay >= maxUnderWay) throw new Error(`${maxUnderWay} tenant lookups are under way already`);
+    underWay += 1;
+    try {
+      return await send(JSON.stringify({ keys }));
+    } finally {
+      underWay -= 1;
+    }
+  };
+};
+
+/** Says the first failure of an outage, and its end. The query of the address is not repeated. */
+const createOutageLog = ({ http, log }: TenantLookupOptions) => {
+  const { origin, pathname } = new URL(http.url);
+  const url = `${origin}${pathname}`;
+  let isDown = false;
+  return (error: unknown): void => {
+    if (error !== undefined && !isDown) log.error({ url, err: error }, 'the tenant lookup at the host fails');
+    if (error === undefined && isDown) log.info({ url }, 'the tenant lookup at the host is back');
+    isDown = error !== undefined;
+  };
+};
+
+/** Makes the lookup of one policy, with a memory of its own. Who asks for one thing at the same time shares one question. */
+export const createTenantLookup = (options: TenantLookupOptions): TenantLookup => {
+  const { http, clock } = options;
+  const known = createLru<string, Known>(http.maxEntries);
+  const flights = createSingleFlight<Tenants>();
+  const ask = createAsk(options);
+  const said = createOutageLog(options);
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+  const isBetween = (nowMs: number, from: number, until: number): boolean => nowMs >= from && nowMs < until;
+
+  const remember = (name: string, tenants: Tenants, askedAtMs: number): void => {
+    const freshUntilMs = askedAtMs + (tenants.length === 0 ? http.missingSeconds : http.cacheSeconds) * 1000;
+    const staleUntilMs = freshUntilMs + http.staleSeconds * 1000;
+    if (staleUntilMs > askedAtMs) known.set(name, { tenants, askedAtMs, freshUntilMs, staleUntilMs });
+    else known.delete(name);
+  };
+  const fetchTenants = async (name: string, keys: readonly string[], stale: Tenants | undefined): Promise<Tenants> => {
+    const askedAtMs = clock.now().getTime();
+    try {
+      const tenants = await ask(keys);
+      said(undefined);
+      remember(name, tenants, askedAtMs);
+      return tenants;
+    } catch (error) {
+      const cause = readCause(error);
+      failedAtMs = askedAtMs;
+      said(cause);
+      if (stale !== undefined) return stale;
+      throw unavailable('tenant-lookup-failed', cause);
+    }
+  };
+  const find = (keys: readonly string[]): Tenants | Promise<Tenants> => {
+    const name = JSON.stringify(keys);
+    const nowMs = clock.now().getTime();
+    const found = known.get(name);
+    if (found !== undefined && isBetween(nowMs, found.askedAtMs, found.freshUntilMs)) return found.tenants;
+    const stale =
+      found !== undefined && isBetween(nowMs, found.askedAtMs, found.staleUntilMs) ? found.tenants : undefined;
+    if (stale !== undefined && isBetween(nowMs, failedAtMs, failedAtMs + restMs)) return stale;
+    return flights(name, () => fetchTenants(name, keys, stale));
+  };
+  return Object.assign(find, {
+    forget: (clientId: string) => dropWhere(known, (_, { tenants }) => tenants.includes(clientId)),
+  });
+};

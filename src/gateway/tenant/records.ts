@@ -1,0 +1,135 @@
+/**
+ * The tenants in the ledger: what is known of them, and what an event changes. Knows neither upstream nor tokens. A change raises
+ * the tenant's epoch in its own transaction, so that no gateway goes by the state of before for longer than a second.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Clock } from '../../domain/ports.js';
+import { raiseEpochs } from '../ledger/epochs.js';
+import type { Ledger, LedgerTables, TenantState } from '../ledger/ledger.js';
+import { notePending, type PendingRow } from '../ledger/pending-revocations.js';
+import type { RevocationTarget } from '../revocation/revocations.js';
+import { tenantScopeOf } from '../revocation/scopes.js';
+import { newestOf, stateOf, type TenantEventKind, type TenantMoments, withEvent } from './state.js';
+
+export type TenantEvent = { readonly kind: TenantEventKind; readonly clientId: string; readonly occurredAt: Date };
+
+export type Tenant = {
+  readonly tenantRef: string;
+  readonly state: TenantState;
+  readonly moments: TenantMoments;
+  /** It was deleted, and not everything is erased: nothing may be made for it, even where it is signed up anew. */
+  readonly isErasureOwed: boolean;
+  /** Another one whenever the state, or what follows from it, changed. */
+  readonly changes: string;
+};
+
+export type Tenants = {
+  /** Undefined: never seen. */
+  readonly find: (clientId: string) => Promise<Tenant | undefined>;
+  /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing but `tokens`. */
+  readonly note: (event: TenantEvent) => Promise<Noted>;
+  /** Clients that were deleted, and of whom not everything is erased. */
+  readonly listOwed: () => Promise<readonly string[]>;
+};
+
+/**
+ * `tokens`: of a suspended tenant, their end, which is still to be told to the service. Noted with the state, so that whoever comes after
+ * a crash ends them.
+ */
+export type Noted = { readonly tenant: Tenant; readonly tokens: PendingRow | null };
+
+const owedAtOnce = 100;
+
+type Row = Selectable<LedgerTables['tenants']>;
+
+const decode = (row: Row): Tenant => ({
+  tenantRef: row.tenant_ref,
+  state: row.state,
+  moments: {
+    'signed-up': row.signed_up_at,
+    resumed: row.resumed_at,
+    suspended: row.suspended_at,
+    deleted: row.deleted_at,
+  },
+  isErasureOwed: row.is_erasure_owed,
+  // A driver may give a number for it.
+  changes: String(row.changes),
+});
+
+/** Makes sure that the tenant has a row. One that was erased has: it is not named again. */
+export const insertTenant = async (
+  db: Kysely<LedgerTables>,
+  tenant: { readonly tenantRef: string; readonly clientId: string; readonly now: Date },
+): Promise<void> => {
+  const { tenantRef, clientId, now } = tenant;
+  await db
+    .insertInto('tenants')
+    .values({ tenant_ref: tenantRef, client_id: clientId, state: 'active', created_at: now, updated_at: now })
+    .onConflict((conflict) => conflict.column('tenant_ref').doNothing())
+    .execute();
+};
+
+const change = async (
+  db: Kysely<LedgerTables>,
+  before: Tenant,
+  { kind, clientId, occurredAt }: TenantEvent,
+  now: Date,
+): Promise<Tenant> => {
+  const moments = withEvent(before.moments, kind, occurredAt);
+  if (moments === before.moments) return before;
+  const state = stateOf(moments);
+  const isErasureOwed = before.isErasureOwed || (kind === 'deleted' && state === 'deleted');
+  const row = await db
+    .updateTable('tenants')
+    .set({
+      state,
+      occurred_at: newestOf(moments),
+      updated_at: now,
+      signed_up_at: moments['signed-up'],
+      resumed_at: moments.resumed,
+      suspended_at: moments.suspended,
+      deleted_at: moments.deleted,
+      is_erasure_owed: isErasureOwed,
+      changes: sql<string>`changes + 1`,
+      // A tombstone gets its name back only with a new life.
+      ...(state === 'deleted' ? {} : { client_id: clientId }),
+    })
+    .where('tenant_ref', '=', before.tenantRef)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return decode(row);
+};
+
+const noteEvent = async (db: Kysely<LedgerTables>, { self }: Ledger, event: TenantEvent, before: Tenant, now: Date) => {
+  const tenant = await change(db, before, event, now);
+  const raise = { scopes: [tenantScopeOf(tenant.tenantRef)], revokedAt: null };
+  // An erasure that is owed ends them itself, first of all.
+  if (tenant.state === 'suspended' && !tenant.isErasureOwed) {
+    const target: RevocationTarget = { by: 'tenant', clientId: event.clientId };
+    return { tenant, tokens: await notePending(db, self, raise, { target: JSON.stringify(target), now }) };
+  }
+  if (tenant !== before) await raiseEpochs(db, raise);
+  return { tenant, tokens: null };
+};
+
+const findLocked = (db: Kysely<LedgerTables>, tenantRef: string) =>
+  db.selectFrom('tenants').selectAll().where('tenant_ref', '=', tenantRef).forUpdate().executeTakeFirstOrThrow();
+
+export const createTenants = (ledger: Ledger, clock: Clock): Tenants => ({
+  find: async (clientId) => {
+    const rows = ledger.db.selectFrom('tenants').selectAll().where('tenant_ref', '=', ledger.refOf(clientId));
+    const row = await rows.executeTakeFirst();
+    return row && decode(row);
+  },
+  listOwed: async () => {
+    const owed = ledger.db.selectFrom('tenants').select('client_id').where('is_erasure_owed', '=', true);
+    return (await owed.limit(owedAtOnce).execute()).flatMap(({ client_id }) => client_id ?? []);
+  },
+  note: (event) =>
+    ledger.db.transaction().execute(async (inner) => {
+      const { clientId } = event;
+      const [tenantRef, now] = [ledger.refOf(clientId), clock.now()];
+      await insertTenant(inner, { tenantRef, clientId, now });
+      return noteEvent(inner, ledger, event, decode(await findLocked(inner, tenantRef)), now);
+    }),
+});

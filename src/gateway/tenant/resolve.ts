@@ -1,0 +1,183 @@
+/** Which tenant a request is for: what the policy's `session.tenant` finds for the session's claims, and the body's choice among it. */
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
+import type { Log } from '../../platform/log.js';
+import type { Session } from '../authenticate/signed-session.js';
+import type { ForgetClient } from '../common/eraser.js';
+import { celClaims } from '../policy/expression.js';
+import type { Policy } from '../policy/load.js';
+import { PolicyFaults } from '../policy/source.js';
+import type { TenantTable } from '../policy/tenant-csv.js';
+import { isTenantId, tenantIdShape } from '../policy/tenant-id.js';
+import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
+import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
+
+/**
+ * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of
+ * them, and nothing but one of them. Answers at once unless the host has to be asked. Throws, or rejects with, NO_TENANT and
+ * UPSTREAM_UNAVAILABLE.
+ */
+export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
+
+export type Tenants = {
+  /** By any policy, such as one that a question is about. */
+  readonly of: TenantOf;
+  /** By the policy in force: its table is followed from then on, and that of the one before no longer. */
+  readonly inForce: TenantOf;
+  /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
+  readonly open: (policy: Policy) => void;
+  /** What the policy in force remembers of its host's answers. */
+  readonly forget: ForgetClient;
+};
+
+/** An environment variable; undefined: not set. */
+export type ReadVariable = (name: string) => string | undefined;
+
+export type TenantsOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly readVariable?: ReadVariable | undefined;
+};
+
+const refuse = (message: string, reason: string, cause?: unknown): never => {
+  throw new Refusal('NO_TENANT', message, { reason, cause });
+};
+
+const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
+  try {
+    return tenant.key.evaluate({ claims: celClaims(session.claims, claims) });
+  } catch (cause) {
+    return refuse(
+      `The session names no organisation: the policy's tenant expression "${tenant.key.source}" gives nothing for its claims. Issue sessions with that claim.`,
+      'tenant-undecided',
+      cause,
+    );
+  }
+};
+
+/** What the policy's expression gives for a session: it reads claims alone, so each session remembers it for the last policy. */
+const createGiven = () => {
+  const given = new WeakMap<Session, { readonly policy: Policy; readonly value: unknown }>();
+  return (policy: Policy, session: Session): unknown => {
+    const last = given.get(session);
+    if (last?.policy === policy) return last.value;
+    const value = evaluate(policy, session);
+    given.set(session, { policy, value });
+    return value;
+  };
+};
+
+/** Ids without repetition, as claims or the host gave them. */
+const idsOf = (value: unknown): readonly string[] => {
+  const ids = Array.isArray(value) ? value : [value];
+  if (ids.length === 0) {
+    return refuse('The session belongs to no organisation. Issue sessions that name at least one.', 'no-tenants');
+  }
+  if (!ids.every(isTenantId)) {
+    return refuse(`The session's organisation is not a usable id: it must be ${tenantIdShape}.`, 'tenant-malformed');
+  }
+  return ids.length === 1 ? ids : [...new Set(ids)];
+};
+
+const chooseOf = (found: unknown, asked: string | undefined): string => {
+  const tenants = idsOf(found);
+  if (asked !== undefined) {
+    if (tenants.includes(asked)) return asked;
+    return refuse(
+      "The tenant of the body is not one that this session belongs to. Leave it out, or choose one of the session's own.",
+      'tenant-not-own',
+    );
+  }
+  const [only, ...others] = tenants;
+  if (only !== undefined && others.length === 0) return only;
+  return refuse(
+    `This session belongs to ${tenants.length} organisations. Choose one of them in the body: {"tenant": "..."}.`,
+    'tenant-not-chosen',
+  );
+};
+
+/** What is looked up may be unknown there: such an organisation is nobody's tenant. */
+const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
+  tenants.length === 0
+    ? refuse(
+        'The organisation of the session is not one that analytics are set up for. Add it to the lookup of tenants.',
+        'tenant-unknown',
+      )
+    : chooseOf(tenants, asked);
+
+const findAll = (table: TenantTable, keys: readonly string[]): readonly string[] =>
+  keys.flatMap((key) => table.find(key) ?? []);
+
+const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariable | undefined): string => {
+  const secret = readVariable?.(secretVariable) ?? '';
+  if (isHookSecret(secret)) return secret;
+  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 to 64 bytes';
+  const mend = `${hookSecretMend}, for the gateway and for the host`;
+  throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
+};
+
+/** Throws PolicyFaults where the secret of a policy's lookup is missing or weak: such a policy could answer nobody. */
+export const assertTenantSecret = ({ tenant }: Policy, readVariable: ReadVariable | undefined): void => {
+  if (tenant.by === 'http') readSecret(tenant.http, readVariable);
+};
+
+const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptions): TenantLookup => {
+  try {
+    return createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+  } catch (cause) {
+    if (!(cause instanceof PolicyFaults)) throw cause;
+    throw new Refusal('UPSTREAM_UNAVAILABLE', 'The lookup of organisations is not set up; the log has the reason.', {
+      reason: 'tenant-secret-missing',
+      cause,
+    });
+  }
+};
+
+type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
+
+/** Makes the step. `lookupOf` is for a policy that looks its tenants up at the host. */
+export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
+  const givenBy = createGiven();
+  return (policy, session, asked) => {
+    const { tenant } = policy;
+    const given = givenBy(policy, session);
+    if (tenant.by === 'expression') return chooseOf(given, asked);
+    const keys = idsOf(given);
+    if (tenant.by === 'table') return chooseFound(findAll(tenant.table.current(), keys), asked);
+    const found = lookupOf(policy, tenant.http)(keys);
+    return found instanceof Promise ? found.then((later) => chooseFound(later, asked)) : chooseFound(found, asked);
+  };
+};
+
+/** Makes the step of a running gateway. What a policy remembers of its host's answers lives as long as the policy. */
+export const createTenants = (options: TenantsOptions): Tenants => {
+  const lookups = new WeakMap<Policy, TenantLookup>();
+  const of = createTenantStep((policy, http) => {
+    const lookup = lookups.get(policy) ?? openLookup(http, options);
+    lookups.set(policy, lookup);
+    return lookup;
+  });
+  const seen = new WeakSet<Policy>();
+  let newest: Policy | null = null;
+  /** Requests under way may still go by the policy before: they are answered, but it is not in force again. */
+  const follow = (policy: Policy): void => {
+    if (policy === newest || seen.has(policy)) return;
+    if (newest !== null) closeTenantRule(newest.tenant);
+    seen.add(policy);
+    newest = policy;
+    if (policy.tenant.by === 'table') policy.tenant.table.watch({ log: options.log });
+  };
+  return {
+    of,
+    inForce: (policy, session, asked) => {
+      follow(policy);
+      return of(policy, session, asked);
+    },
+    open: (policy) => {
+      assertTenantSecret(policy, options.readVariable);
+      follow(policy);
+    },
+    forget: (clientId) => (newest === null ? 0 : (lookups.get(newest)?.forget(clientId) ?? 0)),
+  };
+};

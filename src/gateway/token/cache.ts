@@ -1,0 +1,165 @@
+/**
+ * The minted tokens: a copy in this process, in front of what the replicas share. What is shared is sealed with a key of the
+ * upstream's API key, so that who reads the cache has no token, and who writes to it can put none in. A key holds everything that its
+ * token depends on, epochs too: a copy never has to be told of a revocation.
+ */
+import { hkdfSync } from 'node:crypto';
+import type { Clock, Sealer } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import { createLru } from '../../platform/lru.js';
+import { createSealer } from '../../platform/sealing.js';
+import type { Made, SharedWork, Sharing } from '../../platform/sharing.js';
+import { createSingleFlight } from '../../platform/single-flight.js';
+import { dropWhere } from '../common/eraser.js';
+import { type GatewayCode, gatewayErrors } from '../common/wire.js';
+import { unavailable } from '../upstream/upstream.js';
+
+export type Held = {
+  readonly token: string;
+  readonly expiresAtMs: number;
+  /** The id of the request that minted it. */
+  readonly mintedBy: string;
+};
+
+export type Wanted = {
+  /** Milliseconds that it must live at least. */
+  readonly minimumLifeMs: number;
+  readonly mint: () => Promise<Held>;
+  /** Called with a token that was minted and is never answered. */
+  readonly discard: (token: string) => Promise<void>;
+};
+
+export type TokenCache = {
+  /** This process's copy, where it can be answered without asking anybody; undefined: `load` has something to do. */
+  readonly find: (key: string, minimumLifeMs: number) => Held | undefined;
+  /** The token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
+  readonly load: (key: string, wanted: Wanted) => Held | Promise<Held>;
+  /** This process's copies whose keys begin so. Answers how many there were. */
+  readonly forget: (prefix: string) => number;
+};
+
+export type TokenCacheOptions = {
+  readonly sharing: Sharing;
+  /** All replicas have it. */
+  readonly apiKey: string;
+  readonly clock: Clock;
+  /** How many tokens are copied. */
+  readonly maxCopies?: number | undefined;
+};
+
+/** How often a copy is held against what the replicas share, so that all come to answer one token. */
+const compareAfterMs = 5_000;
+
+/** Null for anything but what `key`'s own replica put there. */
+const open = (sealer: Sealer, sealed: string, context: string): unknown => {
+  try {
+    return JSON.parse(sealer.open(sealed, context));
+  } catch {
+    return null;
+  }
+};
+
+const decodeHeld = (value: unknown): Held | null => {
+  if (typeof value !== 'object' || value === null) return null;
+  const { token, expiresAtMs, mintedBy } = value as Partial<Record<keyof Held, unknown>>;
+  return typeof token === 'string' && typeof mintedBy === 'string' && Number.isSafeInteger(expiresAtMs)
+    ? { token, expiresAtMs: Number(expiresAtMs), mintedBy }
+    : null;
+};
+
+/** Texts of one key as the replicas share them. */
+const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
+  const sealer = createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
+  const failureContext = (key: string): string => `${key}:failure`;
+  const lifeOf = ({ expiresAtMs }: Held, minimumLifeMs: number): number =>
+    expiresAtMs - minimumLifeMs - clock.now().getTime();
+  const decode = (key: string, sealed: string): Held | null => decodeHeld(open(sealer, sealed, key));
+  return {
+    lifeOf,
+    decode,
+    encode: (key: string, held: Held, minimumLifeMs: number): Made => ({
+      text: sealer.seal(JSON.stringify(held), key),
+      lifeMs: lifeOf(held, minimumLifeMs),
+    }),
+    isGood: (key: string, minimumLifeMs: number) => (sealed: string) => {
+      const held = decode(key, sealed);
+      return held !== null && lifeOf(held, minimumLifeMs) > 0;
+    },
+    /** A refusal as the replicas that wait for the mint get it; anything else they have to meet themselves. */
+    encodeFailure: (key: string, error: unknown): string | null =>
+      error instanceof Refusal
+        ? sealer.seal(JSON.stringify([error.code, error.message, error.reason]), failureContext(key))
+        : null,
+    decodeFailure: (key: string, text: string): Refusal => {
+      const parts = open(sealer, text, failureContext(key));
+      const [code, message, reason] = Array.isArray(parts) ? parts : [];
+      const isKnown = typeof code === 'string' && Object.hasOwn(gatewayErrors, code);
+      return isKnown && typeof message === 'string' && typeof reason === 'string'
+        ? new Refusal(code as GatewayCode, message, { reason })
+        : unavailable('mint-failed-elsewhere', new Error('another replica could not mint'));
+    },
+  };
+};
+type Codec = ReturnType<typeof createCodec>;
+
+const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: Wanted): SharedWork => ({
+  isGood: codec.isGood(key, minimumLifeMs),
+  make: async () => codec.encode(key, await mint(), minimumLifeMs),
+  discard: async (sealed) => {
+    const held = codec.decode(key, sealed);
+    if (held !== null) await discard(held.token);
+  },
+  encodeFailure: (error) => codec.encodeFailure(key, error),
+  decodeFailure: (text) => codec.decodeFailure(key, text),
+});
+
+type Copy = { readonly held: Held; generation: number; comparedAtMs: number };
+
+export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
+  const { sharing, clock, maxCopies = 50_000 } = options;
+  const codec = createCodec(options);
+  const copies = createLru<string, Copy>(maxCopies);
+  const shares = createSingleFlight<Held>();
+  const comparisons = createSingleFlight<Held>();
+  const nowMs = (): number => clock.now().getTime();
+  const copy = (key: string, held: Held, comparedAtMs = nowMs()): Held => {
+    copies.set(key, { held, generation: sharing.generation(), comparedAtMs });
+    return held;
+  };
+  const share = async (key: string, wanted: Wanted): Promise<Held> => {
+    const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted));
+    const held = codec.decode(key, text);
+    if (held === null) throw new Error('a token that was just sealed does not open');
+    return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
+  };
+  /** The replicas' token where they have one, and this copy for theirs where they have none, or cannot be asked. */
+  const compare = async (key: string, own: Copy, { minimumLifeMs }: Wanted): Promise<Held> => {
+    own.generation = sharing.generation();
+    own.comparedAtMs = nowMs();
+    const made = codec.encode(key, own.held, minimumLifeMs);
+    const kept = await sharing.offer(key, made, codec.isGood(key, minimumLifeMs));
+    const held = kept === null ? null : codec.decode(key, kept);
+    return held === null || held.token === own.held.token ? own.held : copy(key, held);
+  };
+  return {
+    find: (key, minimumLifeMs) => {
+      const own = copies.get(key);
+      if (own === undefined || codec.lifeOf(own.held, minimumLifeMs) <= 0) return undefined;
+      const isCompared = own.generation === sharing.generation() && nowMs() - own.comparedAtMs < compareAfterMs;
+      return isCompared ? own.held : undefined;
+    },
+    load: (key, wanted) => {
+      const own = copies.get(key);
+      if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
+        return shares(key, () => share(key, wanted));
+      }
+      // They may all have forgotten it, and each have its own: before it is answered again, they agree on one.
+      if (own.generation !== sharing.generation()) return comparisons(key, () => compare(key, own, wanted));
+      // Not waited for: a cached answer does not hang on a slow cache. Should it fail, the next comparison says no less.
+      if (nowMs() - own.comparedAtMs >= compareAfterMs)
+        comparisons(key, () => compare(key, own, wanted)).catch(() => {});
+      return own.held;
+    },
+    forget: (prefix) => dropWhere(copies, (key) => key.startsWith(prefix)),
+  };
+};

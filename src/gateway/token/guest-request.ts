@@ -1,0 +1,133 @@
+/**
+ * The guest-token request of a grant: every restriction bound to every granted dashboard and, where it binds metrics,
+ * to every metric of them that is not hidden. What the service does not know there, it refuses at mint.
+ */
+import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Session } from '../authenticate/signed-session.js';
+import type { Bound, BoundValues } from '../policy/combine.js';
+import { type Grant, undecided } from '../policy/decide.js';
+import type { ProvisionedDashboard } from '../provision/provision.js';
+import { isRefusedByUpstream } from '../upstream/unavailable.js';
+import type { FoundEmbed } from './granted-embeds.js';
+import type { ListedMetric, ListMetrics } from './metric-lists.js';
+import { type ShownEmbed, shownEmbeds } from './shown-embeds.js';
+
+export type GuestRequestOf = {
+  readonly dataApp: string;
+  readonly clientId: string;
+  readonly session: Session;
+  readonly grant: Grant;
+  readonly dashboards: readonly ProvisionedDashboard[];
+  /** Those that the grant names, in its order. */
+  readonly embeds: readonly FoundEmbed[];
+};
+
+type Params = NonNullable<GuestTokenRequest['params']>;
+type Listed = { readonly embed: ShownEmbed; readonly metrics: readonly ListedMetric[] };
+type WireValues = Record<string, string | number | boolean | string[]>;
+
+const wireValue = (value: Bound): string | number | boolean | string[] =>
+  typeof value === 'object' ? [...value] : value;
+
+const wireValues = (values: BoundValues): WireValues =>
+  Object.fromEntries([...values].map(([name, value]) => [name, wireValue(value)]));
+
+/** Whether the request names the metrics of its dashboards. */
+export const needsMetrics = ({ restriction }: Grant): boolean =>
+  restriction.rls.size + restriction.appFilters.size + restriction.hideMetrics.size > 0;
+
+/** The ids to hide; a name that no metric bears is taken for the id of the template's metric, and checked at mint. */
+const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly string[] => {
+  const hidden = (restriction.hideMetrics.get(embed.source) ?? []).flatMap((name) => {
+    const found = metrics.filter((metric) => metric.name === name || metric.metricId === name);
+    return found.length === 0 ? [name] : found.map(({ metricId }) => metricId);
+  });
+  return [...new Set(hidden)].toSorted();
+};
+
+/** Values for every metric that is shown. Without any there would be no restriction in the token, and something to see in it later. */
+const bind = (values: BoundValues, metricIds: readonly string[]) => {
+  if (metricIds.length > 0) return metricIds.map((metricId) => ({ metricId, values: wireValues(values) }));
+  throw undecided('restriction-binds-nothing', new Error('nothing that is granted shows a metric to restrict'));
+};
+
+const metricParams = (listed: readonly Listed[], grant: Grant): Params => {
+  const { rls, appFilters } = grant.restriction;
+  const hidden = listed.map((item) => ({ dashboardId: item.embed.dashboardId, metricIds: [...hiddenOf(item, grant)] }));
+  const shown = new Set(
+    listed.flatMap(({ metrics }, index) =>
+      metrics.map(({ metricId }) => metricId).filter((metricId) => !hidden[index]?.metricIds.includes(metricId)),
+    ),
+  );
+  const metricIds = [...shown].toSorted();
+  const hideDashboardMetrics = hidden.filter((item) => item.metricIds.length > 0);
+  return {
+    ...(rls.size === 0 ? {} : { rlsSettings: bind(rls, metricIds) }),
+    ...(appFilters.size === 0 ? {} : { appFilters: bind(appFilters, metricIds) }),
+    ...(hideDashboardMetrics.length === 0 ? {} : { hideDashboardMetrics }),
+  };
+};
+
+const dashboardParams = (shown: readonly ShownEmbed[], { restriction }: Grant): Params => {
+  const { dashboardFilters, hideDashboardFilters } = restriction;
+  const dashboardIds = [...new Set(shown.map(({ dashboardId }) => dashboardId))];
+  return {
+    ...(dashboardFilters.size === 0
+      ? {}
+      : {
+          dashboardAppFilters: dashboardIds.map((dashboardId) => ({
+            dashboardId,
+            values: wireValues(dashboardFilters),
+            isShowOnUrl: false,
+          })),
+        }),
+    ...(hideDashboardFilters.length === 0 ? {} : { hideDashboardFilters: [...hideDashboardFilters] }),
+  };
+};
+
+const accessParams = ({ accessPermissions }: Grant): Params => {
+  if (accessPermissions === null) return {};
+  const { dashboardFilterColumns, metricFilterColumns, ...switches } = accessPermissions;
+  const copy = (columns: typeof dashboardFilterColumns) =>
+    columns?.map(({ tableName, columns: names }) => ({ tableName, columns: [...names] }));
+  return {
+    accessPermissions: {
+      ...switches,
+      ...(dashboardFilterColumns === undefined ? {} : { dashboardFilterColumns: copy(dashboardFilterColumns) }),
+      ...(metricFilterColumns === undefined ? {} : { metricFilterColumns: copy(metricFilterColumns) }),
+    },
+  };
+};
+
+const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetrics): Promise<Listed> => {
+  try {
+    return { embed, metrics: await listMetrics(embed.id, clientId) };
+  } catch (error) {
+    if (embed.source !== embed.id || !isRefusedByUpstream(error)) throw error;
+    throw undecided('granted-embed-not-readable', error instanceof Refusal ? error.cause : error);
+  }
+};
+
+/** Deterministic: equal grants give equal requests. */
+export const guestRequestOf = async (of: GuestRequestOf, listMetrics: ListMetrics): Promise<GuestTokenRequest> => {
+  const { dataApp, clientId, session, grant } = of;
+  const shown = shownEmbeds(of);
+  const listed = needsMetrics(grant)
+    ? await Promise.all(shown.map((embed) => listOf(embed, clientId, listMetrics)))
+    : [];
+  return {
+    clientId,
+    dataAppName: dataApp,
+    params: {
+      allowedEmbeds: shown.map(({ id }) => id).toSorted(),
+      ...dashboardParams(shown, grant),
+      ...metricParams(listed, grant),
+      userIdentifier: session.userIdentifier,
+      ...(grant.timezone === null ? {} : { timezone: grant.timezone }),
+      ...accessParams(grant),
+    },
+    permissions: grant.permissions,
+    expiryTime: grant.expiryMs,
+  };
+};

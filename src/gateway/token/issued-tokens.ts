@@ -1,0 +1,51 @@
+/** The tokens that this process has answered and that still live, each with what it was granted for. In memory alone. */
+import { LRUCache } from 'lru-cache';
+import type { Session } from '../authenticate/signed-session.js';
+import { dropWhere, type ForgetClient } from '../common/eraser.js';
+import type { EmbedTokenBody } from '../common/wire.js';
+import type { Grant } from '../policy/decide.js';
+
+export type LiveToken = {
+  readonly clientId: string;
+  /** As it was when the token was answered last. */
+  readonly session: Session;
+  readonly asked: EmbedTokenBody;
+  readonly grant: Grant;
+  readonly expiresAtMs: number;
+};
+
+export type LiveTokens = {
+  readonly remember: (token: string, live: LiveToken) => void;
+  readonly forget: (token: string) => void;
+  readonly forgetClient: ForgetClient;
+  readonly list: (nowMs: number) => readonly (readonly [string, LiveToken])[];
+  /** When the last token ends that there was no room for. */
+  readonly lostUntilMs: () => number;
+  readonly clear: () => void;
+};
+
+export const createLiveTokens = (max: number): LiveTokens => {
+  let lostUntilMs = 0;
+  const held = new LRUCache<string, LiveToken>({
+    maxSize: max,
+    sizeCalculation: () => 1,
+    dispose: ({ expiresAtMs }, _, reason) => {
+      if (reason === 'evict') lostUntilMs = Math.max(lostUntilMs, expiresAtMs);
+    },
+  });
+  return {
+    remember: (token, live) => {
+      const known = held.get(token);
+      // One decision for one session is of one body: there is nothing new to note.
+      if (known?.session !== live.session || known.grant !== live.grant) held.set(token, live);
+    },
+    forget: (token) => held.delete(token),
+    forgetClient: (clientId) => dropWhere(held, (_, live) => live.clientId === clientId),
+    list: (nowMs) => [...held].filter(([, { expiresAtMs }]) => expiresAtMs > nowMs),
+    lostUntilMs: () => lostUntilMs,
+    clear: () => {
+      held.clear();
+      lostUntilMs = 0;
+    },
+  };
+};

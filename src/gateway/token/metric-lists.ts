@@ -1,0 +1,85 @@
+import { type Call, UpstreamRefusal } from '../../contract/client.js';
+import { listEmbedMetrics } from '../../contract/embeds.js';
+import type { Clock } from '../../domain/ports.js';
+import { createLru } from '../../platform/lru.js';
+import { createSingleFlight } from '../../platform/single-flight.js';
+import { dropWhere, type ForgetClient } from '../common/eraser.js';
+import { isUnreachable, unavailable } from '../upstream/unavailable.js';
+
+export type ListedMetric = { readonly metricId: string; readonly name: string };
+
+/** The host's metrics that a client reads on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
+export type ListMetrics = (dashboardId: string, clientId: string) => Promise<readonly ListedMetric[]>;
+
+export type MetricList = {
+  readonly metrics: readonly ListedMetric[];
+  /**
+   * False: older than `maxAgeMs`, since the upstream could not be asked. Such a list may find a token that was minted
+   * while it held, and no token may be minted from it: a metric that it does not know would go unrestricted.
+   */
+  readonly isCurrent: boolean;
+};
+
+/** The list as it is held or asked for. Throws UPSTREAM_UNAVAILABLE where there is none at all. */
+export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
+
+export type HeldMetricLists = MetricLists & {
+  /** The list where it is held and current; undefined: the upstream has to be asked. Another one each time that it was asked. */
+  readonly find: (dashboardId: string, clientId: string) => readonly ListedMetric[] | undefined;
+  /** Those that are held of a client can be forgotten. */
+  readonly forget: ForgetClient;
+};
+
+export type MetricListsOptions = { readonly upstream: Call; readonly clock: Clock; readonly maxAgeMs?: number };
+
+type Held = { readonly clientId: string; readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
+
+/** A list is asked for at nearly every request of a restricted user, so it is held for a short while. */
+export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldMetricLists => {
+  const held = createLru<string, Held>(10_000);
+  const flight = createSingleFlight<readonly ListedMetric[]>();
+  const ask = async (key: string, embedId: string, clientId: string): Promise<readonly ListedMetric[]> => {
+    const listedAtMs = clock.now().getTime();
+    try {
+      const { data } = await upstream(listEmbedMetrics, { embedId, clientId });
+      // spec-gap: what a guest made binds nothing, and a token that restricts metrics does not see it.
+      const metrics = data.filter(({ isGuestMade }) => isGuestMade !== true);
+      held.set(key, { clientId, metrics, listedAtMs });
+      return metrics;
+    } catch (error) {
+      if (!(error instanceof UpstreamRefusal)) throw error;
+      // It answered: what was known of this dashboard is over.
+      held.delete(key);
+      throw unavailable('metrics-not-listed', error);
+    }
+  };
+  const keyOf = (dashboardId: string, clientId: string): string => JSON.stringify([dashboardId, clientId]);
+  const isCurrent = ({ listedAtMs }: Held): boolean => clock.now().getTime() - listedAtMs < maxAgeMs;
+  const list: MetricLists = async (dashboardId, clientId) => {
+    const key = keyOf(dashboardId, clientId);
+    const known = held.get(key);
+    if (known !== undefined && isCurrent(known)) return { metrics: known.metrics, isCurrent: true };
+    try {
+      return { metrics: await flight(key, () => ask(key, dashboardId, clientId)), isCurrent: true };
+    } catch (error) {
+      if (known === undefined || !isUnreachable(error)) throw error;
+      return { metrics: known.metrics, isCurrent: false };
+    }
+  };
+  return Object.assign(list, {
+    find: (dashboardId: string, clientId: string) => {
+      const known = held.get(keyOf(dashboardId, clientId));
+      return known !== undefined && isCurrent(known) ? known.metrics : undefined;
+    },
+    forget: (clientId: string) => dropWhere(held, (_, own) => own.clientId === clientId),
+  });
+};
+
+/** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */
+export const currentLists =
+  (lists: MetricLists): ListMetrics =>
+  async (dashboardId, clientId) => {
+    const { metrics, isCurrent } = await lists(dashboardId, clientId);
+    if (isCurrent) return metrics;
+    throw unavailable('metric-list-outdated', new Error('the metrics of the dashboard cannot be confirmed'));
+  };

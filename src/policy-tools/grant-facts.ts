@@ -1,0 +1,104 @@
+/** A grant as a flat list of comparable facts: what a policy test expects exactly, and what a plan compares. */
+import type { FilterColumns } from '../domain/embed.js';
+import type { AccessPermissions } from '../domain/guest.js';
+import type { Bound, BoundValues, Restriction } from '../gateway/policy/combine.js';
+import type { Granted } from './dry-run.js';
+
+/** What a grant comes to for its user. */
+export type GrantView = {
+  readonly dataApp: string;
+  readonly tenant: string;
+  readonly templates: readonly string[];
+  /** Ids as the answer of `/embed-token` gives them. */
+  readonly embeds: readonly string[];
+  /** Those that are granted; `isDisableMetricCreation` is the restriction's. */
+  readonly permissions: readonly string[];
+  readonly accessPermissions: AccessPermissions | null;
+  readonly expiryMinutes: number;
+  readonly timezone: string | null;
+  readonly restriction: Restriction;
+};
+
+/**
+ * `granted`: each item more is a gain. `hidden`: each item more is a loss. `allowed`: the values that a filter leaves;
+ * no such fact: all of them. `lasting`: longer is a gain. `whose`: with another one, other data is seen. `other`: neither more
+ * nor less, only another.
+ */
+export type Fact =
+  | { readonly kind: 'granted' | 'hidden'; readonly value: readonly string[] }
+  | { readonly kind: 'allowed'; readonly value: Bound }
+  | { readonly kind: 'lasting'; readonly value: number }
+  | { readonly kind: 'whose' | 'other'; readonly value: string | null };
+
+/** By their names, such as `permissions` or `rls.region`. */
+export type Facts = ReadonlyMap<string, Fact>;
+
+export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantView => ({
+  dataApp: policy.dataApp,
+  tenant: clientId,
+  templates: grant.templates.map(({ template }) => template),
+  embeds: [...dashboards.map(({ id }) => id), ...grant.embeds],
+  permissions: Object.entries(grant.permissions)
+    .filter(([name, isOn]) => isOn && name !== 'isDisableMetricCreation')
+    .map(([name]) => name),
+  accessPermissions: grant.accessPermissions,
+  expiryMinutes: grant.expiryMs / 60_000,
+  timezone: grant.timezone,
+  restriction: grant.restriction,
+});
+
+const sorted = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
+
+/** Each column by its own name, `dashboardFilterColumns main.flights.origin`. */
+export const columnItems = (field: string, tables: readonly FilterColumns[] | undefined): readonly string[] =>
+  (tables ?? []).flatMap(({ tableName, columns }) => columns.map((column) => `${field} ${tableName}.${column}`));
+
+/** The switches that are on, and the columns, as items of one set. */
+export const accessItems = (access: AccessPermissions | null): readonly string[] => {
+  const { dashboardFilterColumns, metricFilterColumns, ...switches } = access ?? {};
+  return [
+    ...Object.entries(switches)
+      .filter(([, isOn]) => isOn === true)
+      .map(([name]) => name),
+    ...columnItems('dashboardFilterColumns', dashboardFilterColumns),
+    ...columnItems('metricFilterColumns', metricFilterColumns),
+  ];
+};
+
+const allowed = (field: string, values: BoundValues): readonly (readonly [string, Fact])[] =>
+  [...values].map(([name, value]) => [
+    `${field}.${name}`,
+    { kind: 'allowed', value: typeof value === 'object' ? sorted(value) : value },
+  ]);
+
+export const factsOf = (view: GrantView): Facts => {
+  const { dashboardFilters, rls, appFilters, hideDashboardFilters, hideMetrics } = view.restriction;
+  const isCreationDisabled = view.restriction.isDisableMetricCreation;
+  return new Map<string, Fact>([
+    ['dataApp', { kind: 'whose', value: view.dataApp }],
+    ['tenant', { kind: 'whose', value: view.tenant }],
+    ['templates', { kind: 'granted', value: sorted(view.templates) }],
+    ['embeds', { kind: 'granted', value: sorted(view.embeds) }],
+    ['permissions', { kind: 'granted', value: sorted(view.permissions) }],
+    ['accessPermissions', { kind: 'granted', value: sorted(accessItems(view.accessPermissions)) }],
+    ['expiryMinutes', { kind: 'lasting', value: view.expiryMinutes }],
+    ['timezone', { kind: 'other', value: view.timezone }],
+    ...allowed('dashboardFilters', dashboardFilters),
+    ...allowed('rls', rls),
+    ...allowed('appFilters', appFilters),
+    ['hideDashboardFilters', { kind: 'hidden', value: sorted(hideDashboardFilters) }],
+    ...[...hideMetrics].map(
+      ([template, names]) => [`hideMetrics.${template}`, { kind: 'hidden', value: sorted(names) }] as const,
+    ),
+    ['isDisableMetricCreation', { kind: 'hidden', value: isCreationDisabled ? ['metric creation'] : [] }],
+  ]);
+};
+
+/** A fact's value in words; nothing for none. */
+export const writeFact = (fact: Fact | undefined): string => {
+  if (fact === undefined || fact.value === null) return 'none';
+  // As JSON, since the text "1" and the number 1 are two filters.
+  if (fact.kind === 'allowed') return JSON.stringify(fact.value);
+  if (typeof fact.value === 'object') return fact.value.length === 0 ? 'none' : fact.value.join(', ');
+  return String(fact.value);
+};

@@ -1,0 +1,120 @@
+/** What one user gains and loses between two verdicts, fact by fact. */
+import type { Bound } from '../gateway/policy/combine.js';
+import { type Fact, type Facts, writeFact } from './grant-facts.js';
+
+/** `both`: something is gained and something lost. `other`: neither, yet the token is another one. */
+export type Effect = 'gain' | 'loss' | 'both' | 'other';
+export type Change = { readonly field: string; readonly effect: Effect; readonly old: string; readonly new: string };
+
+/** What a policy comes to for a user: facts, or the code of the denial. */
+export type Side = { readonly facts: Facts } | { readonly denied: string };
+
+const effectOf = (isGain: boolean, isLoss: boolean): Effect => {
+  if (isGain) return isLoss ? 'both' : 'gain';
+  return isLoss ? 'loss' : 'other';
+};
+
+const isMore = <Item>(more: readonly Item[], than: readonly Item[]): boolean =>
+  more.some((item) => !than.includes(item));
+
+const valuesOf = (bound: Bound): readonly (string | number | boolean)[] =>
+  typeof bound === 'object' ? bound : [bound];
+
+const itemsOf = (fact: Fact | undefined): readonly string[] =>
+  fact?.kind === 'granted' || fact?.kind === 'hidden' ? fact.value : [];
+
+const compareAllowed = (before: Fact | undefined, after: Fact | undefined): Effect => {
+  if (before?.kind !== 'allowed') return 'loss';
+  if (after?.kind !== 'allowed') return 'gain';
+  const [had, has] = [valuesOf(before.value), valuesOf(after.value)];
+  return effectOf(isMore(has, had), isMore(had, has));
+};
+
+/** The effect of a fact that is not the same before and after. */
+const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
+  const [had, has] = [itemsOf(before), itemsOf(after)];
+  switch ((before ?? after)?.kind) {
+    case 'granted':
+      return effectOf(isMore(has, had), isMore(had, has));
+    case 'hidden':
+      return effectOf(isMore(had, has), isMore(has, had));
+    case 'allowed':
+      return compareAllowed(before, after);
+    case 'lasting':
+      return Number(after?.value) > Number(before?.value) ? 'gain' : 'loss';
+    case 'whose':
+      return 'both';
+    default:
+      return 'other';
+  }
+};
+
+/** The service finds these filters without regard to case: a name spelt anew is the same filter. */
+const keyOf = (field: string): string => (/^(dashboardFilters|appFilters)\./.test(field) ? field.toLowerCase() : field);
+
+/** Templates and embeds: what metrics are hidden on. */
+const shownOf = (facts: Facts): readonly string[] => [
+  ...itemsOf(facts.get('templates')),
+  ...itemsOf(facts.get('embeds')),
+];
+
+/**
+ * The facts that count beside the other side's: `embeds` says what `templates` says, and what is hidden of a template counts
+ * only where both sides grant it; elsewhere the whole template is gained or lost.
+ */
+const comparable = (facts: Facts, other: Facts): ReadonlyMap<string, readonly [string, Fact]> => {
+  const shared = shownOf(facts).filter((source) => shownOf(other).includes(source));
+  const hidden = shared.map((source) => `hideMetrics.${source}`);
+  const counting = [...facts].filter(
+    ([field]) => field !== 'templates' && (!field.startsWith('hideMetrics.') || hidden.includes(field)),
+  );
+  return new Map(counting.map(([field, fact]) => [keyOf(field), [field, fact]]));
+};
+
+const changeOf = (field: string, effect: Effect, before: Fact | undefined, after: Fact | undefined): Change => ({
+  field,
+  effect,
+  old: writeFact(before),
+  new: writeFact(after),
+});
+
+const compareFacts = (before: Facts, after: Facts): readonly Change[] => {
+  const had = comparable(before, after);
+  const has = comparable(after, before);
+  return [...new Set([...had.keys(), ...has.keys()])].flatMap((key) => {
+    const [oldField = key, was] = had.get(key) ?? [];
+    const [field = oldField, is] = has.get(key) ?? [];
+    if (JSON.stringify(was?.value) === JSON.stringify(is?.value)) return [];
+    return [changeOf(field, compare(was, is), was, is)];
+  });
+};
+
+/** Everything that a user has who had nothing, or the reverse; how it is restricted is said beside it. */
+const compareWithNothing = (facts: Facts, effect: 'gain' | 'loss'): readonly Change[] =>
+  [...facts]
+    .filter(([field, { kind, value }]) => {
+      if (field === 'templates' || kind === 'whose' || kind === 'lasting' || value === null) return false;
+      return typeof value !== 'object' || value.length > 0;
+    })
+    .map(([field, fact]) => {
+      const [before, after] = effect === 'gain' ? [undefined, fact] : [fact, undefined];
+      return changeOf(field, fact.kind === 'granted' ? effect : 'other', before, after);
+    });
+
+const accessOf = (side: Side): string => ('denied' in side ? `denied ${side.denied}` : 'granted');
+
+/** Who is denied has nothing: who becomes denied loses everything. */
+export const changesBetween = (before: Side, after: Side): readonly Change[] => {
+  const access = (effect: Effect): Change => ({ field: 'access', effect, old: accessOf(before), new: accessOf(after) });
+  if ('facts' in before && 'facts' in after) return compareFacts(before.facts, after.facts);
+  if ('facts' in before) return [access('loss'), ...compareWithNothing(before.facts, 'loss')];
+  if ('facts' in after) return [access('gain'), ...compareWithNothing(after.facts, 'gain')];
+  return before.denied === after.denied ? [] : [access('other')];
+};
+
+/** What a user's changes come to together; null for none. */
+export const effectOfAll = (changes: readonly Change[]): Effect | null => {
+  if (changes.length === 0) return null;
+  const has = (wanted: Effect): boolean => changes.some(({ effect }) => effect === wanted || effect === 'both');
+  return effectOf(has('gain'), has('loss'));
+};

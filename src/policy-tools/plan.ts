@@ -1,0 +1,119 @@
+/** Who gains and who loses what, when policies are replaced by others: both are asked about every user, as requests are. */
+
+import type { Policy } from '../gateway/policy/load.js';
+import { judge } from './dry-run.js';
+import { runEach } from './files.js';
+import { factsOf, viewOf } from './grant-facts.js';
+import { type Change, changesBetween, type Effect, effectOfAll, type Side } from './plan-changes.js';
+import type { SampleUser } from './sample.js';
+
+/** One policy before and after; undefined where there is none. */
+export type PolicyPair = { readonly name: string; readonly old: Policy | undefined; readonly new: Policy | undefined };
+
+/** A user of the sample who does not get the same as before. `line` is the sample's. */
+export type ChangedUser = {
+  readonly policy: string;
+  readonly line: number;
+  readonly user: string;
+  readonly tenant: string | null;
+  readonly effect: Effect;
+  readonly changes: readonly Change[];
+};
+export type Plan = {
+  readonly changed: readonly ChangedUser[];
+  /** Of users, once for each policy. `denied`: those whom both sides deny, by code; a sample of them alone shows nothing. */
+  readonly counts: Readonly<Record<'users' | 'unchanged' | Effect, number>> & {
+    readonly denied: Readonly<Record<string, number>>;
+  };
+  /** What differs, and is no user's grant. */
+  readonly notes: readonly string[];
+};
+
+type Judged = { readonly side: Side; readonly tenant: string | null };
+
+const judgeSide = async (policy: Policy | undefined, user: SampleUser): Promise<Judged> => {
+  if (policy === undefined) return { side: { denied: 'by no such policy' }, tenant: null };
+  const verdict = await judge(policy, user);
+  const { clientId: tenant } = verdict;
+  return verdict.isGranted
+    ? { side: { facts: factsOf(viewOf(verdict)) }, tenant }
+    : { side: { denied: verdict.refusal.code }, tenant };
+};
+
+type Compared = { readonly user: ChangedUser | null; readonly deniedByBoth: string | null };
+
+const compareUser = async (pair: PolicyPair, user: SampleUser): Promise<Compared> => {
+  const [before, after] = await Promise.all([judgeSide(pair.old, user), judgeSide(pair.new, user)]);
+  const changes = changesBetween(before.side, after.side);
+  const effect = effectOfAll(changes);
+  const { line } = user;
+  return {
+    user:
+      effect === null
+        ? null
+        : { policy: pair.name, line, user: user.user, tenant: after.tenant ?? before.tenant, effect, changes },
+    deniedByBoth: 'denied' in before.side && 'denied' in after.side ? after.side.denied : null,
+  };
+};
+
+const pairNotes = ({ name, old: before, new: after }: PolicyPair): readonly string[] => {
+  if (before === undefined) return [`${name} is new.`];
+  if (after === undefined) return [`${name} is gone: whoever it granted something loses it.`];
+  const fields = (['workspace', 'datamart'] as const)
+    .filter((field) => before[field] !== after[field])
+    .map((field) => `${name}: ${field} is "${after[field]}", not "${before[field]}", for dashboards made from now on.`);
+  const templates = [...after.templates.values()]
+    .filter((template) => {
+      const known = before.templates.get(template.template);
+      return known !== undefined && JSON.stringify(known) !== JSON.stringify(template);
+    })
+    .map(({ template }) => `${name}: template "${template}" is set otherwise, for dashboards made from now on.`);
+  return [...fields, ...templates];
+};
+
+const countBy = (values: readonly string[]): Readonly<Record<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return Object.fromEntries(counts);
+};
+
+/** Pairs by name; where both sides are one policy, these two. */
+export const pairPolicies = (
+  before: ReadonlyMap<string, Policy>,
+  after: ReadonlyMap<string, Policy>,
+): readonly PolicyPair[] => {
+  const [only] = after.keys();
+  if (only !== undefined && before.size === 1 && after.size === 1) {
+    return [{ name: only, old: [...before.values()][0], new: after.get(only) }];
+  }
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names.map((name) => ({ name, old: before.get(name), new: after.get(name) }));
+};
+
+/** Throws PolicyFaults where a user lacks what a lookup answers. */
+export const planPolicies = async (pairs: readonly PolicyPair[], users: readonly SampleUser[]): Promise<Plan> => {
+  const cases = pairs.flatMap((pair) => users.map((user) => ({ pair, user })));
+  const compared = await runEach(cases, ({ pair, user }) => compareUser(pair, user));
+  const changed = compared.flatMap(({ user }) => (user === null ? [] : [user]));
+  const count = (effect: Effect): number => changed.filter((user) => user.effect === effect).length;
+  return {
+    changed,
+    counts: {
+      users: compared.length,
+      unchanged: compared.length - changed.length,
+      gain: count('gain'),
+      loss: count('loss'),
+      both: count('both'),
+      other: count('other'),
+      denied: countBy(compared.flatMap(({ deniedByBoth }) => deniedByBoth ?? [])),
+    },
+    notes: pairs.flatMap(pairNotes),
+  };
+};
+
+export const failConditions = ['loss', 'gain', 'any'] as const;
+export type FailOn = (typeof failConditions)[number];
+
+/** Whether a plan is what a review gate stops: who gains and loses at once counts for either. */
+export const isStopped = ({ changed }: Plan, failOn: FailOn): boolean =>
+  changed.some(({ effect }) => failOn === 'any' || effect === failOn || effect === 'both');

@@ -1,0 +1,145 @@
+/**
+ * Tests of a policy, beside it: `flights.test.yaml` for `flights.yaml`. What a test expects is the whole answer: what it leaves
+ * out must not be there, so that a filter which went missing, or a grant too many, cannot pass unnoticed.
+ */
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { identifier } from '../contract/fields.js';
+import { guestPermissionNames } from '../domain/guest.js';
+import { embedTokenBody } from '../gateway/common/wire.js';
+import { grantedAccess, minutes, templateName } from '../gateway/policy/schema.js';
+import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../gateway/policy/source.js';
+import { lookupAnswer } from '../gateway/tenant/lookup.js';
+import { readInput } from './files.js';
+
+/** The clock of a test that says nothing: always the same, so that a test passes today and in a year. */
+export const defaultNow = '2026-01-01T12:00:00Z';
+
+/** Every code that a policy can deny with. */
+const denials = [
+  'SESSION_INVALID',
+  'NO_TENANT',
+  'NO_POLICY',
+  'POLICY_UNDECIDED',
+  'EMBED_NOT_GRANTED',
+  'INVALID_REQUEST_BODY',
+] as const;
+
+const filterText = z.string().min(1);
+const values = z
+  .record(identifier, z.union([filterText, z.number(), z.boolean(), z.array(filterText).min(1)]))
+  .default({});
+
+const restrictions = z.strictObject({
+  dashboardFilters: values,
+  rls: values,
+  appFilters: values,
+  hideDashboardFilters: z.array(identifier).min(1).default([]),
+  hideMetrics: z.record(templateName, z.array(identifier).min(1)).default({}),
+  isDisableMetricCreation: z.literal(true).optional(),
+});
+
+const expectation = z
+  .strictObject({
+    denied: z.enum(denials).optional(),
+    /** The rule or restriction whose expression could not be evaluated. */
+    by: identifier.optional(),
+    tenant: identifier.optional(),
+    templates: z.array(templateName).min(1).optional(),
+    embeds: z.array(identifier).min(1).optional(),
+    permissions: z.array(z.enum(guestPermissionNames).exclude(['isDisableMetricCreation'])).optional(),
+    accessPermissions: grantedAccess.optional(),
+    expiryMinutes: minutes.optional(),
+    timezone: z.string().min(1).optional(),
+    restrictions: restrictions.optional(),
+  })
+  .superRefine(({ denied, by, ...grant }, context) => {
+    const refuse = (message: string, ...path: string[]) => context.addIssue({ code: 'custom', message, path });
+    const granted = Object.entries(grant).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+    if (denied === undefined) {
+      if (by !== undefined) refuse('belongs to `denied: POLICY_UNDECIDED`', 'by');
+      if (grant.tenant === undefined || grant.templates === undefined) {
+        refuse('expects too little: give `tenant` and the `templates` that are granted, or `denied` with a code');
+      }
+      return;
+    }
+    if (by !== undefined && denied !== 'POLICY_UNDECIDED') refuse('belongs to `denied: POLICY_UNDECIDED`', 'by');
+    for (const name of granted) refuse('has no place beside `denied`: who is denied is granted nothing', name);
+  });
+
+const moment = z.iso.datetime({ offset: true });
+
+const testFile = z.strictObject({
+  policy: z.string().min(1).optional(),
+  now: moment.default(defaultNow),
+  tests: z
+    .array(
+      z.strictObject({
+        name: identifier,
+        user: z.record(z.string(), z.unknown()),
+        body: embedTokenBody.default({}),
+        lookup: lookupAnswer.optional(),
+        now: moment.optional(),
+        expect: expectation,
+      }),
+    )
+    .min(1, 'holds no test: a file that tests nothing would pass'),
+});
+export type Expectation = z.output<typeof expectation>;
+
+/** `at` is `file:line:column` of its name. */
+export type PolicyTest = {
+  readonly name: string;
+  readonly at: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly body: z.output<typeof embedTokenBody>;
+  readonly lookup?: readonly string[] | undefined;
+  readonly now: Date;
+  readonly expect: Expectation;
+};
+export type PolicyTestFile = {
+  readonly file: string;
+  /** Path of the policy that is tested. */
+  readonly policy: string;
+  readonly tests: readonly PolicyTest[];
+};
+
+const assertUnique = (tests: readonly { readonly name: string }[], source: Source): void => {
+  const faults = createFaults(source);
+  const names = tests.map(({ name }) => name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) !== index) {
+      faults.add(source.offsetOf(['tests', index, 'name']), `"${name}" names another test too; rename one`);
+    }
+  });
+  if (faults.list().length > 0) throw new PolicyFaults(faults.list());
+};
+
+/** `flights.yaml` for `flights.test.yaml`. */
+const policyBeside = (file: string): string => basename(file).replace(/\.test\.(ya?ml)$/, '.$1');
+
+/** Reads tests from their text. Throws PolicyFaults. */
+export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
+  const source = createSource(text, file);
+  if (source.problems.length > 0) throw new PolicyFaults(source.problems);
+  const result = testFile.safeParse(source.content);
+  if (!result.success) throw new PolicyFaults(schemaFaults(source, result.error, 'a file of policy tests'));
+  const { policy, now, tests } = result.data;
+  assertUnique(tests, source);
+  return {
+    file,
+    policy: policy !== undefined && isAbsolute(policy) ? policy : join(dirname(file), policy ?? policyBeside(file)),
+    tests: tests.map((test, index) => ({
+      name: test.name,
+      at: source.at(source.offsetOf(['tests', index, 'name'])),
+      claims: test.user,
+      body: test.body,
+      lookup: test.lookup,
+      now: new Date(test.now ?? now),
+      expect: test.expect,
+    })),
+  };
+};
+
+/** Reads a file of tests. Throws PolicyFaults, also where it cannot be read. */
+export const loadPolicyTestFile = (file: string): PolicyTestFile => loadPolicyTests(readInput(file), file);

@@ -1,0 +1,137 @@
+/** Runs the tests of a policy: each case is judged as a request is, and what comes of it compared exactly. */
+import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
+import { ExpressionFault } from '../gateway/policy/expression.js';
+import { loadPolicyFile, type Policy } from '../gateway/policy/load.js';
+import { contributionsOf } from './contributions.js';
+import { type Denied, type Granted, judge, type Verdict } from './dry-run.js';
+import { blamed, examinePolicy } from './examine.js';
+import { loadEach, runEach } from './files.js';
+import { type Fact, type Facts, factsOf, type GrantView, viewOf, writeFact } from './grant-facts.js';
+import type { Expectation, PolicyTest, PolicyTestFile } from './test-file.js';
+
+/** `because`: where the actual value is from. */
+export type Difference = {
+  readonly field: string;
+  readonly expected: string;
+  readonly actual: string;
+  readonly because: readonly string[];
+};
+export type TestResult = Pick<PolicyTest, 'name' | 'at'> & { readonly differences: readonly Difference[] };
+export type TestReport = {
+  readonly files: readonly {
+    readonly file: string;
+    readonly policy: string;
+    readonly results: readonly TestResult[];
+  }[];
+  /** Rules and restrictions that match in no test: nothing would notice if they were wrong. */
+  readonly untried: readonly { readonly name: string; readonly at: string }[];
+};
+
+const mapOf = <Value>(record: Readonly<Record<string, Value>> | undefined): ReadonlyMap<string, Value> =>
+  new Map(Object.entries(record ?? {}));
+
+/** What a test expects as the view of a grant. What it leaves out is not there, but for the expiry, which is the policy's. */
+const expectedView = (policy: Policy, expected: Expectation): GrantView => {
+  const { tenant = '', templates = [], restrictions } = expected;
+  return {
+    dataApp: policy.dataApp,
+    tenant,
+    templates,
+    embeds: expected.embeds ?? templates.map((template) => dashboardIdOf(template, tenant)),
+    permissions: expected.permissions ?? [],
+    accessPermissions: expected.accessPermissions ?? null,
+    expiryMinutes: expected.expiryMinutes ?? policy.expiryMinutes,
+    timezone: expected.timezone ?? null,
+    restriction: {
+      dashboardFilters: mapOf(restrictions?.dashboardFilters),
+      rls: mapOf(restrictions?.rls),
+      appFilters: mapOf(restrictions?.appFilters),
+      hideDashboardFilters: restrictions?.hideDashboardFilters ?? [],
+      hideMetrics: mapOf(restrictions?.hideMetrics),
+      isDisableMetricCreation: restrictions?.isDisableMetricCreation ?? false,
+    },
+  };
+};
+
+const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
+  JSON.stringify(left?.value) === JSON.stringify(right?.value);
+
+/** As a test writes it. */
+const pathOf = (name: string, fact: Fact | undefined): string =>
+  fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
+
+const sourcesOf = (granted: Granted, field: string): readonly string[] => {
+  const from = contributionsOf(granted).filter((contribution) => contribution.field === field);
+  return from.flatMap(({ value, from: all }) =>
+    all
+      .filter(({ counts }) => counts)
+      .map(({ name, at, valueAt, says }) => `${JSON.stringify(says ?? value)} from "${name}" at ${valueAt ?? at}`),
+  );
+};
+
+const compareFacts = (wanted: Facts, verdict: Granted): readonly Difference[] => {
+  const actual = factsOf(viewOf(verdict));
+  return [...new Set([...wanted.keys(), ...actual.keys()])]
+    .filter((name) => !isSame(wanted.get(name), actual.get(name)))
+    .map((name) => ({
+      field: pathOf(name, wanted.get(name) ?? actual.get(name)),
+      expected: writeFact(wanted.get(name)),
+      actual: writeFact(actual.get(name)),
+      because: sourcesOf(verdict, name),
+    }));
+};
+
+const whyDenied = ({ refusal }: Denied): readonly string[] => {
+  const { cause, message } = refusal;
+  return cause instanceof ExpressionFault ? [`${cause.at}: ${cause.code} in ${cause.source}`] : [message];
+};
+
+const compareDenial = (test: PolicyTest, verdict: Denied): readonly Difference[] => {
+  const { denied, by } = test.expect;
+  const because = whyDenied(verdict);
+  const { code } = verdict.refusal;
+  if (denied !== code) {
+    return [{ field: 'denied', expected: denied ?? 'a grant', actual: `denied with ${code}`, because }];
+  }
+  const names = by === undefined ? [] : blamed(verdict, test.now);
+  if (by === undefined || names.includes(by)) return [];
+  return [{ field: 'by', expected: by, actual: names.join(', ') || 'none of the rules', because }];
+};
+
+const compare = (test: PolicyTest, verdict: Verdict): readonly Difference[] => {
+  if (!verdict.isGranted) return compareDenial(test, verdict);
+  const { denied } = test.expect;
+  if (denied === undefined) return compareFacts(factsOf(expectedView(verdict.policy, test.expect)), verdict);
+  const actual = `granted ${verdict.dashboards.map(({ id }) => id).join(', ')}`;
+  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(verdict, 'templates') }];
+};
+
+const matchedIn = ({ now }: PolicyTest, verdict: Verdict): readonly string[] => {
+  const examined = examinePolicy(verdict, now);
+  if (examined === null) return [];
+  return [...examined.rules, ...examined.restrictions]
+    .filter(({ result, at, fault }) => result === 'matches' || (fault !== null && fault.at !== at))
+    .map(({ at }) => at);
+};
+
+/** Runs every test of every file. Throws PolicyFaults where a policy cannot be loaded, or a test lacks what a lookup answers. */
+export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<TestReport> => {
+  const paths = [...new Set(files.map(({ policy }) => policy))];
+  const policies = new Map(loadEach(paths, (path) => [path, loadPolicyFile(path)] as const));
+  const matched = new Set<string>();
+  const run = async (policy: Policy, test: PolicyTest): Promise<TestResult> => {
+    const verdict = await judge(policy, test);
+    for (const at of matchedIn(test, verdict)) matched.add(at);
+    return { name: test.name, at: test.at, differences: compare(test, verdict) };
+  };
+  const runFile = async ({ file, policy: path, tests }: PolicyTestFile) => {
+    const policy = policies.get(path) ?? loadPolicyFile(path);
+    return { file, policy: path, results: await runEach(tests, (test) => run(policy, test)) };
+  };
+  const results = await runEach(files, runFile);
+  const conditional = [...policies.values()].flatMap(({ rules, restrictions }) => [...rules, ...restrictions]);
+  return {
+    files: results,
+    untried: conditional.filter(({ when }) => !matched.has(when.at)).map(({ name, when }) => ({ name, at: when.at })),
+  };
+};
