@@ -47,7 +47,7 @@ const buildServer = async () => {
 
 const bundle = async (entry) => {
   const { rolldown } = await import('rolldown');
-  const bundled = await rolldown({ input: join(root, `src/web/${entry}.ts`), platform: 'browser', cwd: root });
+  const bundled = await rolldown({ input: join(root, `src/web/${entry}/${entry}.ts`), platform: 'browser', cwd: root });
   await bundled.write({ file: join(root, `dist/web/${entry}.js`), format: 'esm', minify: true, codeSplitting: false });
   await bundled.close();
 };
@@ -69,7 +69,7 @@ const buildCommandLine = async () => {
 
 const buildWeb = async () => {
   await Promise.all(['elements', 'demo'].map(bundle));
-  for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web', file), join(root, 'dist/web', file));
+  for (const file of ['demo.html', 'demo.css']) cpSync(join(root, 'src/web/demo', file), join(root, 'dist/web', file));
 };
 
 if (builtAt() < sources()) {

@@ -1,8 +1,35 @@
 /** The command `guestlist conformance`. */
-import { allChecks } from './checks/all.js';
-import { conformanceUsage, readOptions } from './options.js';
+
+import { additionChecks } from './checks/additions.js';
+import { dashboardEmbedChecks } from './checks/dashboard-embeds.js';
+import { dataAppChecks } from './checks/data-apps.js';
+import { datamartChecks } from './checks/datamarts.js';
+import { embedChecks } from './checks/embeds.js';
+import { guestTokenChecks } from './checks/guest-token.js';
+import { queryChecks } from './checks/query.js';
+import { semanticLayerChecks } from './checks/semantic-layer.js';
+import { updateDatamartChecks } from './checks/update-datamart.js';
+import { workspaceDashboardChecks } from './checks/workspace-dashboards.js';
+import { workspaceChecks } from './checks/workspaces.js';
+import type { Check } from './kit/check.js';
+import { conformanceUsage, readOptions } from './kit/options.js';
 import { toJson, writeReport } from './report.js';
 import { runChecks } from './run.js';
+
+/** Every check, in the order of the specification. */
+const allChecks: readonly Check[] = [
+  ...guestTokenChecks,
+  ...embedChecks,
+  ...dashboardEmbedChecks,
+  ...dataAppChecks,
+  ...datamartChecks,
+  ...updateDatamartChecks,
+  ...semanticLayerChecks,
+  ...workspaceChecks,
+  ...workspaceDashboardChecks,
+  ...queryChecks,
+  ...additionChecks,
+];
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 

@@ -1,4 +1,4 @@
-import { type OperationId, operations } from './operations.js';
+import { type OperationId, operations } from './kit/operations.js';
 import type { Outcome, Report } from './run.js';
 
 type Count = { readonly holds: number; readonly fails: number; readonly notTried: number };

@@ -1,10 +1,10 @@
-import type { Check } from './check.js';
-import { openWire, writeExchange } from './exchange.js';
-import { Fault, NotTried } from './expect.js';
-import { createMade, type Thing } from './made.js';
-import type { OperationId } from './operations.js';
-import type { Options } from './options.js';
-import { createStage } from './stage.js';
+import type { Check } from './kit/check.js';
+import { createMade, type Thing } from './kit/cleanup.js';
+import { Fault, NotTried } from './kit/expect.js';
+import type { OperationId } from './kit/operations.js';
+import type { Options } from './kit/options.js';
+import { createStage } from './kit/stage.js';
+import { openWire, writeExchange } from './kit/wire.js';
 
 export type Outcome = {
   readonly operation: OperationId;

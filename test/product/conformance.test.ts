@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { operations as named } from '../../src/conformance/operations.js';
+import type { operations as named } from '../../src/conformance/kit/operations.js';
 import { bound } from '../../src/contract/operations.js';
 import { get, post } from './guest.js';
 import { openMeddler, type Spoil } from './meddler.js';

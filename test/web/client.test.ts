@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createGuestClient } from '../../src/web/client.js';
-import { createLatest } from '../../src/web/latest.js';
-import { cardsOf } from '../../src/web/layout.js';
+import { createGuestClient } from '../../src/web/base/client.js';
+import { createLatest } from '../../src/web/base/latest.js';
+import { cardsOf } from '../../src/web/elements/layout.js';
 import { dashboards } from './fixtures.js';
 
 const signal = new AbortController().signal;

@@ -17,8 +17,7 @@ type Reply = { readonly status?: number; readonly body: unknown; readonly header
 export type Override = (request: Recorded) => Promise<Reply | undefined> | Reply | undefined;
 
 const web = new URL('../../src/web/', import.meta.url);
-/** What the product's own pages are served with. */
-// As the product serves its pages: no inline script or style; pictures may be written into the page.
+/** The content security policy of the product's own pages: no inline script or style; `data:` images are allowed. */
 const policy =
   "default-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -31,10 +30,10 @@ const bundle = async (entry: string): Promise<string> => {
 
 export const startFakeService = async (flights: Flights) => {
   const assets = new Map([
-    ['/elements.js', { type: 'text/javascript', text: await bundle('elements.ts') }],
-    ['/demo.js', { type: 'text/javascript', text: await bundle('demo.ts') }],
-    ['/demo', { type: 'text/html', text: await readFile(new URL('demo.html', web), 'utf8') }],
-    ['/demo.css', { type: 'text/css', text: await readFile(new URL('demo.css', web), 'utf8') }],
+    ['/elements.js', { type: 'text/javascript', text: await bundle('elements/elements.ts') }],
+    ['/demo.js', { type: 'text/javascript', text: await bundle('demo/demo.ts') }],
+    ['/demo', { type: 'text/html', text: await readFile(new URL('demo/demo.html', web), 'utf8') }],
+    ['/demo.css', { type: 'text/css', text: await readFile(new URL('demo/demo.css', web), 'utf8') }],
     ['/bare', { type: 'text/html', text: await readFile(new URL('bare.html', import.meta.url), 'utf8') }],
     ['/bare.js', { type: 'text/javascript', text: await readFile(new URL('bare.js', import.meta.url), 'utf8') }],
     ['/bare.css', { type: 'text/css', text: 'body { margin: 24px; }' }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestFilter } from '../../src/domain/guest-view.js';
-import { filterNotes } from '../../src/web/filter-values.js';
-import { createFormat } from '../../src/web/format.js';
+import { createFormat } from '../../src/web/base/format.js';
+import { filterNotes } from '../../src/web/filters/filter-values.js';
 
 const english = createFormat('en-US');
 const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: GuestFilter['defaultValue'] = null) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFormat, humanise, numberOf, timeOf, withClaimedUnit } from '../../src/web/format.js';
+import { createFormat, humanise, numberOf, timeOf, withClaimedUnit } from '../../src/web/base/format.js';
 
 const english = createFormat('en');
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestChart } from '../../src/domain/guest-view.js';
 import type { AnswerColumn, MetricAnswer } from '../../src/domain/ports.js';
-import { type ChartTheme, chartOption, heightNeeded, isLyingBars, tooltipAt } from '../../src/web/chart-options.js';
-import { createFormat } from '../../src/web/format.js';
-import { columnsOf, plotOf } from '../../src/web/plot.js';
-import { summaryOf } from '../../src/web/summary.js';
+import { createFormat } from '../../src/web/base/format.js';
+import type { ChartTheme } from '../../src/web/base/tokens.js';
+import { chartOption, heightNeeded, isLyingBars, tooltipAt } from '../../src/web/charts/chart-options.js';
+import { columnsOf, plotOf, summaryOf } from '../../src/web/charts/plot.js';
 
 const format = createFormat('en');
 const theme: ChartTheme = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, createTokenKeeper, type MintedToken, type MintOutcome } from '../../src/web/token-keeper.js';
+import { backoffMs, createTokenKeeper, type MintedToken, type MintOutcome } from '../../src/web/demo/token-keeper.js';
 
 /** A keeper with a timer that the test fires, and a queue of outcomes. */
 const setUp = (outcomes: readonly MintOutcome<MintedToken>[]) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dark, light, type Palette } from '../../src/web/tokens.js';
+import { dark, light, type Palette } from '../../src/web/base/tokens.js';
 
 type Rgb = readonly [number, number, number];
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FilterValue } from '../../src/domain/filter.js';
 import { readFilterValue } from '../../src/domain/filter-value.js';
 import type { GuestFilter } from '../../src/domain/guest-view.js';
-import { numberIn } from '../../src/web/filter-values.js';
-import { longestQuery, readUrlFilters, writeUrlFilters } from '../../src/web/url-filters.js';
+import { numberIn } from '../../src/web/filters/filter-values.js';
+import { longestQuery, readUrlFilters, writeUrlFilters } from '../../src/web/filters/url-filters.js';
 
 const filter = (name: string, dataType: GuestFilter['dataType'], appliedValue?: FilterValue): GuestFilter => ({
   name,

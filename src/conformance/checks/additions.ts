@@ -1,6 +1,5 @@
 /** Operations that Guestlist adds to the interface: tried with `--ours` only. */
-import { type Check, checksOf, ours } from '../check.js';
-import type { Json, Method } from '../exchange.js';
+import { type Check, checksOf, ours } from '../kit/check.js';
 import {
   anyRefusal,
   exactly,
@@ -17,8 +16,9 @@ import {
   text,
   timestamp,
   without,
-} from '../expect.js';
-import type { Stage } from '../stage.js';
+} from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import type { Json, Method } from '../kit/wire.js';
 
 const check = checksOf('additions');
 const api = '/api/v2';

@@ -1,6 +1,5 @@
 /** 4. Create empty dashboard embed. */
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import type { Json } from '../exchange.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
 import {
   both,
   exactly,
@@ -13,8 +12,9 @@ import {
   rowsOf,
   type Shape,
   without,
-} from '../expect.js';
-import type { Stage } from '../stage.js';
+} from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import type { Json } from '../kit/wire.js';
 import { settingNames, sharedFaults, sharedValues } from './access-settings.js';
 
 const path = '/api/v2/data-app/dashboard-embeds';

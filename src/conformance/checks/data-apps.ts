@@ -1,8 +1,8 @@
 /** 5, 6 and 7: data apps. */
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried } from '../expect.js';
-import type { OperationId } from '../operations.js';
-import type { Stage } from '../stage.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried } from '../kit/expect.js';
+import type { OperationId } from '../kit/operations.js';
+import type { Stage } from '../kit/stage.js';
 
 const path = '/api/v2/data-app';
 

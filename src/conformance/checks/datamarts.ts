@@ -1,6 +1,5 @@
 /** 8. List datamarts and 10. Delete datamart. */
-import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target } from '../check.js';
-import type { Json } from '../exchange.js';
+import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target } from '../kit/check.js';
 import {
   anything,
   boolean,
@@ -20,8 +19,9 @@ import {
   text,
   timestamp,
   without,
-} from '../expect.js';
-import { copyDatamarts, type Stage } from '../stage.js';
+} from '../kit/expect.js';
+import { copyDatamarts, type Stage } from '../kit/stage.js';
+import type { Json } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/datamarts';
 const legacyListPath = '/api/v2/dataApp/datamart/list';

@@ -1,8 +1,8 @@
 /** 2. Create embed for an existing dashboard or metric, and 3. Delete embed. */
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import type { Answer, Json } from '../exchange.js';
-import { expectOk, expectRefusal, expectThat, fields, filled, nothing, rowsOf } from '../expect.js';
-import type { Stage } from '../stage.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import { expectOk, expectRefusal, expectThat, fields, filled, nothing, rowsOf } from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import type { Answer, Json } from '../kit/wire.js';
 import { settingFaults, settingNames, settingValues } from './access-settings.js';
 import { queryable } from './query.js';
 

@@ -1,7 +1,7 @@
 /** 1. Create guest token. */
-import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import { anyRefusal, expectOk, expectRefusal, expectThat, fields, filled } from '../expect.js';
-import type { Stage } from '../stage.js';
+import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import { anyRefusal, expectOk, expectRefusal, expectThat, fields, filled } from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
 
 const target: Target = {
   operation: 'create-guest-token',

@@ -1,6 +1,5 @@
 /** 16. Query a metric. */
-import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import { isJson, type Json } from '../exchange.js';
+import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
 import {
   anything,
   expectOk,
@@ -15,8 +14,9 @@ import {
   rowsOf,
   type Shape,
   text,
-} from '../expect.js';
-import type { Stage } from '../stage.js';
+} from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import { isJson, type Json } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/query';
 const maxTried = 30;

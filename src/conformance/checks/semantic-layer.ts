@@ -10,15 +10,57 @@ import {
   sendTo,
   type Target,
   withValue,
-} from '../check.js';
-import type { Answer, Json, Method } from '../exchange.js';
-import { isJson } from '../exchange.js';
-import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried } from '../expect.js';
-import type { OperationId } from '../operations.js';
-import type { Stage } from '../stage.js';
-import { layer } from './semantic-shape.js';
+} from '../kit/check.js';
+import {
+  anyRefusal,
+  boolean,
+  exactly,
+  expectOk,
+  expectRefusal,
+  expectThat,
+  fields,
+  listOf,
+  NotTried,
+  number,
+  orNull,
+  text,
+  timestamp,
+} from '../kit/expect.js';
+import type { OperationId } from '../kit/operations.js';
+import type { Stage } from '../kit/stage.js';
+import type { Answer, Json, Method } from '../kit/wire.js';
+import { isJson } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/datamarts/semantic-layer';
+
+/** The semantic layer as it is read. */
+const layer = fields({
+  data: fields({
+    datamartName: text,
+    tables: listOf(
+      fields({
+        name: text,
+        schemaName: text,
+        description: orNull(text),
+        synonyms: listOf(text),
+        columns: listOf(
+          fields({
+            name: text,
+            datatype: text,
+            description: orNull(text),
+            synonyms: listOf(text),
+            columnType: orNull(text),
+            isIdentifier: boolean,
+            isNotIndexed: boolean,
+          }),
+        ),
+      }),
+    ),
+    feedback: orNull(text),
+    completionScore: number,
+    lastUpdated: orNull(timestamp),
+  }),
+});
 
 const targetOf = (operation: OperationId, method: Method, place: Target['in'], input: Target['input']): Target => ({
   operation,

@@ -1,9 +1,9 @@
 /** 9. Update datamart: always of a datamart that the run made. */
-import { tablesOf } from '../bodies.js';
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target } from '../check.js';
-import { isJson, type Json } from '../exchange.js';
-import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried, rowsOf } from '../expect.js';
-import type { Stage } from '../stage.js';
+import { tablesOf } from '../kit/bodies.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target } from '../kit/check.js';
+import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried, rowsOf } from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import { isJson, type Json } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/datamarts';
 

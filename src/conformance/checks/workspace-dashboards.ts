@@ -1,8 +1,8 @@
 /** 15. Update workspace dashboards: always of a dashboard that the run made. */
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import { isJson, type Json } from '../exchange.js';
-import { exactly, expectOk, expectRefusal, fields, filled, NotTried, nothing, rowsOf } from '../expect.js';
-import type { Stage } from '../stage.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import { exactly, expectOk, expectRefusal, fields, filled, NotTried, nothing, rowsOf } from '../kit/expect.js';
+import type { Stage } from '../kit/stage.js';
+import { isJson, type Json } from '../kit/wire.js';
 
 const path = '/api/v2/workspace/dashboards';
 

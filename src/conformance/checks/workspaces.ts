@@ -1,6 +1,5 @@
 /** 12 to 14: workspaces and their listings. */
-import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../check.js';
-import type { Json, Method } from '../exchange.js';
+import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
 import {
   anyRefusal,
   exactly,
@@ -12,9 +11,10 @@ import {
   NotTried,
   nothing,
   text,
-} from '../expect.js';
-import type { OperationId } from '../operations.js';
-import type { Stage } from '../stage.js';
+} from '../kit/expect.js';
+import type { OperationId } from '../kit/operations.js';
+import type { Stage } from '../kit/stage.js';
+import type { Json, Method } from '../kit/wire.js';
 
 const path = '/api/v2/workspace';
 const keyCodes = ['AUTHENTICATION_ERROR', 'INVALID_DATA_APP_API_KEY'];

@@ -1,0 +1,42 @@
+/** Bodies that several operations take. */
+import { isJson, type Json } from './wire.js';
+
+/** The required access settings, all of them restrictive. */
+export const settingsFor = (datamartName: string): Json => ({
+  datamartName,
+  isAllowEmailReports: false,
+  isAllowManageMetrics: false,
+  isAllowCreateDashboardView: false,
+  isAllowMetricCreation: false,
+  isAllowMetricDeletion: false,
+  isAllowMetricLayoutChange: false,
+  isAllowMetricUpdate: false,
+  isAllowUnderlyingData: false,
+  metricCreationMode: 'DRAG_DROP',
+});
+
+const listNames = (rows: readonly unknown[] | undefined, member: (row: Json) => Json): readonly Json[] =>
+  (rows ?? []).filter(isJson).map(member);
+
+const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The tables of a listed datamart, as the update takes them. */
+export const tablesOf = (listed: Json): readonly Json[] =>
+  listNames(arrayOf(listed.datamartTables), (table) => ({
+    name: table.tableName,
+    ...(table.schemaName === '' || table.schemaName === null ? {} : { schemaName: table.schemaName }),
+    ...(typeof table.clientColumn === 'string' ? { clientColumn: table.clientColumn } : {}),
+    columns: listNames(
+      arrayOf(table.datamartTableColumns).filter((column) => isJson(column) && column.isCustomColumn !== true),
+      (column) => ({ name: column.columnName }),
+    ),
+  }));
+
+/** The tenancy of a listed datamart, as the update takes it. */
+export const tenancyOf = ({ datamartOrganization: listed }: Json): Json | undefined =>
+  isJson(listed)
+    ? {
+        ...Object.fromEntries(Object.entries(listed).filter(([, value]) => typeof value === 'string')),
+        tenancyLevel: listed.tenancyLevel === 'ROW' ? 'TABLE' : listed.tenancyLevel,
+      }
+    : undefined;

@@ -1,0 +1,134 @@
+/** The guest's reads over HTTP. A client holds one token and serves one element; nothing here outlives it. */
+import type { FilterValue, Scalar } from '../../domain/filter.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../../domain/guest-view.js';
+import type { Sort } from '../../domain/metric.js';
+import type { AnswerColumn, MetricAnswer } from '../../domain/ports.js';
+
+/** A read that failed: the service's own code and message, or one of `NETWORK_ERROR`, `UNREADABLE_ANSWER`. */
+export class GuestError extends Error {
+  override readonly name = 'GuestError';
+  readonly code: string;
+  /** 0 where there was no answer. */
+  readonly status: number;
+
+  constructor(code: string, message: string, status: number, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+    this.status = status;
+  }
+}
+
+export type FilterValues = Readonly<Record<string, FilterValue>>;
+export type DrillStep = { readonly columnName: string; readonly value: Scalar | null };
+export type Question = Omit<GuestQuery, 'metricId' | 'sort'> & { readonly sort?: readonly Sort[] | undefined };
+
+/** Every call throws `GuestError`, or the abort's own error when its signal was aborted. */
+export type GuestClient = {
+  readonly dashboard: (dashboardId: string, signal: AbortSignal) => Promise<GuestDashboard>;
+  readonly metric: (metricId: string, signal: AbortSignal) => Promise<GuestMetric>;
+  readonly query: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
+  readonly underlying: (metricId: string, question: Question, signal: AbortSignal) => Promise<MetricAnswer>;
+  readonly csv: (metricId: string, question: Question, signal: AbortSignal) => Promise<Blob>;
+  readonly options: (
+    dashboardId: string,
+    filter: string,
+    search: string,
+    signal: AbortSignal,
+  ) => Promise<readonly GuestOption[]>;
+};
+
+export type ClientSettings = {
+  /** Where the service is, with or without a slash at its end. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly fetch: typeof globalThis.fetch;
+};
+
+export const createGuestClient = (settings: ClientSettings): GuestClient => {
+  const get = (path: string, signal: AbortSignal) => send(settings, path, { signal });
+  const post = (path: string, body: unknown, signal: AbortSignal) =>
+    send(settings, path, { method: 'POST', body: JSON.stringify(body), signal });
+  const metricPath = (metricId: string) => `metrics/${encodeURIComponent(metricId)}`;
+  return {
+    dashboard: async (id, signal) => decode(await get(`dashboards/${encodeURIComponent(id)}`, signal), dashboardIn),
+    metric: async (id, signal) => decode(await get(metricPath(id), signal), metricIn),
+    query: async (id, question, signal) => decode(await post(`${metricPath(id)}/query`, question, signal), answerIn),
+    underlying: async (id, question, signal) =>
+      decode(await post(`${metricPath(id)}/underlying`, question, signal), answerIn),
+    csv: async (id, question, signal) => (await post(`${metricPath(id)}/csv`, question, signal)).blob(),
+    options: async (dashboardId, filter, search, signal) => {
+      const path = `dashboards/${encodeURIComponent(dashboardId)}/filters/${encodeURIComponent(filter)}/options`;
+      return decode(await get(`${path}?search=${encodeURIComponent(search)}`, signal), optionsIn);
+    },
+  };
+};
+
+const send = async ({ baseUrl, token, fetch }: ClientSettings, path: string, init: RequestInit): Promise<Response> => {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  if (init.body !== undefined) headers['content-type'] = 'application/json';
+  const url = `${baseUrl.replace(/\/+$/, '')}/api/v2/guest/${path}`;
+  const response = await fetch(url, { ...init, headers, credentials: 'omit' }).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new GuestError('NETWORK_ERROR', 'The analytics service can’t be reached.', 0, cause);
+  });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+};
+
+const refusalOf = async (response: Response): Promise<GuestError> => {
+  const body: unknown = await response.json().catch(() => null);
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const code = typeof error.code === 'string' ? error.code : 'UNREADABLE_ANSWER';
+  const message = typeof error.message === 'string' ? error.message : `The service answered ${response.status}.`;
+  return new GuestError(code, message, response.status);
+};
+
+const decode = async <T>(response: Response, read: (body: Record<string, unknown>) => T | undefined): Promise<T> => {
+  const body: unknown = await response.json().catch(() => null);
+  const value = isRecord(body) ? read(body) : undefined;
+  if (value === undefined) {
+    throw new GuestError('UNREADABLE_ANSWER', 'The service’s answer can’t be read.', response.status);
+  }
+  return value;
+};
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isMetric = (value: unknown): value is GuestMetric =>
+  isRecord(value) &&
+  typeof value.metricId === 'string' &&
+  typeof value.name === 'string' &&
+  isRecord(value.chart) &&
+  Array.isArray(value.chart.dimensions) &&
+  Array.isArray(value.chart.measures);
+
+const isDashboard = (value: unknown): value is GuestDashboard =>
+  isRecord(value) &&
+  typeof value.dashboardId === 'string' &&
+  Array.isArray(value.layout) &&
+  Array.isArray(value.filters) &&
+  isRecord(value.permissions) &&
+  Array.isArray(value.metrics) &&
+  value.metrics.every(isMetric);
+
+const isColumn = (value: unknown): value is AnswerColumn => isRecord(value) && typeof value.name === 'string';
+const isOption = (value: unknown): value is GuestOption => isRecord(value) && typeof value.label === 'string';
+const isRow = (value: unknown): value is MetricAnswer['rows'][number] => isRecord(value);
+
+const dashboardIn = ({ data }: Record<string, unknown>) => (isDashboard(data) ? data : undefined);
+const metricIn = ({ data }: Record<string, unknown>) => (isMetric(data) ? data : undefined);
+const optionsIn = ({ data }: Record<string, unknown>) =>
+  Array.isArray(data) && data.every(isOption) ? data : undefined;
+
+const answerIn = ({ data, metaData, totalRecords }: Record<string, unknown>): MetricAnswer | undefined => {
+  if (!Array.isArray(data) || !data.every(isRow) || !isRecord(metaData)) return undefined;
+  const { columns, groupbyColumnList } = metaData;
+  if (!Array.isArray(columns) || !columns.every(isColumn) || !Array.isArray(groupbyColumnList)) return undefined;
+  return {
+    rows: data,
+    columns,
+    groupbyColumnList: groupbyColumnList.filter((name) => typeof name === 'string'),
+    totalRecords: typeof totalRecords === 'number' ? totalRecords : data.length,
+  };
+};

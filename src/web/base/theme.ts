@@ -1,0 +1,140 @@
+/** The look that all elements share. A host page may set any `--gl-…` property on the outer element to change it. */
+import { css, unsafeCSS } from 'lit';
+import { type ChartTheme, customProperties, dark, light, type Palette } from './tokens.js';
+
+export type ThemeName = 'light' | 'dark' | 'auto';
+
+const declarations = (palette: Palette): string =>
+  Object.entries(customProperties(palette))
+    .map(([name, value]) => `${name}: ${value};`)
+    .join(' ');
+
+/** For the outer elements: the tokens by theme. Only constants of this package are written into it. */
+export const themeStyles = css`
+  :host {
+    ${unsafeCSS(declarations(light))}
+    --gl-font: Inter, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif;
+    --gl-radius: 12px;
+    --gl-gap: 16px;
+    --gl-row-height: 90px;
+    color-scheme: light;
+  }
+  :host([theme='dark']) {
+    ${unsafeCSS(declarations(dark))}
+    color-scheme: dark;
+  }
+  @media (prefers-color-scheme: dark) {
+    :host([theme='auto']) {
+      ${unsafeCSS(declarations(dark))}
+      color-scheme: dark;
+    }
+  }
+`;
+
+/** For every element: letters, buttons, focus, and what only a screen reader reads. */
+export const baseStyles = css`
+  :host {
+    display: block;
+    color: var(--gl-text);
+    font: 400 14px/1.45 var(--gl-font);
+    font-variant-numeric: tabular-nums;
+    -webkit-font-smoothing: antialiased;
+    text-align: start;
+  }
+  :host([hidden]) {
+    display: none;
+  }
+  *,
+  *::before,
+  *::after {
+    box-sizing: border-box;
+  }
+  button,
+  input,
+  select {
+    font: inherit;
+    color: inherit;
+  }
+  button {
+    cursor: pointer;
+  }
+  button:disabled {
+    cursor: default;
+    opacity: 0.5;
+  }
+  :focus-visible {
+    outline: 2px solid var(--gl-accent);
+    outline-offset: 2px;
+  }
+  .button {
+    display: inline-flex;
+    align-items: center;
+    gap: 6px;
+    min-height: 34px;
+    padding: 0 12px;
+    border: 1px solid var(--gl-border);
+    border-radius: 8px;
+    background: var(--gl-surface);
+    font-weight: 500;
+    font-size: 13px;
+  }
+  .button:hover:not(:disabled) {
+    background: var(--gl-subtle);
+  }
+  .icon {
+    display: inline-grid;
+    place-items: center;
+    width: 30px;
+    height: 30px;
+    padding: 0;
+    border: 0;
+    border-radius: 7px;
+    background: none;
+    color: var(--gl-muted);
+  }
+  .icon:hover:not(:disabled),
+  .icon[aria-pressed='true'] {
+    background: var(--gl-subtle);
+    color: var(--gl-text);
+  }
+  .quiet {
+    color: var(--gl-muted);
+  }
+  .sr {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
+  @media (prefers-reduced-motion: reduce) {
+    *,
+    *::before,
+    *::after {
+      animation: none !important;
+      transition: none !important;
+    }
+  }
+`;
+
+/** The colours that hold at `element`, as concrete values for a canvas. `chartColours` come first where given. */
+export const readChartTheme = (element: Element, chartColours: readonly string[]): ChartTheme => {
+  const style = getComputedStyle(element);
+  const read = (name: string) => style.getPropertyValue(`--gl-${name}`).trim();
+  const series = light.series.map((_, index) => read(`series-${index + 1}`));
+  return {
+    text: read('text'),
+    muted: read('muted'),
+    grid: read('grid'),
+    surface: read('surface'),
+    fontFamily: read('font'),
+    series: chartColours.length > 0 ? chartColours : series,
+  };
+};
+
+/** `chart-colors`: a JSON array or a list with commas. What is no CSS colour is left out. */
+export const parseColours = (text: string | null | undefined): readonly string[] => {
+  const list = (text ?? '').replaceAll(/^\s*\[|\]\s*$|["']/g, '').split(/,(?![^(]*\))/);
+  return list.map((colour) => colour.trim()).filter((colour) => colour !== '' && CSS.supports('color', colour));
+};

@@ -1,0 +1,71 @@
+/** The design tokens as data: `theme.ts` makes CSS custom properties of them, charts read them back from the element. */
+
+export type Palette = {
+  readonly surface: string;
+  readonly raised: string;
+  readonly subtle: string;
+  readonly border: string;
+  readonly grid: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly onAccent: string;
+  readonly danger: string;
+  readonly skeleton: string;
+  readonly shadow: string;
+  /** In the order they are used; neighbours stay apart for colour-blind eyes. */
+  readonly series: readonly string[];
+};
+
+/** The colours and the font that a chart draws with, read from the element that holds the chart. */
+export type ChartTheme = {
+  readonly text: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly surface: string;
+  readonly fontFamily: string;
+  readonly series: readonly string[];
+};
+
+export const light: Palette = {
+  surface: '#ffffff',
+  raised: '#ffffff',
+  subtle: '#f3f5f9',
+  border: '#e2e7ef',
+  grid: '#edf0f5',
+  text: '#141b28',
+  muted: '#556075',
+  accent: '#2459c9',
+  onAccent: '#ffffff',
+  danger: '#b3261e',
+  skeleton: '#e9edf4',
+  shadow: '0 1px 2px rgb(16 24 40 / 5%), 0 1px 3px rgb(16 24 40 / 4%)',
+  series: ['#2f6bd8', '#d2700f', '#0b8a80', '#9a3fa8', '#5b6b82', '#8a6d00', '#c23b5e', '#1787b5'],
+};
+
+export const dark: Palette = {
+  surface: '#151b26',
+  raised: '#1b2331',
+  subtle: '#1f2836',
+  border: '#2a3446',
+  grid: '#242d3c',
+  text: '#e9eef6',
+  muted: '#a4afc1',
+  accent: '#8db5ff',
+  onAccent: '#0b1220',
+  danger: '#ffb3a9',
+  skeleton: '#232d3d',
+  shadow: '0 1px 2px rgb(0 0 0 / 35%)',
+  series: ['#6f9ff5', '#f0a04b', '#3fbfb2', '#eab8f2', '#a3b0c4', '#d8bd4a', '#f0819b', '#5cc4ea'],
+};
+
+/** `name -> value` of the custom properties that a palette sets. */
+export const customProperties = (palette: Palette): Readonly<Record<string, string>> => {
+  const { series, ...plain } = palette;
+  return Object.fromEntries([
+    ...Object.entries(plain).map(([name, value]) => [`--gl-${kebab(name)}`, value]),
+    ...series.map((colour, index) => [`--gl-series-${index + 1}`, colour]),
+  ]);
+};
+
+const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,0 +1,119 @@
+/**
+ * The demo host page: what a SaaS product does around the elements. It logs a user in, asks the gateway for a token, hands it
+ * to the elements and keeps it fresh. It knows nothing of what the user may see beyond what gateway and service answer.
+ */
+import { render } from 'lit';
+import { type LoadedDashboard, type PageState, page } from './page.js';
+import { type EmbedToken, logIn, logOut, mintToken, readSession } from './session.js';
+import { createTokenKeeper, type TokenKeeper } from './token-keeper.js';
+
+const nobody: PageState = {
+  users: [],
+  current: null,
+  isSwitching: true,
+  minted: null,
+  refusal: null,
+  trouble: null,
+  selected: null,
+  loaded: {},
+  theme: 'auto',
+};
+
+const root = document.querySelector<HTMLElement>('#app') ?? document.body;
+root.replaceChildren();
+
+let state: PageState = nobody;
+let keeper: TokenKeeper | undefined;
+let mints = new AbortController();
+
+const show = (change: Partial<PageState>): void => {
+  state = { ...state, ...change };
+  document.documentElement.dataset.theme = state.theme;
+  render(page(state, actions), root);
+};
+
+/** Everything of the previous user leaves the page before anything of the next is asked for. */
+const forgetUser = (): void => {
+  keeper?.stop();
+  mints.abort();
+  mints = new AbortController();
+  show({ ...nobody, users: state.users, theme: state.theme });
+};
+
+const switchTo = async (userId: string | null): Promise<void> => {
+  forgetUser();
+  rememberInUrl('user', userId);
+  rememberInUrl('dashboard', null);
+  try {
+    await (userId === null ? logOut() : logIn(userId));
+    await enter();
+  } catch (error) {
+    show({ isSwitching: false, trouble: messageOf(error) });
+  }
+};
+
+const enter = async (): Promise<void> => {
+  const { users, current } = await readSession();
+  show({ users, current, isSwitching: false });
+  if (current !== null) keepToken();
+};
+
+const keepToken = (): void => {
+  const { signal } = mints;
+  keeper = createTokenKeeper<EmbedToken>({
+    mint: () => mintToken((refusal) => signal.aborted || show({ refusal, minted: null }), signal),
+    onToken: (minted) => show({ minted, refusal: null, trouble: null, selected: selectedOf(minted) }),
+    onTrouble: (reason, waitMs) => show({ trouble: `${reason} Next try in ${Math.ceil(waitMs / 1000)} s.` }),
+    startTimer: (run, waitMs) => {
+      const timer = setTimeout(run, waitMs);
+      return () => clearTimeout(timer);
+    },
+    isHidden: () => document.hidden,
+    random: Math.random,
+  });
+  keeper.start();
+};
+
+/** The dashboard that was chosen, while it is still granted; otherwise the URL's, otherwise the first. */
+const selectedOf = ({ embeds }: EmbedToken): string | null => {
+  const wanted = [state.selected, new URL(location.href).searchParams.get('dashboard')];
+  return embeds.find(({ id }) => wanted.includes(id))?.id ?? embeds[0]?.id ?? null;
+};
+
+const rememberInUrl = (name: string, value: string | null): void => {
+  const url = new URL(location.href);
+  if (value === null) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  history.replaceState(null, '', url);
+};
+
+const actions = {
+  switchTo: (userId: string | null) => void switchTo(userId),
+  select: (embedId: string) => {
+    rememberInUrl('dashboard', embedId);
+    show({ selected: embedId });
+  },
+  setTheme: (theme: PageState['theme']) => show({ theme }),
+  expired: () => keeper?.expired(),
+  loaded: (dashboard: LoadedDashboard) => show({ loaded: { ...state.loaded, [dashboard.dashboardId]: dashboard } }),
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const begin = async (): Promise<void> => {
+  show({});
+  const wanted = new URL(location.href).searchParams.get('user');
+  try {
+    const { users, current } = await readSession();
+    show({ users });
+    if (wanted !== null && current?.id !== wanted) await logIn(wanted);
+    await enter();
+  } catch (error) {
+    show({ isSwitching: false, trouble: messageOf(error) });
+  }
+};
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) keeper?.shown();
+});
+void begin();

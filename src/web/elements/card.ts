@@ -1,0 +1,289 @@
+/** One metric on its card: shows what its reading brings, and fails alone. */
+import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { GuestMetric } from '../../domain/guest-view.js';
+import type { Cell, MetricAnswer } from '../../domain/ports.js';
+import type { GuestClient, GuestError } from '../base/client.js';
+import { type Format, withClaimedUnit } from '../base/format.js';
+import { chartIcon, downloadIcon, rowsIcon, tableIcon } from '../base/icons.js';
+import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
+import { baseStyles } from '../base/theme.js';
+import { columnsOf, isDrawn, plotOf } from '../charts/plot.js';
+import { singleValue, singleValueStyles } from '../charts/single-value.js';
+import { tableStyles, tableView } from '../charts/table-view.js';
+import { drillTrail } from './drill-trail.js';
+import type { Place } from './layout.js';
+import { type CardSource, Reading } from './reading.js';
+import { RowsDialog } from './rows-dialog.js';
+
+const cardStyles = css`
+  :host {
+    container-type: inline-size;
+    position: relative;
+    min-width: 0;
+  }
+  /* Out of the flow: what a card shows never makes it taller. */
+  section {
+    position: absolute;
+    inset: 0;
+    display: flex;
+    flex-direction: column;
+    padding: 14px 16px 14px;
+    border: 1px solid var(--gl-border);
+    border-radius: var(--gl-radius);
+    background: var(--gl-surface);
+    box-shadow: var(--gl-shadow);
+  }
+  header {
+    display: flex;
+    align-items: start;
+    gap: 8px;
+    min-height: 30px;
+    margin-bottom: 8px;
+  }
+  h3 {
+    flex: 1;
+    display: -webkit-box;
+    min-width: 0;
+    margin: 0;
+    padding-top: 5px;
+    overflow: hidden;
+    font-size: 14px;
+    font-weight: 600;
+    line-height: 1.35;
+    letter-spacing: -0.005em;
+    overflow-wrap: anywhere;
+    -webkit-box-orient: vertical;
+    -webkit-line-clamp: 2;
+    line-clamp: 2;
+  }
+  .actions {
+    display: flex;
+    gap: 2px;
+    margin-inline-end: -6px;
+  }
+  .body {
+    position: relative;
+    flex: 1;
+    min-height: 0;
+    display: flex;
+    flex-direction: column;
+    transition: opacity 0.15s;
+  }
+  .body > * {
+    flex: 1;
+    min-height: 0;
+  }
+  .body > .sr,
+  .body > .more {
+    flex: none;
+  }
+  .stale {
+    opacity: 0.45;
+  }
+  .more {
+    margin: 8px 0 0;
+    font-size: 12px;
+  }
+  .trail {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 6px;
+    margin: -4px 0 8px;
+    font-size: 12.5px;
+    color: var(--gl-muted);
+  }
+  .trail button {
+    padding: 0;
+    border: 0;
+    background: none;
+    color: var(--gl-accent);
+  }
+  .trail button:hover {
+    text-decoration: underline;
+  }
+`;
+
+/** How a card looks; changing it asks nothing anew. */
+export type CardView = {
+  readonly format: Format;
+  readonly colours: readonly string[];
+  readonly themeKey: string;
+  readonly canSeeRows: boolean;
+  readonly canDownload: boolean;
+};
+
+export class MetricCard extends LitElement {
+  static override properties = {
+    metric: { attribute: false },
+    source: { attribute: false },
+    view: { attribute: false },
+    onFailure: { attribute: false },
+    place: { attribute: false },
+    notes: { attribute: false },
+    isTable: { state: true },
+  };
+  declare metric: GuestMetric;
+  declare source: CardSource;
+  declare view: CardView;
+  /** Told every failure; answers whether the owner shows it, so that the card needn't. */
+  declare onFailure: (error: GuestError, client: GuestClient, metricId: string) => boolean;
+  /** Where it stands on a dashboard's grid; the grid reads it back as `--x`, `--y`, `--w` and `--h`. */
+  declare place: Place | undefined;
+  /** What the filters are set to, in words, a line for each. */
+  declare notes: readonly string[];
+  declare isTable: boolean;
+
+  readonly #reading = new Reading({
+    changed: () => this.requestUpdate(),
+    isShownElsewhere: (error, client, metricId) => this.onFailure(error, client, metricId),
+  });
+
+  constructor() {
+    super();
+    this.isTable = false;
+    this.notes = [];
+  }
+
+  static override styles = [baseStyles, stateStyles, tableStyles, singleValueStyles, cardStyles];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasUpdated && this.#reading.state.isLoading) this.#reading.load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#reading.cancel();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('place')) this.#settle();
+    if (changed.has('metric') || changed.has('source')) this.#reading.read(this.metric, this.source);
+  }
+
+  override render() {
+    const { name } = this.metric;
+    const { answer, drill, isLoading } = this.#reading.state;
+    return html`<section aria-labelledby="title" aria-busy=${isLoading ? 'true' : 'false'}>
+      <header>
+        <h3 id="title" title=${name}>${name}</h3>
+        <div class="actions">${this.#actions()}</div>
+      </header>
+      ${drill.length > 0 ? drillTrail(name, drill, (length) => this.#reading.goBack(length)) : null}
+      <div class=${isLoading && answer !== undefined ? 'body stale' : 'body'}>${this.#body()}</div>
+      <guestlist-rows .label=${name} .format=${this.view.format}></guestlist-rows>
+    </section>`;
+  }
+
+  /** Through the CSSOM: a style attribute in markup is what a strict content security policy refuses. */
+  #settle(): void {
+    const { x, y, w, h } = this.place ?? { x: 0, y: 0, w: 12, h: 4 };
+    for (const [name, value] of Object.entries({ x: x + 1, y: y + 1, w, h })) {
+      this.style.setProperty(`--${name}`, String(value));
+    }
+  }
+
+  #body(): TemplateResult {
+    const { answer, error } = this.#reading.state;
+    const { name, chart } = this.metric;
+    if (error !== undefined) return errorState('This chart can’t be shown', error.message, () => this.#reading.load());
+    if (answer === undefined) return loadingState(`Loading ${name}`);
+    if (answer.rows.length === 0) return emptyState('No data for these filters');
+    if (chart.type === 'singleValue') return singleValue(this.#shown, answer, this.view.format, this.notes);
+    return this.#isShownAsTable ? this.#table(answer) : this.#chart(answer);
+  }
+
+  /** The metric with the unit that its numbers may bear. */
+  get #shown(): GuestMetric {
+    return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
+  }
+
+  get #isShownAsTable(): boolean {
+    return this.isTable || !isDrawn(this.metric.chart);
+  }
+
+  #chart(answer: MetricAnswer): TemplateResult {
+    const metric = this.#shown;
+    return html`<guestlist-chart
+      .metric=${metric}
+      .plot=${plotOf(answer, metric.chart, this.view.format)}
+      .format=${this.view.format}
+      .colours=${this.view.colours}
+      .themeKey=${this.view.themeKey}
+      .isClickable=${metric.chart.isDrillable}
+      @point=${(event: CustomEvent<Cell>) => this.#drillInto(event.detail)}
+    ></guestlist-chart>`;
+  }
+
+  #table(answer: MetricAnswer): TemplateResult {
+    const { name, chart } = this.#shown;
+    const { format } = this.view;
+    const { dimensions, measures } = columnsOf(answer, chart);
+    const isDrillable = chart.isDrillable && dimensions.length > 0;
+    const hidden = answer.totalRecords - answer.rows.length;
+    return html`${tableView({
+      answer,
+      columns: [...dimensions, ...measures],
+      measures: measures.map((column) => column.name),
+      chart,
+      format,
+      label: `${name}, table`,
+      sort: this.#reading.state.sort,
+      onSort: (column) => this.#reading.sortBy(column),
+      onDrill: isDrillable ? this.#drillInto : undefined,
+    })}
+    ${hidden > 0 ? html`<p class="more quiet">${format.count(answer.rows.length)} of ${format.count(answer.totalRecords)}</p>` : null}`;
+  }
+
+  readonly #drillInto = (value: Cell): void => this.#reading.drillInto(value, this.view.format);
+
+  #actions(): TemplateResult {
+    const { chart } = this.metric;
+    const isChart = isDrawn(chart) && chart.type !== 'singleValue';
+    return html`
+      ${
+        isChart
+          ? this.#action(this.isTable ? 'Show as chart' : 'Show as table', this.isTable ? chartIcon : tableIcon, () => {
+              this.isTable = !this.isTable;
+            })
+          : null
+      }
+      ${this.view.canSeeRows ? this.#action('Rows', rowsIcon, () => this.#openRows()) : null}
+      ${this.view.canDownload ? this.#action('Download CSV', downloadIcon, () => this.#download()) : null}
+    `;
+  }
+
+  #action(label: string, picture: TemplateResult, run: () => void): TemplateResult {
+    const name = `${label}: ${this.metric.name}`;
+    return html`<button class="icon" type="button" aria-label=${name} title=${label} @click=${run}>${picture}</button>`;
+  }
+
+  #openRows(): void {
+    const { client } = this.source;
+    const { metricId } = this.metric;
+    const question = this.#reading.question(this.source);
+    const dialog = this.renderRoot.querySelector('guestlist-rows');
+    if (!(dialog instanceof RowsDialog)) return;
+    dialog.open((offset, limit, signal) =>
+      client.underlying(metricId, { ...question, sort: undefined, offset, limit }, signal),
+    );
+  }
+
+  #download(): void {
+    const { client } = this.source;
+    const { metricId, name } = this.metric;
+    client.csv(metricId, this.#reading.question(this.source), new AbortController().signal).then(
+      (csv) => save(csv, `${name}.csv`),
+      (error: unknown) => this.#reading.fail(error, client, metricId),
+    );
+  }
+}
+
+/** Hands a file to the browser to save. Characters that no file system takes become a dash. */
+const save = (file: Blob, name: string): void => {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name.replaceAll(/[\\/:*?"<>|]+/g, '-');
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+};

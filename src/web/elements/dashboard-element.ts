@@ -1,0 +1,258 @@
+/** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard, with its filters above them. */
+import { css, html, type PropertyValues, type TemplateResult } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import type { GuestDashboard } from '../../domain/guest-view.js';
+import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
+import { emptyState, stateStyles } from '../base/states.js';
+import { baseStyles, themeStyles } from '../base/theme.js';
+import type { FilterChange } from '../filters/filter-bar.js';
+import { filterNotes } from '../filters/filter-values.js';
+import { createUrlMirror } from '../filters/url-mirror.js';
+import { EmbedElement, embedStyles } from './embed-element.js';
+import { cardsOf, type PlacedCard } from './layout.js';
+import type { CardSource } from './reading.js';
+
+const dashboardStyles = css`
+  .head {
+    display: flex;
+    flex-wrap: wrap;
+    align-items: end;
+    justify-content: space-between;
+    gap: 12px 24px;
+    margin-bottom: 18px;
+  }
+  .head:empty {
+    display: none;
+  }
+  h2 {
+    margin: 0;
+    font-size: 20px;
+    font-weight: 650;
+    letter-spacing: -0.015em;
+    overflow-wrap: anywhere;
+  }
+  .grid {
+    display: grid;
+    grid-template-columns: repeat(12, minmax(0, 1fr));
+    grid-auto-rows: var(--gl-row-height);
+    gap: var(--gl-gap);
+  }
+  guestlist-card {
+    --card-height: calc(var(--h) * var(--gl-row-height) + (var(--h) - 1) * var(--gl-gap));
+    grid-column: var(--x) / span var(--w);
+    grid-row: var(--y) / span var(--h);
+  }
+  @container (max-width: 900px) {
+    .grid {
+      grid-template-columns: repeat(2, minmax(0, 1fr));
+      grid-auto-rows: auto;
+      grid-auto-flow: row dense;
+    }
+    guestlist-card {
+      grid-column: span 2;
+      grid-row: auto;
+      min-height: var(--card-height);
+    }
+    guestlist-card[narrow] {
+      grid-column: span 1;
+    }
+  }
+  @container (max-width: 600px) {
+    guestlist-card,
+    guestlist-card[narrow] {
+      grid-column: span 2;
+    }
+    guestlist-card[compact] {
+      min-height: calc(2 * var(--gl-row-height));
+    }
+  }
+`;
+
+export class GuestlistDashboard extends EmbedElement {
+  static override properties = {
+    ...EmbedElement.properties,
+    dashboardId: { type: String, attribute: 'dashboard-id' },
+    urlFilters: { attribute: 'url-filters', converter: { fromAttribute: (text: string | null) => text !== 'off' } },
+    urlPrefix: { type: String, attribute: 'url-prefix' },
+    dashboard: { state: true },
+    filters: { state: true },
+  };
+  declare dashboardId: string | null;
+  /** Whether the page's address shows the filters; the attribute `url-filters="off"` says no. */
+  declare urlFilters: boolean;
+  /** Stands before the name of each parameter, where a page has two dashboards or uses a filter's name itself. */
+  declare urlPrefix: string | null;
+  declare dashboard: GuestDashboard | undefined;
+  /** What the user has set, by filter name. Outlives tokens, not dashboards. */
+  declare filters: FilterValues;
+
+  #source: CardSource | undefined;
+  readonly #url = createUrlMirror();
+  #isUrlRead = false;
+
+  constructor() {
+    super();
+    this.urlFilters = true;
+    this.filters = {};
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    window.addEventListener('popstate', this.#travelled);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    window.removeEventListener('popstate', this.#travelled);
+    this.#url.clear();
+  }
+
+  static override styles = [themeStyles, baseStyles, stateStyles, embedStyles, dashboardStyles];
+
+  protected override get embedId(): string | null {
+    return this.dashboardId || null;
+  }
+
+  protected override get isShown(): boolean {
+    return this.dashboard !== undefined;
+  }
+
+  protected override get permissions() {
+    const permissions = this.dashboard?.permissions;
+    return {
+      canSeeRows: permissions?.isEnableUnderlyingData === true,
+      canDownload: permissions?.isEnableDownloadMetrics === true,
+    };
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('dashboardId')) {
+      this.forget();
+      this.#url.clear();
+      this.#isUrlRead = false;
+      this.filters = this.#initialFilters();
+    }
+    super.willUpdate(changed);
+    if (changed.has('dashboardId') && !changed.has('token') && !changed.has('serviceUrl')) this.load();
+    if (changed.has('filters')) this.#refilter();
+  }
+
+  protected override updated(): void {
+    this.#mirror();
+  }
+
+  protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
+    const id = this.dashboardId ?? '';
+    const dashboard = await client.dashboard(id, signal);
+    return () => {
+      this.dashboard = dashboard;
+      this.#readUrl(dashboard);
+      this.#source = { client, dashboardId: id, dashboardFilter: this.#filtersOf(dashboard) };
+      const { name, permissions } = dashboard;
+      const detail = { dashboardId: id, name, permissions, filters: dashboard.filters.map((filter) => filter.name) };
+      this.dispatchEvent(new CustomEvent('guestlist-loaded', { detail, bubbles: true, composed: true }));
+    };
+  }
+
+  protected override forget(): void {
+    this.dashboard = undefined;
+    this.#source = undefined;
+  }
+
+  protected override content(): TemplateResult {
+    const { dashboard } = this;
+    if (dashboard === undefined) return html``;
+    const cards = cardsOf(dashboard);
+    const source = this.#source;
+    const notes = filterNotes(dashboard.filters, this.filters, this.view.format);
+    return html`
+      <div class="head">
+        ${dashboard.permissions.isShowDashboardName ? html`<h2>${dashboard.name}</h2>` : null}
+        ${
+          dashboard.filters.length > 0
+            ? html`<guestlist-filter-bar
+                .filters=${dashboard.filters}
+                .values=${this.filters}
+                .format=${this.view.format}
+                .load=${this.#loadOptions}
+                @filter=${this.#changed}
+              ></guestlist-filter-bar>`
+            : null
+        }
+      </div>
+      ${cards.length === 0 ? emptyState('There is nothing on this dashboard yet') : null}
+      <div class="grid">
+        ${repeat(
+          cards,
+          (card) => card.metric.metricId,
+          (card) => this.#card(card, source, notes),
+        )}
+      </div>
+    `;
+  }
+
+  #card({ metric, place }: PlacedCard, source: CardSource | undefined, notes: readonly string[]): TemplateResult {
+    return html`<guestlist-card
+      ?narrow=${place.w <= 6}
+      ?compact=${metric.chart.type === 'singleValue'}
+      .place=${place}
+      .metric=${metric}
+      .source=${source}
+      .notes=${notes}
+      .view=${this.view}
+      .onFailure=${this.onFailure}
+    ></guestlist-card>`;
+  }
+
+  readonly #loadOptions = (filter: string, search: string, signal: AbortSignal) => {
+    const { client, dashboardId } = this;
+    if (client === undefined || dashboardId === null) return Promise.resolve([]);
+    return client.options(dashboardId, filter, search, signal);
+  };
+
+  readonly #changed = ({ detail: { name, value } }: CustomEvent<FilterChange>): void => {
+    const { [name]: _, ...others } = this.filters;
+    this.filters = value === undefined ? others : { ...others, [name]: value };
+  };
+
+  /** Once for each dashboard: what the guest sets from then on outlives tokens. */
+  #readUrl({ filters }: GuestDashboard): void {
+    if (this.urlFilters && !this.#isUrlRead) {
+      this.filters = { ...this.filters, ...this.#url.read(filters, this.urlPrefix ?? '') };
+    }
+    this.#isUrlRead = true;
+  }
+
+  #mirror(): void {
+    if (!this.isConnected) return;
+    if (!this.urlFilters) this.#url.clear();
+    else if (this.dashboard === undefined) this.#url.dropApplied();
+    else this.#url.write(this.dashboard.filters, this.filters, this.urlPrefix ?? '');
+  }
+
+  readonly #travelled = (): void => {
+    if (!this.urlFilters) return;
+    this.filters = this.#url.follow(this.filters);
+    this.#mirror();
+  };
+
+  #refilter(): void {
+    if (this.#source === undefined || this.dashboard === undefined) return;
+    this.#source = { ...this.#source, dashboardFilter: this.#filtersOf(this.dashboard) };
+  }
+
+  /** What is set, of the filters that this token shows. */
+  #filtersOf(dashboard: GuestDashboard): FilterValues {
+    const known = new Set(dashboard.filters.map((filter) => filter.name));
+    return Object.fromEntries(Object.entries(this.filters).filter(([name]) => known.has(name)));
+  }
+
+  /** `options.filters`: values to begin with, by filter name. */
+  #initialFilters(): FilterValues {
+    const { filters } = this.options;
+    return isFilterValues(filters) ? filters : {};
+  }
+}
+
+const isFilterValues = (value: unknown): value is FilterValues =>
+  isRecord(value) && Object.values(value).every((each) => each !== null && each !== undefined);

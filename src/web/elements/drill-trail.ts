@@ -1,0 +1,19 @@
+/** The way back from a drill: each step that was taken, and all of them at once. */
+import { html, type TemplateResult } from 'lit';
+import type { DrillStep } from '../base/client.js';
+
+export type TakenStep = DrillStep & { readonly label: string };
+
+/** `goTo(n)` keeps the first n steps. */
+export const drillTrail = (
+  metricName: string,
+  steps: readonly TakenStep[],
+  goTo: (length: number) => void,
+): TemplateResult => html`<nav class="trail" aria-label=${`Where you are in ${metricName}`}>
+  <button type="button" @click=${() => goTo(0)}>All</button>
+  ${steps.map(({ label }, index) =>
+    index === steps.length - 1
+      ? html`<span aria-hidden="true">›</span><span aria-current="true">${label}</span>`
+      : html`<span aria-hidden="true">›</span><button type="button" @click=${() => goTo(index + 1)}>${label}</button>`,
+  )}
+</nav>`;

@@ -1,0 +1,28 @@
+/**
+ * The elements, in one script: `<guestlist-dashboard>` and `<guestlist-metric>`, and the parts they are made of.
+ * A page that loads the script twice keeps the first.
+ */
+
+import { ChartView } from '../charts/chart-view.js';
+import { FilterBar } from '../filters/filter-bar.js';
+import { MultiSelect } from '../filters/multi-select.js';
+import { MetricCard } from './card.js';
+import { GuestlistDashboard } from './dashboard-element.js';
+import { GuestlistMetric } from './metric-element.js';
+import { RowsDialog } from './rows-dialog.js';
+
+const elements = {
+  'guestlist-multi-select': MultiSelect,
+  'guestlist-filter-bar': FilterBar,
+  'guestlist-rows': RowsDialog,
+  'guestlist-chart': ChartView,
+  'guestlist-card': MetricCard,
+  'guestlist-metric': GuestlistMetric,
+  'guestlist-dashboard': GuestlistDashboard,
+};
+
+for (const [name, element] of Object.entries(elements)) {
+  if (customElements.get(name) === undefined) customElements.define(name, element);
+}
+
+export { GuestlistDashboard, GuestlistMetric };

@@ -1,0 +1,37 @@
+/** Where the cards of a dashboard stand. */
+import type { LayoutCard } from '../../domain/dashboard.js';
+import type { GuestDashboard, GuestMetric } from '../../domain/guest-view.js';
+
+export type Place = Omit<LayoutCard, 'metricId'>;
+export type PlacedCard = { readonly metric: GuestMetric; readonly place: Place };
+
+const columns = 12;
+
+/** In reading order, so that a single column and a screen reader follow the grid. A metric without a place goes to the end. */
+export const cardsOf = ({ metrics, layout }: Pick<GuestDashboard, 'metrics' | 'layout'>): readonly PlacedCard[] => {
+  const places = new Map(layout.map((card) => [card.metricId, card]));
+  const bottom = Math.max(0, ...layout.map((card) => card.y + card.h));
+  const unplaced = metrics.filter((metric) => !places.has(metric.metricId));
+  const cards = metrics.map((metric) => ({
+    metric,
+    place: within(places.get(metric.metricId) ?? atEnd(bottom, unplaced.indexOf(metric))),
+  }));
+  return cards.sort((a, b) => a.place.y - b.place.y || a.place.x - b.place.x);
+};
+
+const atEnd = (bottom: number, index: number): Place => ({
+  x: (index % 2) * 6,
+  y: bottom + Math.floor(index / 2) * 4,
+  w: 6,
+  h: 4,
+});
+
+const within = ({ x, y, w, h }: Place): Place => {
+  const left = Math.min(Math.max(0, Math.floor(x)), columns - 1);
+  return {
+    x: left,
+    y: Math.max(0, Math.floor(y)),
+    w: Math.min(Math.max(1, Math.floor(w)), columns - left),
+    h: Math.max(1, Math.floor(h)),
+  };
+};

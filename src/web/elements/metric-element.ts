@@ -1,0 +1,100 @@
+/** `<guestlist-metric token metric-id>`: one metric, from an embed of its own or from the dashboard it is read through. */
+import { css, html, type PropertyValues, type TemplateResult } from 'lit';
+import type { GuestDashboard, GuestMetric } from '../../domain/guest-view.js';
+import { type GuestClient, GuestError } from '../base/client.js';
+import { stateStyles } from '../base/states.js';
+import { baseStyles, themeStyles } from '../base/theme.js';
+import { EmbedElement, embedStyles } from './embed-element.js';
+import type { CardSource } from './reading.js';
+
+export class GuestlistMetric extends EmbedElement {
+  static override properties = {
+    ...EmbedElement.properties,
+    metricId: { type: String, attribute: 'metric-id' },
+    dashboardId: { type: String, attribute: 'dashboard-id' },
+    metric: { state: true },
+  };
+  declare metricId: string | null;
+  declare dashboardId: string | null;
+  declare metric: GuestMetric | undefined;
+
+  #source: CardSource | undefined;
+  #permissions: GuestDashboard['permissions'] | undefined;
+
+  static override styles = [
+    themeStyles,
+    baseStyles,
+    stateStyles,
+    embedStyles,
+    css`
+      :host {
+        height: 360px;
+      }
+      .root,
+      .content,
+      .waiting {
+        height: 100%;
+      }
+      guestlist-card {
+        height: 100%;
+      }
+    `,
+  ];
+
+  protected override get embedId(): string | null {
+    return this.metricId || null;
+  }
+
+  protected override get isShown(): boolean {
+    return this.metric !== undefined;
+  }
+
+  protected override get permissions() {
+    return {
+      canSeeRows: this.#permissions?.isEnableUnderlyingData === true,
+      canDownload: this.#permissions?.isEnableDownloadMetrics === true,
+    };
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const isOther = changed.has('metricId') || changed.has('dashboardId');
+    if (isOther) this.forget();
+    super.willUpdate(changed);
+    if (isOther && !changed.has('token') && !changed.has('serviceUrl')) this.load();
+  }
+
+  protected override async read(client: GuestClient, signal: AbortSignal): Promise<() => void> {
+    const metricId = this.metricId ?? '';
+    const dashboardId = this.dashboardId || undefined;
+    const dashboard = dashboardId === undefined ? undefined : await client.dashboard(dashboardId, signal);
+    const metric = dashboard === undefined ? await client.metric(metricId, signal) : metricOf(dashboard, metricId);
+    return () => {
+      this.#permissions = dashboard?.permissions;
+      this.#source = { client, dashboardId, dashboardFilter: {} };
+      this.metric = metric;
+      // A new client with an unchanged metric is news too.
+      this.requestUpdate();
+    };
+  }
+
+  protected override forget(): void {
+    this.metric = undefined;
+    this.#source = undefined;
+    this.#permissions = undefined;
+  }
+
+  protected override content(): TemplateResult {
+    return html`<guestlist-card
+      .metric=${this.metric}
+      .source=${this.#source}
+      .view=${this.view}
+      .onFailure=${this.onFailure}
+    ></guestlist-card>`;
+  }
+}
+
+const metricOf = (dashboard: GuestDashboard, metricId: string): GuestMetric => {
+  const metric = dashboard.metrics.find((each) => each.metricId === metricId);
+  if (metric !== undefined) return metric;
+  throw new GuestError('INVALID_METRIC_ID', `The dashboard has no metric ${metricId} for this guest.`, 404);
+};

@@ -1,0 +1,137 @@
+/**
+ * What one card asks, and what came of it. It asks by itself when the question changes, and tells `changed` of each change.
+ * It knows nothing of how an answer is shown.
+ */
+import type { GuestMetric } from '../../domain/guest-view.js';
+import type { Sort } from '../../domain/metric.js';
+import type { Cell, MetricAnswer } from '../../domain/ports.js';
+import { type FilterValues, type GuestClient, GuestError, type Question } from '../base/client.js';
+import type { Format } from '../base/format.js';
+import { createLatest } from '../base/latest.js';
+import { columnsOf } from '../charts/plot.js';
+import type { TakenStep } from './drill-trail.js';
+
+/** Where a card reads: a client of one token, and what the dashboard adds to each question. */
+export type CardSource = {
+  readonly client: GuestClient;
+  readonly dashboardId: string | undefined;
+  readonly dashboardFilter: FilterValues;
+};
+
+type State = {
+  readonly answer: MetricAnswer | undefined;
+  readonly error: GuestError | undefined;
+  readonly isLoading: boolean;
+  readonly drill: readonly TakenStep[];
+  readonly sort: Sort | null;
+};
+
+type Events = {
+  readonly changed: () => void;
+  /** Told every failure; true where it is shown elsewhere, so that this reading goes on waiting. */
+  readonly isShownElsewhere: (error: GuestError, client: GuestClient, metricId: string) => boolean;
+};
+
+const start: State = { answer: undefined, error: undefined, isLoading: true, drill: [], sort: null };
+
+export class Reading {
+  readonly #events: Events;
+  readonly #latest = createLatest();
+  #state = start;
+  #target: { readonly metric: GuestMetric; readonly source: CardSource } | undefined;
+  #asked: { readonly client: GuestClient; readonly key: string } | undefined;
+
+  constructor(events: Events) {
+    this.#events = events;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** What to read from now on. Another metric begins without drill and sort. */
+  read(metric: GuestMetric, source: CardSource): void {
+    if (this.#target !== undefined && this.#target.metric.metricId !== metric.metricId) this.#state = start;
+    this.#target = { metric, source };
+    this.#ask();
+  }
+
+  /** Asks the present question, also one that was asked before. */
+  load(): void {
+    if (this.#target === undefined) return;
+    const { client } = this.#target.source;
+    const { metricId } = this.#target.metric;
+    const question = questionOf(this.#target.source, this.#state);
+    this.#asked = { client, key: keyOf(metricId, question) };
+    this.#set({ isLoading: true, error: undefined });
+    this.#latest.run(
+      (signal) => client.query(metricId, question, signal),
+      (answer) => this.#set({ answer, isLoading: false }),
+      (error) => this.fail(error, client, metricId),
+    );
+  }
+
+  cancel(): void {
+    this.#latest.cancel();
+  }
+
+  fail(error: unknown, client: GuestClient, metricId: string): void {
+    const failure =
+      error instanceof GuestError ? error : new GuestError('UNEXPECTED', 'This chart can’t be shown.', 0, error);
+    if (this.#events.isShownElsewhere(failure, client, metricId)) return;
+    this.#set({ isLoading: false, answer: undefined, error: failure });
+  }
+
+  /** The question as it stands, to be put in another way: for rows, for a file. */
+  question(source: CardSource): Question {
+    return questionOf(source, this.#state);
+  }
+
+  /** Descending at first, and the other way round when it is asked again. */
+  sortBy(name: string): void {
+    const { sort } = this.#state;
+    const isAgain = sort?.name === name && sort.direction === 'DESC';
+    this.#choose({ sort: { name, direction: isAgain ? 'ASC' : 'DESC' } });
+  }
+
+  drillInto(value: Cell, format: Format): void {
+    const { answer, drill } = this.#state;
+    if (this.#target === undefined || answer === undefined) return;
+    const column = columnsOf(answer, this.#target.metric.chart).dimensions[0];
+    if (column === undefined) return;
+    const label = format.dimension(value, column.dataType);
+    this.#choose({ drill: [...drill, { columnName: column.name, value, label }], sort: null });
+  }
+
+  /** Keeps the first `length` steps of the drill. */
+  goBack(length: number): void {
+    this.#choose({ drill: this.#state.drill.slice(0, length), sort: null });
+  }
+
+  #choose(choice: Partial<Pick<State, 'drill' | 'sort'>>): void {
+    this.#set(choice);
+    this.#ask();
+  }
+
+  /** Asks only when the question, or the one who asks, has changed. */
+  #ask(): void {
+    if (this.#target === undefined) return;
+    const { metric, source } = this.#target;
+    const key = keyOf(metric.metricId, questionOf(source, this.#state));
+    if (this.#asked?.client !== source.client || this.#asked.key !== key) this.load();
+  }
+
+  #set(change: Partial<State>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#events.changed();
+  }
+}
+
+const questionOf = ({ dashboardId, dashboardFilter }: CardSource, { drill, sort }: State): Question => ({
+  ...(dashboardId === undefined ? {} : { dashboardId }),
+  ...(Object.keys(dashboardFilter).length === 0 ? {} : { dashboardFilter }),
+  ...(drill.length === 0 ? {} : { drill: drill.map(({ columnName, value }) => ({ columnName, value })) }),
+  ...(sort === null ? {} : { sort: [sort] }),
+});
+
+const keyOf = (metricId: string, question: Question): string => JSON.stringify([metricId, question]);

@@ -1,0 +1,165 @@
+/** The rows behind a number, page by page, in a dialog. */
+import { css, html, LitElement, type TemplateResult } from 'lit';
+import type { MetricAnswer } from '../../domain/ports.js';
+import type { Format } from '../base/format.js';
+import { closeIcon } from '../base/icons.js';
+import { createLatest } from '../base/latest.js';
+import { emptyState, errorState, loadingState, stateStyles } from '../base/states.js';
+import { baseStyles } from '../base/theme.js';
+import { tableStyles, tableView } from '../charts/table-view.js';
+
+export type LoadRows = (offset: number, limit: number, signal: AbortSignal) => Promise<MetricAnswer>;
+
+const pageSize = 50;
+
+export class RowsDialog extends LitElement {
+  static override properties = {
+    label: { attribute: false },
+    format: { attribute: false },
+    load: { state: true },
+    offset: { state: true },
+    answer: { state: true },
+    problem: { state: true },
+  };
+  declare label: string;
+  declare format: Format;
+  declare load: LoadRows | undefined;
+  declare offset: number;
+  declare answer: MetricAnswer | undefined;
+  declare problem: string | undefined;
+
+  readonly #latest = createLatest();
+
+  constructor() {
+    super();
+    this.label = '';
+    this.offset = 0;
+  }
+
+  static override styles = [
+    baseStyles,
+    stateStyles,
+    tableStyles,
+    css`
+      :host {
+        position: absolute;
+      }
+      dialog {
+        width: min(920px, 94vw);
+        height: min(640px, 88vh);
+        padding: 0;
+        border: 1px solid var(--gl-border);
+        border-radius: 14px;
+        background: var(--gl-surface);
+        color: var(--gl-text);
+        box-shadow: 0 24px 64px rgb(0 0 0 / 28%);
+      }
+      dialog::backdrop {
+        background: rgb(10 16 28 / 48%);
+      }
+      .layout {
+        display: flex;
+        flex-direction: column;
+        height: 100%;
+        padding: 16px 18px;
+      }
+      header,
+      footer {
+        display: flex;
+        align-items: center;
+        gap: 10px;
+      }
+      h4 {
+        flex: 1;
+        margin: 0;
+        font-size: 15px;
+        font-weight: 600;
+      }
+      .rows {
+        flex: 1;
+        min-height: 0;
+        margin: 12px 0;
+      }
+      footer .quiet {
+        flex: 1;
+        font-size: 13px;
+      }
+    `,
+  ];
+
+  /** Opens with the first page. */
+  open(load: LoadRows): void {
+    this.load = load;
+    this.answer = undefined;
+    this.#turnTo(0);
+    this.updateComplete.then(() => this.renderRoot.querySelector('dialog')?.showModal());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#closed();
+  }
+
+  override render() {
+    if (this.load === undefined) return null;
+    return html`<dialog aria-labelledby="rows-title" @close=${this.#closed}>
+      <div class="layout">
+        <header>
+          <h4 id="rows-title">Rows behind ${this.label}</h4>
+          <button class="icon" type="button" aria-label="Close" title="Close" @click=${this.#close}>${closeIcon}</button>
+        </header>
+        <div class="rows">${this.#rows()}</div>
+        <footer>${this.#footer()}</footer>
+      </div>
+    </dialog>`;
+  }
+
+  #rows(): TemplateResult {
+    if (this.problem !== undefined) {
+      return errorState('The rows can’t be shown', this.problem, () => this.#turnTo(this.offset));
+    }
+    if (this.answer === undefined) return loadingState('Loading rows');
+    if (this.answer.rows.length === 0) return emptyState('No rows for these filters');
+    const { answer, format, label } = this;
+    return tableView({ answer, columns: answer.columns, measures: [], chart: { type: 'table' }, format, label });
+  }
+
+  #footer(): TemplateResult {
+    const total = this.answer?.totalRecords ?? 0;
+    const last = this.offset + (this.answer?.rows.length ?? 0);
+    const span = `${this.format.count(this.offset + 1)}–${this.format.count(last)} of ${this.format.count(total)}`;
+    return html`<span class="quiet" role="status">${total === 0 ? '' : span}</span>
+      <button class="button" type="button" ?disabled=${this.offset === 0} @click=${() => this.#turnTo(this.offset - pageSize)}>
+        Previous
+      </button>
+      <button class="button" type="button" ?disabled=${last >= total} @click=${() => this.#turnTo(this.offset + pageSize)}>
+        Next
+      </button>`;
+  }
+
+  #turnTo(offset: number): void {
+    const { load } = this;
+    if (load === undefined) return;
+    this.problem = undefined;
+    this.#latest.run(
+      (signal) => load(Math.max(0, offset), pageSize, signal),
+      (answer) => {
+        this.answer = answer;
+        this.offset = Math.max(0, offset);
+      },
+      (error) => {
+        this.answer = undefined;
+        this.problem = error instanceof Error ? error.message : 'Something went wrong.';
+      },
+    );
+  }
+
+  readonly #close = (): void => this.renderRoot.querySelector('dialog')?.close();
+
+  readonly #closed = (): void => {
+    this.#latest.cancel();
+    this.load = undefined;
+    this.answer = undefined;
+    this.problem = undefined;
+  };
+}

@@ -1,0 +1,84 @@
+/** What a filter's value says, for its control and in words. */
+import type { FilterValue } from '../../domain/filter.js';
+import type { GuestFilter } from '../../domain/guest-view.js';
+import { type FilterValues, isRecord } from '../base/client.js';
+import { type Format, yesOrNo } from '../base/format.js';
+
+/** Stand for an end that is left open; the service wants both. */
+export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
+
+/** What is set for a filter; a name such as `constructor` is a name like any other. */
+export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
+/**
+ * What a dashboard's filters are set to, a line for each: by the guest, and by what the token shows that it enforces. What it
+ * restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
+ */
+export const filterNotes = (
+  filters: readonly GuestFilter[],
+  values: FilterValues,
+  format: Format,
+): readonly string[] => {
+  if (filters.length === 0) return [];
+  const notes = filters.flatMap(({ name, defaultValue, appliedValue }) => {
+    const chosen = inWords(valueFor(values, name) ?? defaultValue ?? undefined, format);
+    const applied = inWords(appliedValue, format);
+    if (chosen === '' && applied === '') return [];
+    return [`${name}: ${chosen !== '' && applied !== '' ? `${chosen} (within ${applied})` : chosen || applied}`];
+  });
+  return notes.length === 0 ? ['No filters set'] : notes;
+};
+
+/** A value for people to read; of a long list the beginning. */
+export const inWords = (value: FilterValue | undefined, format: Format): string => {
+  if (typeof value === 'boolean') return yesOrNo(value);
+  const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
+  if (from || to) return span(from ?? '', to ?? '');
+  const { min, max } = rangeIn(value);
+  if (min !== undefined || max !== undefined) return span(bound(min, format), bound(max, format));
+  const [first, second, ...rest] = typeof value === 'number' ? [format.count(value)] : stringsIn(value);
+  return [first, second, rest.length > 0 ? `+${format.count(rest.length)}` : undefined].filter(Boolean).join(', ');
+};
+
+const bound = (value: number | string | undefined, format: Format): string => {
+  if (value === undefined) return '';
+  return typeof value === 'number' ? format.count(value) : format.measure(value, {});
+};
+
+const span = (from: string, to: string): string => {
+  if (from === '') return `up to ${to}`;
+  return to === '' ? `from ${from}` : `${from} – ${to}`;
+};
+
+export const stringsIn = (value: FilterValue | undefined): readonly string[] => {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === 'string' ? [value] : [];
+};
+
+export const datesIn = (value: FilterValue | undefined): readonly [string, string] => {
+  const read = (end: unknown, open: string) => (typeof end === 'string' && end !== open ? end : '');
+  const { startDate, endDate, start, end } = fieldsOf(value);
+  return [read(startDate ?? start, earliest), read(endDate ?? end, latest)];
+};
+
+const digits = /^-?(?:0|[1-9][0-9]*)$/;
+
+/** A number as the service takes it: a whole number that JSON would round stays text. */
+export const numberIn = (text: string): number | string => {
+  const number = Number(text);
+  return Number.isInteger(number) && !Number.isSafeInteger(number) && digits.test(text) ? text : number;
+};
+
+type Range = { readonly min: number | string | undefined; readonly max: number | string | undefined };
+
+export const rangeIn = (value: FilterValue | undefined): Range => {
+  const read = (end: unknown) => {
+    if (typeof end === 'number') return end;
+    return typeof end === 'string' && digits.test(end) ? numberIn(end) : undefined;
+  };
+  const { min, max } = fieldsOf(value);
+  return { min: read(min), max: read(max) };
+};
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {});

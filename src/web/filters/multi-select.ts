@@ -1,0 +1,300 @@
+/** Choose some of many values: a button that opens a searchable list. The list comes from `load`, as this guest may see it. */
+import { css, html, LitElement, type PropertyValues } from 'lit';
+import type { GuestOption } from '../../domain/guest-view.js';
+import { checkIcon, downIcon } from '../base/icons.js';
+import { createLatest } from '../base/latest.js';
+import { baseStyles } from '../base/theme.js';
+
+const multiSelectStyles = css`
+  .anchor {
+    position: relative;
+    display: grid;
+    gap: 4px;
+  }
+  .label {
+    font-size: 12px;
+    color: var(--gl-muted);
+  }
+  .anchor > .button {
+    justify-content: space-between;
+    width: 100%;
+    min-width: 168px;
+    font-weight: 400;
+  }
+  .text {
+    overflow: hidden;
+    max-width: 220px;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  .panel {
+    position: absolute;
+    z-index: 20;
+    top: calc(100% + 6px);
+    left: 0;
+    width: max(100%, 240px);
+    max-width: min(340px, 90vw);
+    padding: 6px;
+    border: 1px solid var(--gl-border);
+    border-radius: 10px;
+    background: var(--gl-raised);
+    box-shadow: 0 12px 32px rgb(0 0 0 / 18%);
+  }
+  input {
+    width: 100%;
+    min-height: 34px;
+    margin-bottom: 6px;
+    padding: 0 10px;
+    border: 1px solid var(--gl-border);
+    border-radius: 7px;
+    background: var(--gl-surface);
+  }
+  input:focus-visible {
+    outline-offset: -1px;
+  }
+  [role='listbox'] {
+    max-height: 264px;
+    overflow-y: auto;
+    scrollbar-width: thin;
+  }
+  .option {
+    display: flex;
+    align-items: center;
+    gap: 9px;
+    min-height: 32px;
+    padding: 4px 8px;
+    border-radius: 6px;
+    cursor: pointer;
+    overflow-wrap: anywhere;
+  }
+  .option.active,
+  .option:hover {
+    background: var(--gl-subtle);
+  }
+  .box {
+    display: grid;
+    flex: none;
+    place-items: center;
+    width: 16px;
+    height: 16px;
+    border: 1.5px solid var(--gl-muted);
+    border-radius: 4px;
+  }
+  [aria-selected='true'] .box {
+    border-color: var(--gl-accent);
+    background: var(--gl-accent);
+    color: var(--gl-on-accent);
+  }
+  .box svg {
+    width: 12px;
+    height: 12px;
+  }
+  .note:not(:empty) {
+    padding: 6px 8px;
+    color: var(--gl-muted);
+    font-size: 13px;
+  }
+`;
+
+export type LoadOptions = (search: string, signal: AbortSignal) => Promise<readonly GuestOption[]>;
+
+export class MultiSelect extends LitElement {
+  static override properties = {
+    label: { attribute: false },
+    values: { attribute: false },
+    load: { attribute: false },
+    isOpen: { state: true },
+    options: { state: true },
+    problem: { state: true },
+    search: { state: true },
+    active: { state: true },
+  };
+  declare label: string;
+  declare values: readonly string[];
+  declare load: LoadOptions;
+  declare isOpen: boolean;
+  declare options: readonly GuestOption[] | undefined;
+  declare problem: string | undefined;
+  declare search: string;
+  declare active: number;
+
+  readonly #latest = createLatest();
+  /** Labels seen so far, so that a chosen value keeps its name while the list shows others. */
+  readonly #labels = new Map<string, string>();
+
+  constructor() {
+    super();
+    this.label = '';
+    this.values = [];
+    this.isOpen = false;
+    this.search = '';
+    this.active = 0;
+  }
+
+  static override styles = [baseStyles, multiSelectStyles];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('pointerdown', this.#closeOutside);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('pointerdown', this.#closeOutside);
+    this.#latest.cancel();
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('isOpen') && this.isOpen) this.renderRoot.querySelector('input')?.focus();
+    if (changed.has('options') && this.isOpen) this.#panelInSight();
+    if (changed.has('active')) this.renderRoot.querySelector('.active')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  override render() {
+    return html`<div class="anchor" @keydown=${this.#keydown} @focusout=${this.#leave}>
+      <span class="label" id="label">${this.label}</span>
+      <button
+        class="button"
+        type="button"
+        aria-haspopup="listbox"
+        aria-expanded=${this.isOpen ? 'true' : 'false'}
+        aria-labelledby="label chosen"
+        @click=${() => (this.isOpen ? this.#close(true) : this.#open())}
+      >
+        <span id="chosen" class=${this.values.length === 0 ? 'quiet text' : 'text'}>${this.#chosenText()}</span>
+        ${downIcon}
+      </button>
+      ${this.isOpen ? this.#panel() : null}
+    </div>`;
+  }
+
+  #panel() {
+    const options = this.options ?? [];
+    return html`<div class="panel">
+      <input
+        type="search"
+        role="combobox"
+        placeholder="Search"
+        autocomplete="off"
+        aria-label=${`Search ${this.label}`}
+        aria-expanded="true"
+        aria-controls="list"
+        aria-autocomplete="list"
+        aria-activedescendant=${options.length > 0 ? `option-${this.active}` : ''}
+        .value=${this.search}
+        @input=${this.#typed}
+      />
+      <div id="list" role="listbox" aria-multiselectable="true" aria-label=${this.label}>
+        ${options.map((option, index) => this.#option(option, index))}
+      </div>
+      <div class="note" role="status">${this.#note()}</div>
+    </div>`;
+  }
+
+  #option({ label, value }: GuestOption, index: number) {
+    const isChosen = this.values.includes(String(value));
+    return html`<div
+      id=${`option-${index}`}
+      role="option"
+      class=${index === this.active ? 'option active' : 'option'}
+      aria-selected=${isChosen ? 'true' : 'false'}
+      @pointerdown=${(event: Event) => event.preventDefault()}
+      @click=${() => this.#toggle(String(value))}
+    >
+      <span class="box">${isChosen ? checkIcon : null}</span><span>${label}</span>
+    </div>`;
+  }
+
+  #note(): string {
+    if (this.problem !== undefined) return this.problem;
+    if (this.options === undefined) return 'Loading…';
+    return this.options.length === 0 ? 'Nothing found' : '';
+  }
+
+  #chosenText(): string {
+    const [first, second, ...rest] = this.values.map((value) => this.#labels.get(value) ?? value);
+    if (first === undefined) return 'All';
+    if (second === undefined) return first;
+    return rest.length === 0 ? `${first}, ${second}` : `${first} +${rest.length + 1}`;
+  }
+
+  #open(): void {
+    this.isOpen = true;
+    this.search = '';
+    this.#fetch();
+  }
+
+  /** A list that opened below the fold would look as if nothing had happened. */
+  #panelInSight(): void {
+    this.renderRoot.querySelector('.panel')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  #close(isFocusBack: boolean): void {
+    this.isOpen = false;
+    this.#latest.cancel();
+    if (isFocusBack) this.renderRoot.querySelector('button')?.focus();
+  }
+
+  readonly #closeOutside = (event: Event): void => {
+    if (this.isOpen && !event.composedPath().includes(this)) this.#close(false);
+  };
+
+  readonly #leave = (event: FocusEvent): void => {
+    const isInside = event.relatedTarget instanceof Node && this.renderRoot.contains(event.relatedTarget);
+    if (this.isOpen && event.relatedTarget !== null && !isInside) this.#close(false);
+  };
+
+  readonly #typed = (event: Event): void => {
+    if (event.target instanceof HTMLInputElement) this.search = event.target.value;
+    this.#fetch();
+  };
+
+  #fetch(): void {
+    this.active = 0;
+    this.problem = undefined;
+    const { search } = this;
+    this.#latest.run(
+      (signal) => this.load(search, signal),
+      (options) => {
+        for (const { label, value } of options) this.#labels.set(String(value), label);
+        this.options = options;
+      },
+      () => {
+        this.options = [];
+        this.problem = 'The list can’t be loaded';
+      },
+    );
+  }
+
+  #toggle(value: string): void {
+    const isChosen = this.values.includes(value);
+    const values = isChosen ? this.values.filter((each) => each !== value) : [...this.values, value];
+    this.dispatchEvent(new CustomEvent<readonly string[]>('choose', { detail: values }));
+  }
+
+  readonly #keydown = (event: KeyboardEvent): void => {
+    if (!this.isOpen) {
+      if (event.key === 'ArrowDown') this.#open();
+      return;
+    }
+    const last = (this.options?.length ?? 0) - 1;
+    const moves: Record<string, number> = {
+      ArrowDown: Math.min(last, this.active + 1),
+      ArrowUp: Math.max(0, this.active - 1),
+      PageDown: Math.min(last, this.active + 8),
+      PageUp: Math.max(0, this.active - 8),
+    };
+    const move = moves[event.key];
+    if (event.key === 'Escape') this.#close(true);
+    else if (event.key === 'Enter' && event.target instanceof HTMLInputElement) this.#toggleActive();
+    else if (move !== undefined && last >= 0) this.active = move;
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  #toggleActive(): void {
+    const option = this.options?.[this.active];
+    if (option !== undefined) this.#toggle(String(option.value));
+  }
+}
