@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { bound } from './contract/operations.js';
 import { keyHintOf } from './domain/organization.js';
 import type { Clock, Digest, Engine, Ids, Store, Tokens } from './domain/ports.js';
-import { createSqlRewriter } from './engine/sql-rewriter.js';
+import { createSqlRewriter } from './engine/custom/sql-rewriter.js';
 import { createHandlers } from './handlers.js';
 import type { AdmissionLimits, Authenticate } from './http/admission.js';
 import { createDispatch, type Dispatch } from './http/bind.js';

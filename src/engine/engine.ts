@@ -6,15 +6,16 @@ import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { breathe } from '../platform/breathe.js';
 import type { Keyed } from './cache/key.js';
-import { clientPlaceOf } from './client-place.js';
-import { type Database, type Running, refuseGone } from './database.js';
-import { createDatabases, type Databases, type DatabasesOptions } from './databases.js';
-import { createPreparations, type Preparations } from './preparations.js';
-import { type AnyAsk, type Prepared, prepare, type RunSecured } from './prepare.js';
-import { refuseQuery } from './refuse.js';
+import { type Database, type Running, refuseGone } from './connections/database.js';
+import { refuseQuery } from './databases/refuse.js';
+import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
+import { createPreparations, type Preparations } from './prepare/preparations.js';
+import { type AnyAsk, prepare, type RunSecured } from './prepare/prepare.js';
+import type { Prepared } from './prepare/prepared.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
-import { run } from './run.js';
-import { type StreamBatch, streamed } from './stream.js';
+import { run } from './run/run.js';
+import { type StreamBatch, streamed } from './run/stream.js';
+import { clientPlaceOf } from './scope/client-place.js';
 
 /** How large an answer may be that says nothing of its size. */
 export type AnswerLimits = {

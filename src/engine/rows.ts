@@ -3,13 +3,13 @@ import type { Datasource } from '../domain/organization.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { systemTiming } from '../platform/timing.js';
 import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
-import { type Log, refuseGone } from './database.js';
-import { usualConnections } from './databases.js';
-import { connectionsPerFile } from './duckdb/database.js';
+import { type Log, refuseGone } from './connections/database.js';
+import { connectionsPerFile } from './databases/duckdb/database.js';
+import { usualConnections } from './datasources/databases.js';
 import { type EngineMetrics, noMetrics } from './engine-metrics.js';
-import type { LineLimits } from './fair-line.js';
-import { createFairLines } from './fair-lines.js';
-import type { RunResult } from './run.js';
+import type { LineLimits } from './run/fair-line.js';
+import { createFairLines } from './run/fair-lines.js';
+import type { RunResult } from './run/run.js';
 
 /** `places` null: as many as the database has connections. `perClient` null: two thirds of them. */
 export type LineSettings = Omit<LineLimits, 'places' | 'perClient'> & {

@@ -1,8 +1,8 @@
 /** What no relationship says, a key of the datasource may prove. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Relationship } from '../../src/domain/datamart.js';
-import { withCardinalities } from '../../src/engine/cardinalities.js';
-import { createCatalog } from '../../src/engine/catalog.js';
+import { createCatalog } from '../../src/engine/databases/catalog.js';
+import { withCardinalities } from '../../src/engine/question/cardinalities.js';
 import { type Builder, createBuilder, findKinds } from './places.js';
 import {
   byClients,

@@ -1,12 +1,12 @@
 /** PostgreSQL compares a tenant's column by its own `=`. A column that takes two texts for one since its catalog was read shows nothing. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../src/engine/compile.js';
-import type { Database } from '../../src/engine/database.js';
-import { createDatabases, type Databases } from '../../src/engine/databases.js';
-import { plan } from '../../src/engine/planning.js';
-import { resolve } from '../../src/engine/resolve.js';
-import { secure } from '../../src/engine/secure.js';
+import type { Database } from '../../src/engine/connections/database.js';
+import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
+import { plan } from '../../src/engine/question/planning.js';
+import { resolve } from '../../src/engine/question/resolve.js';
+import { secure } from '../../src/engine/scope/secure.js';
+import { compile } from '../../src/engine/sql/compile.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './places.js';
 import { columnRef, datamart, metric, question, refusalOf, relationship, scopeOf, table } from './world.js';

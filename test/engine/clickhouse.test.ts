@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/ports.js';
-import { clickHouseDialect } from '../../src/engine/clickhouse/dialect.js';
-import { createDatabases } from '../../src/engine/databases.js';
-import type { Sql } from '../../src/engine/dialect.js';
+import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
+import type { Sql } from '../../src/engine/databases/dialect.js';
+import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { isClickHouseThere, isFront, onClickHouse } from '../suites/clickhouse.js';
 import { type Builder, createBuilder } from './places.js';
 import {

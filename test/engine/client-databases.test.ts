@@ -7,8 +7,8 @@ import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/tenant.js';
-import { clientPlaceOf, databaseNameFor, placeCatalog } from '../../src/engine/client-place.js';
-import { secure } from '../../src/engine/secure.js';
+import { clientPlaceOf, databaseNameFor, placeCatalog } from '../../src/engine/scope/client-place.js';
+import { secure } from '../../src/engine/scope/secure.js';
 import { type Builder, createBuilder, findKinds, type TableData, type Value } from './places.js';
 import { catalogOf, createLoggedEngine, datamart, type Place, refusalOf, table } from './world.js';
 

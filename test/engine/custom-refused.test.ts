@@ -1,11 +1,11 @@
 /** SQL that reads, writes or waits for anything but the datamart's tables is refused before a database sees it, and nothing of it is repeated but names. */
 import { describe, expect, test } from 'vitest';
-import { clickHouseDialect } from '../../src/engine/clickhouse/dialect.js';
+import { parserOf } from '../../src/engine/custom/sql-parsers.js';
 import { readStatement } from '../../src/engine/custom/statement.js';
-import { duckDbDialect } from '../../src/engine/duckdb/dialect.js';
-import { createMysqlDialect } from '../../src/engine/mysql/dialect.js';
-import { postgresDialect } from '../../src/engine/postgres/dialect.js';
-import { parserOf } from '../../src/engine/sql-parsers.js';
+import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
+import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
+import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
+import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
 import { expressions, own, statements } from './custom-hostile.js';
 import { hostileExpressions, hostileSelects, hostileToClickHouse, hostileToMysql } from './grammar-hostile.js';
 import { catalogOf, datamart, datasourceAt, refusalOf, scopeOf, table } from './world.js';

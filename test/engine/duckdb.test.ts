@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createDatabases, type Databases } from '../../src/engine/databases.js';
-import type { Statement } from '../../src/engine/dialect.js';
-import { createLimiter } from '../../src/engine/limiter.js';
+import { createLimiter } from '../../src/engine/connections/limiter.js';
+import type { Statement } from '../../src/engine/databases/dialect.js';
+import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
 import { createFolder, datasourceAt, refusalOf } from './world.js';
 
 const log = { warn: () => undefined, error: () => undefined };

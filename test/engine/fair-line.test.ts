@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFairLine, type LineLimits } from '../../src/engine/fair-line.js';
-import { createFairLines } from '../../src/engine/fair-lines.js';
+import { createFairLine, type LineLimits } from '../../src/engine/run/fair-line.js';
+import { createFairLines } from '../../src/engine/run/fair-lines.js';
 import type { Timing } from '../../src/platform/timing.js';
 import { refusalOf } from './world.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clickhouseParser } from '../../src/engine/clickhouse/parser.js';
-import { mysqlParser } from '../../src/engine/mysql/parser.js';
+import { clickhouseParser } from '../../src/engine/databases/clickhouse/parser.js';
+import { mysqlParser } from '../../src/engine/databases/mysql/parser.js';
 import { hostileExpressions, hostileSelects, hostileToClickHouse, hostileToMysql } from './grammar-hostile.js';
 import { refusalOf } from './world.js';
 

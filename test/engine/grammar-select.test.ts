@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { clickhouseParser } from '../../src/engine/clickhouse/parser.js';
-import { mysqlParser } from '../../src/engine/mysql/parser.js';
-import type { ExpressionHole } from '../../src/engine/sql-parser.js';
+import { clickhouseParser } from '../../src/engine/databases/clickhouse/parser.js';
+import { mysqlParser } from '../../src/engine/databases/mysql/parser.js';
+import type { ExpressionHole } from '../../src/engine/parsing/sql-parser.js';
 import { fill, shown } from './grammar-world.js';
 import { refusalOf } from './world.js';
 

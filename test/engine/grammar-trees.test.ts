@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clickhouseGrammar, clickhouseParser } from '../../src/engine/clickhouse/parser.js';
-import type { Grammar } from '../../src/engine/grammar/grammar.js';
-import { readExpression } from '../../src/engine/grammar/operators.js';
-import { createReader } from '../../src/engine/grammar/reader.js';
-import type { Expression, Query } from '../../src/engine/grammar/tree.js';
-import { quoted, writeExpression } from '../../src/engine/grammar/write-expression.js';
-import { writeSelect } from '../../src/engine/grammar/write-select.js';
-import { mysqlGrammar, mysqlParser } from '../../src/engine/mysql/parser.js';
-import type { SqlParser } from '../../src/engine/sql-parser.js';
+import { clickhouseGrammar, clickhouseParser } from '../../src/engine/databases/clickhouse/parser.js';
+import { mysqlGrammar, mysqlParser } from '../../src/engine/databases/mysql/parser.js';
+import type { Grammar } from '../../src/engine/parsing/grammar/grammar.js';
+import { readExpression } from '../../src/engine/parsing/grammar/operators.js';
+import { createReader } from '../../src/engine/parsing/grammar/reader.js';
+import type { Expression, Query } from '../../src/engine/parsing/grammar/tree.js';
+import { quoted, writeExpression } from '../../src/engine/parsing/grammar/write-expression.js';
+import { writeSelect } from '../../src/engine/parsing/grammar/write-select.js';
+import type { SqlParser } from '../../src/engine/parsing/sql-parser.js';
 import { said, saidAgain, shown } from './grammar-world.js';
 
 const dialects = [

@@ -1,5 +1,5 @@
 /** What the tests of the grammar share: templates with their gaps filled, as the engine would. */
-import type { SelectHole, SqlParser, Template } from '../../src/engine/sql-parser.js';
+import type { SelectHole, SqlParser, Template } from '../../src/engine/parsing/sql-parser.js';
 
 /** Every CTE gets the name `cte_N`, which a text may say; the grammar's own begin with `gl_`. */
 export const said = (text: string): string => text.replaceAll(/`gl_(cte|rows)_(\d+)`/g, '`$1_$2`');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Relationship } from '../../src/domain/datamart.js';
-import { findPath, isMultiplied, isMultiplying, joinTree, stepFrom } from '../../src/engine/paths.js';
+import { findPath, isMultiplied, isMultiplying, joinTree, stepFrom } from '../../src/engine/question/paths.js';
 import { refusalOf, relationship, tableRef } from './world.js';
 
 const names = (steps: readonly { readonly relationship: Relationship }[]): readonly string[] =>

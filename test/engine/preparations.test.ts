@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
-import type { Database } from '../../src/engine/database.js';
+import type { Database } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
-import { createPreparations } from '../../src/engine/preparations.js';
-import type { Prepared } from '../../src/engine/prepare.js';
+import { createPreparations } from '../../src/engine/prepare/preparations.js';
+import type { Prepared } from '../../src/engine/prepare/prepared.js';
 import { isPostgresThere } from '../suites/postgres.js';
 import { createBuilder } from './places.js';
 import {

@@ -1,8 +1,8 @@
 /** Connections to servers: bounded in all and for each datasource, never kept from who needs one by who does not, never waited for without end. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../src/engine/limiter.js';
-import { createQuota, type Seat } from '../../src/engine/quota.js';
+import { createLimiter } from '../../src/engine/connections/limiter.js';
+import { createQuota, type Seat } from '../../src/engine/connections/quota.js';
 import { refusalOf } from './world.js';
 
 const patience = { maxWaiting: 100, waitMs: 30_000 };

@@ -11,7 +11,7 @@ import {
   type ResultCache,
   type ResultCacheOptions,
 } from '../../src/engine/cache/result-cache.js';
-import type { RunResult } from '../../src/engine/run.js';
+import type { RunResult } from '../../src/engine/run/run.js';
 import { createRedisCache, type SharedCache } from '../../src/platform/cache-redis.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createMovableClock } from '../gateway/harness.js';

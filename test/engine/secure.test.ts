@@ -3,15 +3,15 @@ import { type Datamart, tableKey } from '../../src/domain/datamart.js';
 import type { VisualDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
-import { compile } from '../../src/engine/compile.js';
-import type { Dialect } from '../../src/engine/dialect.js';
-import { duckDbDialect } from '../../src/engine/duckdb/dialect.js';
-import { createMysqlDialect } from '../../src/engine/mysql/dialect.js';
-import type { Plan } from '../../src/engine/plan.js';
-import { plan } from '../../src/engine/planning.js';
-import { postgresDialect } from '../../src/engine/postgres/dialect.js';
-import { resolve } from '../../src/engine/resolve.js';
-import { secure } from '../../src/engine/secure.js';
+import type { Dialect } from '../../src/engine/databases/dialect.js';
+import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
+import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
+import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
+import type { Plan } from '../../src/engine/plan/plan.js';
+import { plan } from '../../src/engine/question/planning.js';
+import { resolve } from '../../src/engine/question/resolve.js';
+import { secure } from '../../src/engine/scope/secure.js';
+import { compile } from '../../src/engine/sql/compile.js';
 import {
   byClients,
   catalogOf,

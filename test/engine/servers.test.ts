@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import type { Engine } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { createDatabases } from '../../src/engine/databases.js';
+import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Builder, createBuilder, findKinds } from './places.js';
 import {

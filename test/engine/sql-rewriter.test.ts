@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DatasourceType } from '../../src/domain/organization.js';
-import { createSqlRewriter } from '../../src/engine/sql-rewriter.js';
+import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 
 const { renameSchemas } = createSqlRewriter();
 const pairs = [

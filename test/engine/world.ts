@@ -19,8 +19,8 @@ import type { Cell, Engine, Epoch, MetricQuestion, MetricStream } from '../../sr
 import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
-import type { Catalog } from '../../src/engine/catalog.js';
-import { parseDuckDbType } from '../../src/engine/duckdb/schema.js';
+import type { Catalog } from '../../src/engine/databases/catalog.js';
+import { parseDuckDbType } from '../../src/engine/databases/duckdb/schema.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 
 export const epoch = new Date(Date.UTC(2024, 0, 1));

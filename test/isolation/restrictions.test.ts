@@ -6,9 +6,9 @@ import { withTenancySettings } from '../../src/domain/datamart.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
 import { rlsVariablesOf } from '../../src/domain/rls-conditions.js';
 import type { ClientId } from '../../src/domain/tenant.js';
-import { plan } from '../../src/engine/planning.js';
-import { resolve } from '../../src/engine/resolve.js';
-import { secure } from '../../src/engine/secure.js';
+import { plan } from '../../src/engine/question/planning.js';
+import { resolve } from '../../src/engine/question/resolve.js';
+import { secure } from '../../src/engine/scope/secure.js';
 import {
   byClients,
   catalogOf,

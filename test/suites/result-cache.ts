@@ -5,7 +5,7 @@ import { Refusal } from '../../src/domain/refusal.js';
 import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/tenant.js';
 import type { Keyed } from '../../src/engine/cache/key.js';
 import type { CacheOutcome, ResultCache } from '../../src/engine/cache/result-cache.js';
-import type { RunResult } from '../../src/engine/run.js';
+import type { RunResult } from '../../src/engine/run/run.js';
 import { datamart, datasourceAt, epoch as firstDay } from '../engine/world.js';
 import { createLatch } from './sharing.js';
 

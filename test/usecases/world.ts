@@ -4,7 +4,7 @@ import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
 import type { AccessSettings } from '../../src/domain/embed.js';
 import { hostMade, type MetricDefinition } from '../../src/domain/metric.js';
 import type { Engine, Store } from '../../src/domain/ports.js';
-import { createSqlRewriter } from '../../src/engine/sql-rewriter.js';
+import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';

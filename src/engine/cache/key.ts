@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { canonicalJson } from '../../domain/canonical-json.js';
 import type { MetricQuestion } from '../../domain/ports.js';
 import { type TenantScope, untenantedClientId } from '../../domain/tenant.js';
-import type { Statement } from '../dialect.js';
-import type { Leaf, PageOfRows, Secured } from '../plan.js';
+import type { Statement } from '../databases/dialect.js';
+import type { Leaf, PageOfRows, Secured } from '../plan/plan.js';
 import { plainly } from './plainly.js';
 
 /** What decides which rows there are. The plan is one that `secure` made: there is no key without a tenant scope. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/ports.js';
 import { createSizedLru } from '../../platform/lru.js';
-import type { RunResult } from '../run.js';
+import type { RunResult } from '../run/run.js';
 
 /** `madeAtMs`: when its statement was begun, by this process's clock. */
 export type Kept = { readonly rows: RunResult; readonly madeAtMs: number; readonly datasourceId: string };

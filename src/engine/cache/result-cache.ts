@@ -6,7 +6,7 @@
 import type { Clock } from '../../domain/ports.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
-import type { RunResult } from '../run.js';
+import type { RunResult } from '../run/run.js';
 import { createFlights } from './flights.js';
 import { createKeys, type Keyed } from './key.js';
 import { createMemory } from './memory.js';

@@ -7,9 +7,9 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Cache } from '../../platform/cache.js';
 import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
 import type { Timing } from '../../platform/timing.js';
-import type { Log } from '../database.js';
-import { refuseQuery } from '../refuse.js';
-import type { RunResult } from '../run.js';
+import type { Log } from '../connections/database.js';
+import { refuseQuery } from '../databases/refuse.js';
+import type { RunResult } from '../run/run.js';
 
 export type SharedOptions = {
   readonly sharing: Pick<Sharing, 'once' | 'publish' | 'subscribe'>;

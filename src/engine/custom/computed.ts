@@ -11,12 +11,12 @@ import {
 } from '../../domain/datamart.js';
 import type { Condition } from '../../domain/filter.js';
 import type { ExpressionMeasure } from '../../domain/metric.js';
-import { type Catalog, columnName } from '../catalog.js';
-import type { Dialect, Sql } from '../dialect.js';
-import type { Computed } from '../plan.js';
-import { refuseQuery, rethrowUnnamed } from '../refuse.js';
-import type { ParsedExpression, Path, SqlParser, Template } from '../sql-parser.js';
-import type { SqlType } from '../sql-type.js';
+import { type Catalog, columnName } from '../databases/catalog.js';
+import type { Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
+import type { SqlType } from '../databases/sql-type.js';
+import type { ParsedExpression, Path, SqlParser, Template } from '../parsing/sql-parser.js';
+import type { Computed } from '../plan/plan.js';
 import { castOf } from './queries.js';
 import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
 import { type Shape, shapeOf } from './statement.js';

@@ -1,13 +1,11 @@
 /** What a visual metric has of the host's own SQL: custom columns, expressions, conditions in SQL. Read before anything is planned. */
-import { type ColumnRef, type Datamart, tableKey } from '../../domain/datamart.js';
+import type { ColumnRef, Datamart } from '../../domain/datamart.js';
 import { columnsOf } from '../../domain/definition.js';
 import type { Condition } from '../../domain/filter.js';
 import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/metric.js';
-import type { Catalog } from '../catalog.js';
-import type { Computed, Leaf, Plan } from '../plan.js';
-import type { Resolved } from '../resolve.js';
+import type { Catalog } from '../databases/catalog.js';
+import type { Computed } from '../plan/plan.js';
 import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
-import { computeVisible, leavesOfQueries } from './hidden.js';
 import { type Queries, readQueries } from './queries.js';
 import type { Reader } from './reader.js';
 
@@ -46,17 +44,3 @@ export const readCustom = async (reader: Reader, question: CustomQuestion): Prom
   const { catalog, columns } = await readComputed(reader, refs);
   return { catalog: columns.size === 0 ? null : catalog, columns, expressions, queries };
 };
-
-/** The plan with its leaves computed and kept apart, and those of the conditions in SQL beside them. */
-export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
-  const own = plan.leaves.map((leaf): Leaf => {
-    const computed = columns.get(tableKey(leaf.table));
-    return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
-  });
-  const { leaves, beyond } = computeVisible(own, resolved);
-  return { ...plan, leaves: [...leaves, ...withComputed([...beyond, ...leavesOfQueries(queries, resolved)], columns)] };
-};
-
-/** A test of what the token hides may be of a custom column. */
-export const withComputed = (leaves: readonly Leaf[], columns: Custom['columns']): readonly Leaf[] =>
-  leaves.map((leaf) => ({ ...leaf, computed: columns.get(tableKey(leaf.table)) }));

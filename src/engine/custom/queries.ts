@@ -2,12 +2,12 @@
 import { sql } from 'kysely';
 import { type ColumnRef, tableKey } from '../../domain/datamart.js';
 import type { Condition, Predicate } from '../../domain/filter.js';
-import { columnName } from '../catalog.js';
-import type { Dialect, Sql } from '../dialect.js';
-import type { Leaf } from '../plan.js';
-import { refuseQuery, rethrowUnnamed } from '../refuse.js';
-import type { SqlKind, SqlType } from '../sql-type.js';
-import type { BoundPredicate } from '../values.js';
+import { columnName } from '../databases/catalog.js';
+import type { Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
+import type { SqlKind, SqlType } from '../databases/sql-type.js';
+import type { Leaf } from '../plan/plan.js';
+import type { BoundPredicate } from '../plan/values.js';
 import type { Reader } from './reader.js';
 import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './statement.js';
 

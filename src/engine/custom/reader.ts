@@ -5,14 +5,14 @@ import type { Scalar } from '../../domain/filter.js';
 import type { RlsVariable } from '../../domain/metric.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { TenantScope } from '../../domain/tenant.js';
-import type { Catalog } from '../catalog.js';
-import { databaseNameFor } from '../client-place.js';
-import type { ResultTable } from '../database.js';
-import type { Statement as CompiledStatement, Dialect } from '../dialect.js';
-import { refuseQuery } from '../refuse.js';
-import type { Operators, Path, SqlParser } from '../sql-parser.js';
-import { parserOf } from '../sql-parsers.js';
-import { databasePlaceholder } from './placeholder.js';
+import type { ResultTable } from '../connections/database.js';
+import type { Catalog } from '../databases/catalog.js';
+import type { Statement as CompiledStatement, Dialect } from '../databases/dialect.js';
+import { refuseQuery } from '../databases/refuse.js';
+import { databasePlaceholder } from '../parsing/placeholder.js';
+import type { Operators, Path, SqlParser } from '../parsing/sql-parser.js';
+import { databaseNameFor } from '../scope/client-place.js';
+import { parserOf } from './sql-parsers.js';
 
 export type Reader = {
   readonly datasource: Datasource;

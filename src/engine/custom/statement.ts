@@ -3,15 +3,15 @@ import { sql } from 'kysely';
 import { sameTable, type TableRef } from '../../domain/datamart.js';
 import type { Scalar } from '../../domain/filter.js';
 import type { AnswerColumn } from '../../domain/ports.js';
-import { columnsOf } from '../catalog.js';
-import type { Dialect, Sql } from '../dialect.js';
-import { rowsAs } from '../leaves.js';
-import type { Leaf } from '../plan.js';
-import { refuseQuery } from '../refuse.js';
-import { secure } from '../secure.js';
-import type { ParsedSelect, SelectHole, SqlParser, Template } from '../sql-parser.js';
-import type { SqlType } from '../sql-type.js';
-import { withoutPlaceholder, writtenPath } from './placeholder.js';
+import { columnsOf } from '../databases/catalog.js';
+import type { Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery } from '../databases/refuse.js';
+import type { SqlType } from '../databases/sql-type.js';
+import { withoutPlaceholder, writtenPath } from '../parsing/placeholder.js';
+import type { ParsedSelect, SelectHole, SqlParser, Template } from '../parsing/sql-parser.js';
+import type { Leaf } from '../plan/plan.js';
+import { secure } from '../scope/secure.js';
+import { rowsAs } from '../sql/leaves.js';
 import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
 
 export type Statement = {

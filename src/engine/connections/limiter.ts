@@ -1,0 +1,97 @@
+import { Refusal } from '../../domain/refusal.js';
+
+/** A fixed set of things that one user at a time may have; whoever comes when all are out waits in line. */
+export type Limiter<T> = {
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first, and nothing was lent. */
+  readonly use: <R>(work: (item: T) => Promise<R>, signal?: AbortSignal) => Promise<R>;
+  /** Resolves when nothing is in use and nobody waits. */
+  readonly drain: () => Promise<void>;
+};
+
+/** How many may wait, and how long each. */
+export type Patience = { readonly maxWaiting: number; readonly waitMs: number };
+
+export const usualPatience: Patience = { maxWaiting: 1000, waitMs: 30_000 };
+
+/** A line of those who wait for one thing each, served in the order in which they came. */
+export type Line<T> = {
+  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first. */
+  readonly wait: (signal?: AbortSignal) => Promise<T>;
+  /** Serves the first in line; false where nobody waits. */
+  readonly serve: (item: T) => boolean;
+  readonly isEmpty: () => boolean;
+};
+
+const busy = (): Refusal =>
+  new Refusal('METRIC_QUERY_ERROR', 'More is asked of the datasource than it answers in time; ask again later.', {
+    reason: 'datasource-busy',
+  });
+
+export const createLine = <T>({ maxWaiting, waitMs }: Patience): Line<T> => {
+  const waiting = new Set<(item: T) => void>();
+  return {
+    wait: (signal) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        if (waiting.size >= maxWaiting) throw busy();
+        const stop = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', leave);
+          waiting.delete(take);
+        };
+        const take = (item: T): void => {
+          stop();
+          resolve(item);
+        };
+        const leave = (): void => {
+          stop();
+          reject(signal?.reason);
+        };
+        const timer = setTimeout(() => {
+          stop();
+          reject(busy());
+        }, waitMs);
+        signal?.addEventListener('abort', leave, { once: true });
+        waiting.add(take);
+      }),
+    serve: (item) => {
+      const [first] = waiting;
+      if (first === undefined) return false;
+      waiting.delete(first);
+      first(item);
+      return true;
+    },
+    isEmpty: () => waiting.size === 0,
+  };
+};
+
+export const createLimiter = <T>(items: readonly T[], patience: Patience = usualPatience): Limiter<T> => {
+  const free = [...items];
+  const line = createLine<T>(patience);
+  const running = new Set<Promise<unknown>>();
+
+  const lend = async <R>(work: (item: T) => Promise<R>, signal: AbortSignal | undefined): Promise<R> => {
+    signal?.throwIfAborted();
+    const item = free.pop() ?? (await line.wait(signal));
+    try {
+      return await work(item);
+    } finally {
+      if (!line.serve(item)) free.push(item);
+    }
+  };
+
+  return {
+    use: (work, signal) => {
+      const run = lend(work, signal);
+      running.add(run);
+      const forget = (): void => {
+        running.delete(run);
+      };
+      run.then(forget, forget);
+      return run;
+    },
+    drain: async () => {
+      while (running.size > 0) await Promise.allSettled(running);
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import type { DatasourceType } from '../../domain/organization.js';
+import { clickhouseParser } from '../databases/clickhouse/parser.js';
+import { duckDbParser } from '../databases/duckdb/parser.js';
+import { mysqlParser } from '../databases/mysql/parser.js';
+import { postgresParser } from '../databases/postgres/parser.js';
+import type { SqlParser } from '../parsing/sql-parser.js';
+
+/** Null: no grammar here reads this database's SQL soundly enough to run it. */
+const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
+  DUCKDB: duckDbParser,
+  POSTGRES: postgresParser,
+  MYSQL: mysqlParser,
+  CLICKHOUSE: clickhouseParser,
+};
+
+export const parserOf = (type: DatasourceType): SqlParser | null => parsers[type];

@@ -1,0 +1,40 @@
+import { writeYear } from '../../domain/calendar.js';
+import type { Cell } from '../../domain/ports.js';
+
+/** Numbers within 2^53, text beyond. */
+export const integerCell = (value: bigint): Cell => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value.toString();
+};
+
+/** A number where a number says the decimal exactly, text otherwise. */
+export const decimalCell = (text: string): Cell => {
+  if (/^-?[0-9]+$/.test(text)) return integerCell(BigInt(text));
+  const number = Number(text);
+  return String(number) === text.replace(/\.?0+$/, '') ? numberCell(number, text) : text;
+};
+
+const numberCell = (number: number, text: string): Cell => (Number.isFinite(number) ? number : text);
+
+/** JSON has no word for NaN and the infinities: they are text, so that they are told from NULL. */
+export const floatCell = (value: number): Cell => numberCell(value, String(value));
+
+/** ISO 8601 out of `2024-03-05 08:15:30.250000`, of `0044-03-15 BC` and of `infinity`. */
+export const dateCell = (text: string): Cell => {
+  if (text[4] === '-' && !text.includes('BC')) return timestampCell(text);
+  if (text.endsWith('infinity')) return text.replace('infinity', 'Infinity');
+  return timestampCell(eraText(text));
+};
+
+/** There is no year 0 before Christ: 1 BC is the year 0000. */
+const eraText = (text: string): string => {
+  const [digits = ''] = /^[0-9]+/.exec(text) ?? [];
+  const year = text.includes('BC') ? 1 - Number(digits) : Number(digits);
+  return `${writeYear(year)}${text.slice(digits.length).replace(/ \(?BC\)?/, '')}`;
+};
+
+const timestampCell = (text: string): string =>
+  text
+    .replace(' ', 'T')
+    .replace(/(\.[0-9]*?)0+$/, '$1')
+    .replace(/\.$/, '');

@@ -1,0 +1,250 @@
+import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
+import type { CompareOperator } from '../../../domain/filter.js';
+import type { Period, TimeGrain } from '../../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import type { Bound, Column } from '../dialect.js';
+import { type BoundList, type Dialect, firstDay, firstMonday, type PlainAggregate, type Sql } from '../dialect.js';
+import { refuseQuery, refuseUnknown } from '../refuse.js';
+import { decimalOfCast, type SqlType } from '../sql-type.js';
+import { converted, digitsOf, isPadded, keysOf } from './keys.js';
+import { comparedDigits, greatestDigits, greatestValueBytes, instantName, nameOfCast } from './names.js';
+import { as, localTime } from './times.js';
+
+/** Parameters are named and say their type. In strings and in names, a backslash escapes. */
+class ClickHouseQueryCompiler extends DefaultQueryCompiler {
+  protected override appendValue(parameter: unknown): void {
+    this.addParameter(parameter);
+    this.append(`{p${this.numParameters}:${Array.isArray(parameter) ? 'Array(String)' : 'String'}}`);
+  }
+  protected override sanitizeIdentifier(identifier: string): string {
+    return super.sanitizeIdentifier(identifier.replaceAll('\\', '\\\\'));
+  }
+  protected override sanitizeStringLiteral(value: string): string {
+    return super.sanitizeStringLiteral(value.replaceAll('\\', '\\\\'));
+  }
+}
+
+const compiler = new Kysely<Record<string, never>>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new ClickHouseQueryCompiler(),
+  },
+});
+
+/** Date32 takes what is outside for its first or last day. What is no text is an expression, whose values are within. */
+const assertHeld = (text: unknown, cast: string): void => {
+  if (typeof text !== 'string' || (cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300'))
+    return;
+  refuseQuery(
+    'A condition holds a date outside of the years 1900 to 2299, which ClickHouse does not hold; give one within.',
+    'value-out-of-range',
+  );
+};
+
+const cast = ({ text, cast }: Bound): Sql => {
+  assertHeld(text, cast);
+  const name = nameOfCast(cast);
+  return name === 'String' ? sql`${text}` : sql`CAST(${text} AS ${sql.raw(name)})`;
+};
+
+const field = (column: Sql, { type, zone }: Column): Sql => {
+  if (isPadded(type) || type.kind === 'uuid') return as(column, 'String');
+  if (type.kind !== 'instant') return column;
+  if (zone === null || zone === 'UTC') return sql`toTimeZone(${column}, 'UTC')`;
+  return localTime(column, type, zone);
+};
+
+const chunksOf = (texts: readonly string[]): readonly (readonly string[])[] => {
+  const chunks: string[][] = [[]];
+  let bytes = 0;
+  for (const text of texts) {
+    // Quotes and a comma around it.
+    const size = Buffer.byteLength(text) + 3;
+    if (bytes + size > greatestValueBytes && bytes > 0) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)?.push(text);
+    bytes += size;
+  }
+  return chunks;
+};
+
+const arrayOf = (texts: readonly string[]): Sql => {
+  const [first, ...rest] = chunksOf(texts).map((chunk) => sql`${chunk}`);
+  return rest.length === 0 ? sql`${first}` : sql`arrayConcat(${sql.join([first, ...rest])})`;
+};
+
+/** The column as the type of the list: IN would round the list to the column's own. Null: it is of that type already. */
+const listed = (type: SqlType, list: BoundList): { readonly name: string; readonly isOwn: boolean } => {
+  const decimal = decimalOfCast(list.cast);
+  if (decimal !== undefined) {
+    const scale = Math.max(decimal.scale, digitsOf(type).scale);
+    return { name: `Decimal(${greatestDigits}, ${scale})`, isOwn: false };
+  }
+  if (list.cast === 'TIMESTAMP') return { name: instantName(comparedDigits(type.digits)), isOwn: false };
+  return { name: nameOfCast(list.cast), isOwn: list.cast !== 'DATE' };
+};
+
+/** NaN is equal to NaN, and above all other numbers, as the other databases have it. ClickHouse itself has it equal to nothing. */
+const compare = (value: Sql, operator: CompareOperator, bound: Bound, { kind }: SqlType): Sql | undefined => {
+  if (kind !== 'float') return undefined;
+  const isNone = sql`isNaN(${value})`;
+  if (bound.text !== 'NaN') {
+    if (operator !== '>' && operator !== '>=') return undefined;
+    return sql`(${value} ${sql.raw(operator)} ${cast(bound)} OR ${isNone})`;
+  }
+  if (operator === '=' || operator === '>=') return isNone;
+  if (operator === '<' || operator === '<>') return sql`NOT ${isNone}`;
+  return operator === '<=' ? sql`(${value} IS NOT NULL)` : sql`(${isNone} AND NOT ${isNone})`;
+};
+
+/** IN finds no NaN. */
+const list: Dialect['list'] = (value, kind, given, type) => {
+  const texts = given.texts.filter((text) => text !== 'NaN' || type.kind !== 'float');
+  if (texts.length === given.texts.length) return plainList(value, kind, given, type);
+  const isNone = sql`isNaN(${value})`;
+  if (texts.length === 0) return kind === 'oneOf' ? isNone : sql`(NOT ${isNone})`;
+  const rest = plainList(value, kind, { ...given, texts }, type);
+  return kind === 'oneOf' ? sql`(${rest} OR ${isNone})` : sql`(${rest} AND NOT ${isNone})`;
+};
+
+const plainList = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type: SqlType): Sql => {
+  for (const text of given.texts) assertHeld(text, given.cast);
+  const { name, isOwn } = listed(type, given);
+  const texts = arrayOf(given.texts);
+  const values = name === 'String' ? texts : as(texts, `Array(${name})`);
+  const compared = isOwn ? value : converted(value, name);
+  return kind === 'oneOf' ? sql`(${compared} IN ${values})` : sql`(${compared} NOT IN ${values})`;
+};
+
+/** The backslash escapes `%`, `_` and itself by default, and is a character before any other; in SQL it escapes that too. */
+const like = (value: Sql, { text }: Bound): Sql => {
+  const pattern = text.replaceAll(/\\([\s\S])/g, (escaped, char: string) => ('\\%_'.includes(char) ? escaped : char));
+  return sql`(${value} LIKE ${pattern})`;
+};
+
+const grain = (value: Sql, of: TimeGrain): Sql => {
+  const [day, time] = [as(value, 'Date32'), as(value, instantName(6))];
+  switch (of) {
+    case 'minute':
+      return sql`toStartOfMinute(${time})`;
+    case 'hour':
+      return sql`toStartOfHour(${time})`;
+    case 'day':
+      return day;
+    case 'week':
+      return sql`toStartOfWeek(${day}, 1)`;
+    case 'month':
+      return sql`toStartOfMonth(${day})`;
+    case 'quarter':
+      return sql`toStartOfQuarter(${day})`;
+    case 'year':
+      return sql`toStartOfYear(${day})`;
+    case 'hourOfDay':
+      return sql`toHour(${time})`;
+    case 'dayOfWeek':
+      return sql`toDayOfWeek(${day})`;
+    default:
+      return refuseUnknown('time grain', of);
+  }
+};
+
+/** Wide enough never to pass its end, where ClickHouse would begin again from the other. */
+const sum = (value: Sql, type: SqlType): Sql => {
+  if (type.kind === 'integer') {
+    const { width } = digitsOf(type);
+    if (width > 38) return sql`sum(${as(value, type.cast === 'UINT256' ? 'UInt256' : 'Int256')})`;
+    return width > 10 ? sql`sum(${as(value, 'Int128')})` : sql`sum(${value})`;
+  }
+  const decimal = decimalOfCast(type.cast);
+  if (decimal === undefined || decimal.width <= 18) return sql`sum(${value})`;
+  return sql`sum(${as(value, `Decimal(${greatestDigits}, ${decimal.scale})`)})`;
+};
+
+/** Of one scale: of decimals of two, `%` takes the digits as they stand. */
+const rest = (value: Sql, type: SqlType, width: Bound): Sql => {
+  const scale = Math.max(digitsOf(type).scale, decimalOfCast(width.cast)?.scale ?? 0);
+  const name = `Decimal(${greatestDigits}, ${scale})`;
+  const size = as(sql`${width.text}`, name);
+  return sql`(((${converted(value, name)} % ${size}) + ${size}) % ${size})`;
+};
+
+const double = (value: Sql): Sql => as(value, 'Float64');
+
+const percentile = (value: Sql, { kind }: SqlType, fraction: number): Sql => {
+  const at = (one: Sql): Sql => sql`quantileExactInclusive(${sql.lit(fraction)})(${one})`;
+  if (kind !== 'date' && kind !== 'instant') return at(double(value));
+  const micros = sql`toUnixTimestamp64Micro(${as(value, instantName(6))})`;
+  return sql`fromUnixTimestamp64Micro(${as(sql`round(${at(micros)})`, 'Int64')}, 'UTC')`;
+};
+
+const aggregate = (of: PlainAggregate, value: Sql, type: SqlType): Sql => {
+  switch (of) {
+    case 'SUM':
+      return sum(value, type);
+    case 'AVG':
+      // Exact to the last step, as the others have it.
+      return sql`(${double(sum(value, type))} / nullIf(count(${value}), 0))`;
+    default:
+      return plainAggregate(of, value);
+  }
+};
+
+const period = (start: Sql, of: Period): Sql => {
+  const since = sql`CAST(${sql.lit(of === 'week' ? firstMonday : firstDay)} AS ${sql.raw(instantName(6))})`;
+  return sql`dateDiff(${sql.lit(of)}, ${since}, ${as(start, instantName(6))}, 'UTC')`;
+};
+
+/** As many rows as a LIMIT can say. */
+const allRows = '18446744073709551615';
+
+export const clickHouseDialect: Dialect = {
+  capabilities: {
+    databaseName: 'ClickHouse',
+    hasFullJoin: true,
+    isRightJoinSlow: false,
+    hasCorrelatedSubqueries: false,
+  },
+  compile: (query) => query.compile(compiler),
+  table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
+  asLeaf: sql`AS`,
+  // MATERIALIZED would not do: filters are pushed into it, and evaluated on the rows that it leaves out.
+  barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
+  cast,
+  tenant: (column, type, value) => {
+    const bound = type.kind === 'uuid' ? as(cast(value), 'UUID') : cast(value);
+    const equal = sql`${column} = ${bound}`;
+    return isPadded(type) ? sql`${equal} AND ${as(column, 'String')} = ${cast(value)}` : equal;
+  },
+  join: (near, far) => {
+    const [left, right] = keysOf(near, far);
+    return sql`${left} = ${right}`;
+  },
+  keys: keysOf,
+  field,
+  comparable: (value, { kind }) => (kind === 'enum' ? as(value, 'String') : value),
+  compare,
+  isBeyond: ({ text, cast: of }) => (of === 'DATE' || of === 'TIMESTAMP') && (text >= '2300' || text.startsWith('+')),
+  list,
+  like,
+  contains: (value, _type, search) => sql`(position(lowerUTF8(${as(value, 'String')}), lowerUTF8(${search})) > 0)`,
+  grain,
+  rest,
+  period,
+  aggregate,
+  percentile,
+  double,
+  sortable: (rows) => rows,
+  order: ({ position, name, isFloat }, direction) => {
+    const key = sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`;
+    // NaN would be last either way.
+    return isFloat && direction === 'DESC' ? sql`isNaN(${sql.id(name)}) DESC NULLS LAST, ${key}` : key;
+  },
+  page: (limit, offset) => {
+    const rows = limit === null ? sql`` : sql` LIMIT ${sql.lit(limit)}`;
+    return offset === 0 ? rows : sql`${rows} OFFSET ${sql.lit(offset)}`;
+  },
+};

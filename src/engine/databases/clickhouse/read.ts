@@ -1,0 +1,137 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { Cell } from '../../../domain/ports.js';
+import { batchBytes, collect, Enough, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
+import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
+import type { Statement } from '../dialect.js';
+import { refuseQuery } from '../refuse.js';
+import { greatestValueBytes } from './names.js';
+import { settings } from './settings.js';
+import { readerOf } from './values.js';
+
+/**
+ * `readonly`: what is sent to keep the query from writing and from changing a setting. Null: the user's own profile keeps it from writing, and
+ * takes no other value; that its SQL holds no SETTINGS is then the engine's to see to.
+ */
+export type Server = {
+  readonly client: ClickHouseClient;
+  readonly readonly: '1' | null;
+  /** Ends what it asks; the server, which is told to, then stops it too. */
+  readonly hangUp: AbortController;
+};
+
+type Asked = Omit<Parameters<ClickHouseClient['query']>[0], 'format' | 'abort_signal'>;
+type Reader = ReturnType<typeof readerOf>;
+type Head = { readonly names: readonly string[]; readonly readers: readonly Reader[] };
+/** False: no more rows are wanted. */
+type Take = (row: readonly unknown[], head: Head) => boolean | Promise<void>;
+
+const headOf = ({ names, readers }: Head) => ({
+  names,
+  dataTypes: readers.map(({ dataType }) => dataType),
+  numberTypes: readers.map(({ numberType }) => numberType),
+});
+const cellsOf = (row: readonly unknown[], { readers }: Head): readonly Cell[] =>
+  readers.map(({ cellOf }, index) => cellOf(row[index]));
+
+/** A line of names, one of types, and one for each row, as they come in. */
+const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal, take: Take): Promise<Head> => {
+  const format = 'JSONCompactEachRowWithNamesAndTypes';
+  const result = await client.query({ ...asked, format, abort_signal: signal });
+  // The client itself hears the signal only until the answer begins.
+  const hangUp = (): void => result.close();
+  signal.addEventListener('abort', hangUp);
+  let names: readonly string[] | undefined;
+  let head: Head | undefined;
+  try {
+    for await (const rows of result.stream()) {
+      for (const line of rows) {
+        const values = JSON.parse(line.text) as unknown[];
+        if (names === undefined) names = values as string[];
+        else if (head === undefined) head = { names, readers: (values as string[]).map(readerOf) };
+        else {
+          const taken = take(values, head);
+          if (taken instanceof Promise) await taken;
+          else if (!taken) return head;
+        }
+      }
+    }
+    if (head === undefined) throw new Error('the answer ends too early');
+    return head;
+  } finally {
+    signal.removeEventListener('abort', hangUp);
+    result.close();
+  }
+};
+
+export const readTable = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal): Promise<ResultTable> => {
+  const rows: (readonly Cell[])[] = [];
+  const head = await readRows(client, asked, signal, (row, of) => rows.push(cellsOf(row, of)) > 0);
+  return { ...headOf(head), rows };
+};
+
+const askedOf = ({ readonly }: Server, { sql, parameters }: Statement, timeoutMs: number): Asked => {
+  const values = parameters.map(bindableOf);
+  return {
+    query: sql,
+    query_params: Object.fromEntries(values.map((value, index) => [`p${index + 1}`, value])),
+    clickhouse_settings: {
+      ...settings,
+      max_execution_time: timeoutMs / 1000,
+      ...(readonly === null ? {} : { readonly }),
+    },
+  };
+};
+
+/** Throws `Enough` where there are more bytes than allowed. */
+export const runStatement = async (
+  server: Server,
+  statement: Statement,
+  timeoutMs: number,
+  { maxBytes }: Running = {},
+): Promise<ResultTable> => {
+  const collected = collect(maxBytes);
+  let isCut = false;
+  const head = await readRows(server.client, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
+    isCut = !collected.take(rowBytes(row), () => cellsOf(row, of));
+    return !isCut;
+  });
+  const table = { ...headOf(head), rows: collected.rows };
+  if (isCut) throw new Enough({ ...table, isCut: true });
+  return table;
+};
+
+/** The socket is read as fast as batches are taken. */
+export const streamStatement = async (
+  server: Server,
+  statement: Statement,
+  { sink, timeoutMs }: { readonly sink: Sink; readonly timeoutMs: number },
+  { maxBytes = Number.POSITIVE_INFINITY }: Running = {},
+): Promise<void> => {
+  let rows: (readonly Cell[])[] = [];
+  let bytes = 0;
+  let isFirst = true;
+  const flush = (head: Head): Promise<void> => {
+    const batch = { ...headOf(head), rows };
+    isFirst = false;
+    rows = [];
+    bytes = 0;
+    return hand(sink, batch);
+  };
+  const head = await readRows(server.client, askedOf(server, statement, timeoutMs), server.hangUp.signal, (row, of) => {
+    bytes += rowBytes(row);
+    if (bytes > maxBytes) refuseLargeBatch();
+    rows.push(cellsOf(row, of));
+    return bytes < batchBytes ? true : flush(of);
+  });
+  if (rows.length > 0 || isFirst) await flush(head);
+};
+
+const bindableOf = (parameter: unknown): string | string[] =>
+  Array.isArray(parameter) ? parameter.map(bindable) : bindable(parameter);
+
+const bindable = (parameter: unknown): string => {
+  const text = textOf(parameter);
+  return Buffer.byteLength(text) > greatestValueBytes
+    ? refuseQuery('A value is longer than ClickHouse takes in a question; shorten it.', 'value-too-long')
+    : text;
+};

@@ -1,0 +1,124 @@
+import { access, readdir } from 'node:fs/promises';
+import { basename, dirname, extname } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { Datasource, DuckDbConnection } from '../../../domain/organization.js';
+import {
+  catalogTimeoutMs,
+  type OpenDatabase,
+  type OpenedDatabase,
+  refuseConnection,
+  refuseGone,
+  refuseLate,
+  runLogged,
+  type Sink,
+} from '../../connections/database.js';
+import { createLimiter, type Limiter } from '../../connections/limiter.js';
+import type { Ask } from '../source-tables.js';
+import { duckDbDialect } from './dialect.js';
+import { runStatement, streamStatement, type Watch, watch } from './read.js';
+import { readCatalog, readClientSchemas, readSourceTables } from './schema.js';
+import { dropStatements } from './statements.js';
+
+type DuckDbSource = Datasource & DuckDbConnection;
+
+/** No statement can leave the file: no other file, no extension, no setting. */
+const lockedDown: Readonly<Record<string, string>> = {
+  access_mode: 'READ_ONLY',
+  enable_external_access: 'false',
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+  lock_configuration: 'true',
+};
+
+/** Files beside the datasource's own that end as it does, by their names without that end. */
+const listNeighbours = async (path: string): Promise<readonly string[]> => {
+  const end = extname(path);
+  if (end === '') return [];
+  const files = (await readdir(dirname(path))).filter((file) => extname(file) === end && file !== basename(path));
+  return files.map((file) => basename(file, end)).sort();
+};
+
+/** So that one datasource's questions leave room for another's. */
+export const connectionsPerFile = 3;
+
+/** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
+export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options) => {
+  let instance: DuckDBInstance | undefined;
+  try {
+    await access(datasource.path);
+    instance = await DuckDBInstance.create(datasource.path, { ...lockedDown });
+    return await connect(instance, datasource, options);
+  } catch (cause) {
+    instance?.closeSync();
+    return refuseConnection(
+      `Datasource ${datasource.name}: no DuckDB database could be opened at its path; check that the file is there and whole.`,
+      'datasource-unavailable',
+      cause,
+    );
+  }
+};
+
+/** A connection with what bounds its work. */
+const lender =
+  (pool: Limiter<DuckDBConnection>, timeoutMs: number) =>
+  async <R>(
+    work: (connection: DuckDBConnection, watched: Watch) => Promise<R>,
+    signal: AbortSignal | undefined,
+    ms = timeoutMs,
+  ): Promise<R> => {
+    try {
+      return await pool.use((connection) => work(connection, watch(connection, ms, signal)), signal);
+    } catch (cause) {
+      // It left the line.
+      return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
+    }
+  };
+
+const connect = async (
+  instance: DuckDBInstance,
+  datasource: DuckDbSource,
+  { log, timeoutMs, streamMs }: Parameters<typeof openDuckDb>[1],
+): Promise<OpenedDatabase> => {
+  const connections: DuckDBConnection[] = [];
+  for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
+  const pool = createLimiter(connections);
+  const lend = lender(pool, timeoutMs);
+  const ask: Ask = (sql, parameters = []) =>
+    lend(
+      async (connection, watched) => (await runStatement(connection, { sql, parameters }, watched)).rows,
+      undefined,
+      catalogTimeoutMs,
+    );
+  return {
+    dialect: duckDbDialect,
+    readCatalog: (schemas) => readCatalog(ask, schemas),
+    listClientDatabases: async () => ({
+      DATABASE: await listNeighbours(datasource.path),
+      MULTI_DATABASE: await readClientSchemas(ask),
+    }),
+    describe: () => readSourceTables(ask),
+    run: (statement, _tenant, running = {}) => {
+      const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
+      return runLogged(work, datasource, log);
+    },
+    stream: (statement, _tenant, sink, running = {}) => {
+      const end = performance.now() + streamMs;
+      const inTime: Sink = async (batch) => {
+        if (performance.now() > end) refuseLate(streamMs, undefined);
+        await sink(batch);
+      };
+      const work = () =>
+        lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
+      return runLogged(work, datasource, log);
+    },
+    close: async () => {
+      await pool.drain();
+      for (const connection of connections) {
+        dropStatements(connection);
+        connection.closeSync();
+      }
+      instance.closeSync();
+    },
+  };
+};

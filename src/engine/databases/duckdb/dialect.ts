@@ -1,0 +1,101 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import type { Period, TimeGrain } from '../../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import type { Bound, Column } from '../dialect.js';
+import { type Dialect, firstDay, firstMonday, type Sql } from '../dialect.js';
+import { refuseUnknown } from '../refuse.js';
+import { isNumeric, type SqlType } from '../sql-type.js';
+import { exactText, join } from './joins.js';
+import { firstDayOf, localTime, timeOf } from './times.js';
+
+/** DuckDB writes identifiers and parameters as PostgreSQL does. */
+class DuckDbQueryCompiler extends PostgresQueryCompiler {}
+
+const compiler = new Kysely<Record<string, never>>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new DuckDbQueryCompiler(),
+  },
+});
+
+/** DuckDB takes no sign before a year after 9999. What is no text is an expression. */
+const valueText = (text: string, cast: string): string =>
+  (cast === 'DATE' || cast === 'TIMESTAMP') && typeof text === 'string' ? text.replace(/^\+0*/, '') : text;
+
+const cast = ({ text, cast }: Bound): Sql => sql`CAST(${valueText(text, cast)} AS ${sql.raw(cast)})`;
+const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
+const cast128 = (value: Sql): Sql => sql`CAST(${value} AS HUGEINT)`;
+const integer = (count: number): Sql => cast({ text: String(count), cast: 'BIGINT' });
+
+const field = (column: Sql, { type, zone }: Column): Sql =>
+  zone === null ? exactText(column, type) : localTime(column, type, text(zone));
+
+const grain = (value: Sql, of: TimeGrain, type: SqlType): Sql => {
+  switch (of) {
+    case 'minute':
+    case 'hour':
+      return sql`date_trunc(${sql.lit(of)}, ${type.kind === 'date' ? timeOf(value) : value})`;
+    case 'day':
+    case 'week':
+    case 'month':
+    case 'quarter':
+    case 'year':
+      return firstDayOf(value, of, type);
+    case 'hourOfDay':
+      return sql`extract(hour FROM ${value})`;
+    case 'dayOfWeek':
+      return sql`extract(isodow FROM ${value})`;
+    default:
+      return refuseUnknown('time grain', of);
+  }
+};
+
+const period = (start: Sql, of: Period): Sql =>
+  sql`date_diff(${sql.lit(of)}, TIMESTAMP ${sql.lit(of === 'week' ? firstMonday : firstDay)}, TRY_CAST(${start} AS TIMESTAMP))`;
+
+const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
+
+/** Of decimals it would be rounded to their scale. */
+const percentile = (value: Sql, type: SqlType, fraction: number): Sql => {
+  const at = sql.lit(fraction);
+  if (isNumeric(type)) return sql`quantile_cont(${double(value)}, ${at})`;
+  const line = sql`quantile_cont(CASE WHEN isfinite(${value}) THEN ${value} END, ${at})`;
+  const one = sql`quantile_disc(${value}, ${at})`;
+  return sql`CASE WHEN bool_and(isfinite(${value})) THEN ${line} ELSE ${type.kind === 'date' ? timeOf(one) : one} END`;
+};
+
+export const duckDbDialect: Dialect = {
+  capabilities: { databaseName: 'DuckDB', hasFullJoin: true, isRightJoinSlow: false, hasCorrelatedSubqueries: true },
+  compile: (query) => query.compile(compiler),
+  table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
+  asLeaf: sql`AS NOT MATERIALIZED`,
+  // A filter above is pushed into a materialized leaf all the same, and stops at a LIMIT alone.
+  barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows} LIMIT 9223372036854775807)`,
+  cast,
+  tenant: (column, type, value) =>
+    type.kind === 'text' ? sql`${column} COLLATE "c" = ${cast(value)}` : sql`${column} = ${cast(value)}`,
+  join,
+  field,
+  comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
+  /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
+  list: (value, kind, list) => {
+    const texts = list.texts.map((one) => valueText(one, list.cast));
+    const values = sql`(SELECT unnest(CAST(${texts} AS ${sql.raw(`${list.cast}[]`)})))`;
+    return kind === 'oneOf' ? sql`(${value} IN ${values})` : sql`(${value} NOT IN ${values})`;
+  },
+  contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
+  grain,
+  period,
+  // The sum of 128 bits without a sign would be rounded to a float: as numbers with one, it is exact or an error.
+  aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
+  percentile,
+  double,
+  sortable: (rows) => rows,
+  order: ({ position }, direction) => sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`,
+  page: (limit, offset) => {
+    const rows = limit === null ? sql`` : sql` LIMIT ${integer(limit)}`;
+    return offset === 0 ? rows : sql`${rows} OFFSET ${integer(offset)}`;
+  },
+};

@@ -1,0 +1,125 @@
+/** DuckDB's own grammar, by its serializer in a database that can reach nothing; what is printed must parse to the same tree again. */
+import { createMarkers, type Markers } from '../../parsing/markers.js';
+import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
+import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
+import { sameTree, type TreeNode } from '../../parsing/sql-tree.js';
+import { checkNodes } from './grammar.js';
+import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
+import { type DuckDbTrees, openTrees } from './tree.js';
+
+const oneSelect = 'one SELECT in the SQL of DuckDB';
+const oneExpression = 'one expression in the SQL of DuckDB';
+
+let opening: Promise<DuckDbTrees> | undefined;
+
+/** One for all: it keeps nothing of what it is given. */
+const trees = (): Promise<DuckDbTrees> => {
+  opening ??= openTrees();
+  opening.catch(() => {
+    opening = undefined;
+  });
+  return opening;
+};
+
+const isNode = (value: unknown): value is TreeNode =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Statement = { readonly tree: TreeNode; readonly query: TreeNode; readonly node: TreeNode };
+
+const parseOne = async (text: string, expected: string): Promise<Statement> => {
+  const { parse } = await trees();
+  const tree = await parse(text).catch(() => undefined);
+  const statements = tree?.error === false && Array.isArray(tree.statements) ? tree.statements : [];
+  const [query] = statements;
+  if (tree === undefined || statements.length !== 1 || !isNode(query) || !isNode(query.node))
+    return refuseSyntax(expected);
+  return { tree, query, node: query.node };
+};
+
+const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
+  const { parse, print } = await trees();
+  const attempt = async () => {
+    const text = await print(tree);
+    return sameTree(tree, await parse(text)) ? text : undefined;
+  };
+  const text = await attempt().catch(() => undefined);
+  return markers.split(text ?? refuseSql('something that cannot be written anew exactly'));
+};
+
+const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
+  const text = JSON.stringify(tree).toLowerCase();
+  return createMarkers((name) => text.includes(name));
+};
+
+/** ` AND <hole>` in the outermost block, after what is there. */
+const addConditions = async (node: TreeNode, mark: string): Promise<void> => {
+  const pattern = (await parseOne(`SELECT 1 WHERE 1 = 1 AND ${mark}`, oneSelect)).node.where_clause;
+  if (!isNode(pattern) || !Array.isArray(pattern.children)) return refuseSql('a WHERE that cannot be added to');
+  const [always, hole] = pattern.children;
+  const where = node.where_clause;
+  const isAnd = isNode(where) && where.type === 'CONJUNCTION_AND' && Array.isArray(where.children);
+  node.where_clause = {
+    ...pattern,
+    children: isAnd ? [...(where.children as unknown[]), hole] : [where ?? always, hole],
+  };
+};
+
+/** The hole brings its own AND. */
+const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
+  template.map((part, index) => {
+    const next = template[index + 1];
+    if (typeof part !== 'string' || typeof next !== 'object' || next.kind !== 'conditions') return part;
+    const cut = part.replace(/\s+AND\s+$/, '');
+    return cut === part ? refuseSql('a WHERE that cannot be added to') : cut;
+  });
+
+const select: SqlParser['select'] = async (text) => {
+  // The parser would end the text there.
+  if (text.includes('\0')) return refuseSyntax('SQL without NUL');
+  const { tree, query, node } = await parseOne(text, oneSelect);
+  checkNodes(node);
+  if (Array.isArray(query.named_param_map) && query.named_param_map.length > 0) return refuseSql('a parameter');
+  const markers = markersFor<SelectHole>(tree);
+  const unfiltered = { ...query, node: { ...structuredClone(node), where_clause: null } };
+  const shown = rewriteStatement(unfiltered, markersFor<SelectHole>(tree)).tables.paths;
+  const { tables, variables, block } = rewriteStatement(query, markers);
+  if (block !== null) await addConditions(node, markers.mark({ kind: 'conditions' }));
+  return { template: withoutAnd(await print(tree, markers)), tables: tables.paths, shown, variables, block };
+};
+
+/** Nothing but one thing that is selected. */
+const isPlain = (node: TreeNode): boolean => {
+  const { type, select_list: _list, cte_map: ctes, from_table: from, aggregate_handling: handling, ...rest } = node;
+  const isBare = Object.values(rest).every((value) => value === null || (Array.isArray(value) && value.length === 0));
+  const hasCtes = !isNode(ctes) || !Array.isArray(ctes.map) || ctes.map.length > 0;
+  return (
+    type === 'SELECT_NODE' &&
+    isBare &&
+    !hasCtes &&
+    isNode(from) &&
+    from.type === 'EMPTY' &&
+    handling === 'STANDARD_HANDLING'
+  );
+};
+
+const expression: SqlParser['expression'] = async (text) => {
+  assertPlainExpression(text);
+  const { tree, node } = await parseOne(`SELECT ${text}`, oneExpression);
+  const list = Array.isArray(node.select_list) ? node.select_list : [];
+  const [target] = list;
+  if (list.length !== 1 || !isPlain(node) || !isNode(target) || target.alias !== '') return refuseSyntax(oneExpression);
+  checkNodes(target);
+  const markers = markersFor<ExpressionHole>(tree);
+  const facts: ExpressionFacts = { isAggregate: false, hasBareColumn: false };
+  rewriteExpression(target, markers, facts);
+  if (facts.isAggregate && facts.hasBareColumn) return refuseSql('a column outside of the aggregates');
+  const [first = '', ...rest] = await print(tree, markers);
+  const start = typeof first === 'string' ? first.replace(/^\s*SELECT\s+/, '') : first;
+  return { template: [start, ...rest], isAggregate: facts.isAggregate };
+};
+
+export const duckDbParser: SqlParser = {
+  expression,
+  select,
+  isSameName: (a, b) => a.toLowerCase() === b.toLowerCase(),
+};

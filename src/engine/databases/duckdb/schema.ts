@@ -1,0 +1,110 @@
+import type { SourceTable } from '../../../domain/source-schema.js';
+import { refuseConnection } from '../../connections/database.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';
+import { integerRanges, otherType, type SqlType } from '../sql-type.js';
+import { unknownCollation } from './joins.js';
+
+const columnsQuery = (
+  extra = '',
+): string => `SELECT schema_name, table_name, column_name, data_type, is_nullable, current_database()
+FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ${extra}
+ORDER BY schema_name, table_name, column_index`;
+
+/** Lists are answered as JSON text: an array is no cell. */
+const keysQuery = (
+  extra = '',
+): string => `SELECT schema_name, table_name, constraint_type, to_json(constraint_column_names)::VARCHAR,
+  referenced_table, to_json(referenced_column_names)::VARCHAR
+FROM duckdb_constraints() WHERE database_name = current_database()
+  AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
+ORDER BY schema_name, table_name, constraint_index`;
+
+/** DuckDB looks a name up among the file's macros first: an operator's and that of count(*), too. */
+const hidingMacros = `SELECT DISTINCT function_name FROM duckdb_functions()
+WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+  AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal) ORDER BY 1`;
+
+/** No column has a collation of its own in a file of which no definition speaks of one. */
+const collations = `SELECT count(*) > 0 FROM (SELECT sql FROM duckdb_tables() WHERE NOT internal
+  UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal) AS defined WHERE sql ILIKE '%collate%'`;
+
+const assertNoneHidden = async (ask: Ask): Promise<void> => {
+  const [macro] = await ask(hidingMacros);
+  if (macro === undefined) return;
+  refuseConnection(
+    `The DuckDB file has a macro ${String(macro[0])}, which takes the place of a function of DuckDB's own, and may read any row; rename it.`,
+    'duckdb-macro-hides-function',
+    undefined,
+  );
+};
+
+/** The types of the open database, by table and column: of these schemas; null: of all. */
+export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
+  await assertNoneHidden(ask);
+  const within = schemas === null ? '' : 'AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))';
+  const values = schemas === null ? [] : [schemas];
+  const rows = await ask(columnsQuery(within), values);
+  const isCollated = (await ask(collations))[0]?.[0] === true;
+  const columns = rows.map(([schema, table, column, datatype]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    columnName: String(column),
+    type: collated(parseDuckDbType(String(datatype)), isCollated),
+  }));
+  return createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
+};
+
+const collated = (type: SqlType, isCollated: boolean): SqlType =>
+  isCollated && type.kind === 'text' ? { ...type, collation: unknownCollation } : type;
+
+/** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
+export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
+  const columns = await ask(columnsQuery());
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
+};
+
+const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
+  rows.map(([schema, table, kind, names, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(schema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
+
+/** Schemas of the file that may be a client's. */
+export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> => {
+  const rows = await ask(`SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database()
+    AND schema_name NOT IN ('main', 'information_schema', 'pg_catalog') ORDER BY 1`);
+  return rows.map(([name]) => String(name));
+};
+
+/** Of a DECIMAL: to compare a column with one, DuckDB casts every value to what holds both, and fails on the first that does not fit. */
+const greatestDigits = 38;
+
+const plainTypes: ReadonlyMap<string, SqlType> = new Map([
+  ...[...integerRanges.keys()].map((name): [string, SqlType] => [
+    name,
+    { kind: 'integer', cast: name, greatestDigits },
+  ]),
+  ['VARCHAR', { kind: 'text', cast: 'VARCHAR' }],
+  ['FLOAT', { kind: 'float', cast: 'FLOAT' }],
+  ['DOUBLE', { kind: 'float', cast: 'DOUBLE' }],
+  ['BOOLEAN', { kind: 'boolean', cast: 'BOOLEAN' }],
+  ['DATE', { kind: 'date', cast: 'DATE' }],
+  ['TIMESTAMP', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP_S', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP_MS', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['TIMESTAMP WITH TIME ZONE', { kind: 'instant', cast: 'TIMESTAMP' }],
+  ['UUID', { kind: 'uuid', cast: 'UUID' }],
+]);
+
+/** The type of a column whose datatype DuckDB spells so. */
+export const parseDuckDbType = (datatype: string): SqlType => {
+  const plain = plainTypes.get(datatype);
+  if (plain !== undefined) return plain;
+  if (/^DECIMAL\([0-9]+,[0-9]+\)$/.test(datatype)) return { kind: 'decimal', cast: datatype, greatestDigits };
+  return datatype.startsWith('ENUM(') ? { kind: 'enum', cast: 'VARCHAR' } : otherType;
+};

@@ -1,0 +1,31 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { readExact, type TreeNode, writeExact } from '../../parsing/sql-tree.js';
+
+export type DuckDbTrees = {
+  /** A tree whose `error` is true where the text does not parse. */
+  readonly parse: (text: string) => Promise<TreeNode>;
+  readonly print: (tree: TreeNode) => Promise<string>;
+  readonly close: () => void;
+};
+
+/** Asks a database in memory that can reach nothing: it parses and prints, and never runs what it is given. */
+export const openTrees = async (): Promise<DuckDbTrees> => {
+  const instance = await DuckDBInstance.create(':memory:', {
+    enable_external_access: 'false',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    lock_configuration: 'true',
+    threads: '1',
+  });
+  const connection = await instance.connect();
+  const ask = async (expression: string, text: string): Promise<string> =>
+    String((await connection.runAndReadAll(`SELECT ${expression}`, [text])).getRows()[0]?.[0]);
+  return {
+    parse: async (text) => readExact(await ask('json_serialize_sql($1::VARCHAR)', text)) as TreeNode,
+    print: (tree) => ask('json_deserialize_sql($1::JSON)', writeExact(tree)),
+    close: () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+};

@@ -1,0 +1,155 @@
+import type { ConnectionOptions, QueryError } from 'mysql2/promise';
+import type { Datasource, ServerConnection } from '../../../domain/organization.js';
+import { clientOf } from '../../../domain/tenant.js';
+import { untilEnough } from '../../connections/batches.js';
+import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
+import { createConnections, type Driver } from '../../connections/connections.js';
+import { forCatalog, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
+import type { Ask } from '../source-tables.js';
+import { createMysqlDialect } from './dialect.js';
+import { createServer, runStatement, type Server, streamStatement } from './read.js';
+import { readCatalog, readClientDatabases, readSourceTables } from './schema.js';
+
+type MysqlSource = Datasource & ServerConnection;
+
+/** MySQL and MariaDB. */
+export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
+  const { log, timeoutMs, streamMs } = options;
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
+  const ask: Ask = (sql, parameters = []) =>
+    connections.use(async (server) => (await runStatement(server, { sql, parameters })).rows, forCatalog);
+  const told = <R>(work: Promise<R>): Promise<R> =>
+    work.catch((cause: unknown) => refuseFault(datasource.name, cause, faults));
+  let isMariaDb: boolean;
+  try {
+    isMariaDb = await told(connections.use(async (server) => server.isMariaDb, forCatalog));
+  } catch (cause) {
+    await connections.close();
+    throw cause;
+  }
+  return {
+    dialect: createMysqlDialect({ isMariaDb }),
+    readCatalog: (schemas) => told(readCatalog(ask, schemas)),
+    describe: (databases) => readSourceTables(ask, databases),
+    listClientDatabases: () => readClientDatabases(ask),
+    run: (statement, tenant, running = {}) => {
+      const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
+      const work = () => connections.use((server) => runStatement(server, statement, running), settings);
+      return runLogged(() => untilEnough(work), datasource, log);
+    },
+    stream: (statement, tenant, sink, running = {}) => {
+      // To the server, a stream is one statement.
+      const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
+      const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
+      return runLogged(work, datasource, log);
+    },
+    close: connections.close,
+  };
+};
+
+const faults: Parameters<typeof refuseFault>[2] = new Map([
+  ['ER_ACCESS_DENIED_ERROR', 'credentials'],
+  ['ER_ACCESS_DENIED_NO_PASSWORD_ERROR', 'credentials'],
+  ['ER_HOST_NOT_PRIVILEGED', 'credentials'],
+  ['ER_NOT_SUPPORTED_AUTH_MODE', 'credentials'],
+  ['ER_BAD_DB_ERROR', 'database'],
+  ['ER_DBACCESS_DENIED_ERROR', 'database'],
+]);
+
+type DriverOptions = { readonly log: Log; readonly connectTimeoutMs: number };
+
+const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOptions): Driver<Server> => ({
+  connect: (lost) => connect(source, lost, connectTimeoutMs),
+  begin: async ({ connection, isMariaDb }, { timeoutMs }) => {
+    const own = isMariaDb
+      ? `tx_read_only = 1, max_statement_time = ${timeoutMs / 1000}, optimizer_switch = 'subquery_cache=off', join_cache_level = 4`
+      : `transaction_read_only = 1, max_execution_time = ${timeoutMs}`;
+    await connection.query(`${settings}, ${own}`);
+    await connection.query('START TRANSACTION READ ONLY');
+  },
+  restore: ({ connection }) => connection.reset(),
+  end: ({ connection }) => connection.end(),
+  destroy: ({ connection }) => connection.destroy(),
+  cancel: async ({ connection: { threadId } }) => {
+    try {
+      await kill(source, threadId, connectTimeoutMs);
+    } catch (err) {
+      log.warn({ err, datasource: source.name }, 'a query could not be cancelled; the server ends it when it is late');
+    }
+  },
+  isAnswer: (cause) => isServerError(cause) && cause.fatal !== true,
+  isTimeout: (cause) => isServerError(cause) && timeouts.has(cause.errno ?? 0),
+  isLost: (cause) => isNetworkFault(cause) || (isServerError(cause) && shutdowns.has(cause.errno ?? 0)),
+});
+
+/**
+ * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
+ * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
+ * ended by a statement that defines tables; what comes after it only reads too. MariaDB remembers what a subquery answered by the outer
+ * column's own collation, and so would take what it found for `acme` as the answer for `ACME`; and it joins what has no index by comparing every row with
+ * every other (46 s for what takes 0.3), unless it may hash.
+ */
+const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
+  character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
+
+/** MariaDB's and MySQL's number of a statement that ran too long. */
+const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
+
+/** A shutdown, a connection that was killed, and one that the server let go. */
+const shutdowns: ReadonlySet<number> = new Set([1053, 1927, 4031]);
+
+const isServerError = (cause: unknown): cause is QueryError =>
+  cause instanceof Error && 'errno' in cause && 'sqlState' in cause;
+
+const loginOf = (source: MysqlSource, connectTimeout: number): ConnectionOptions => ({
+  host: source.host,
+  port: source.port,
+  user: source.username,
+  password: source.password,
+  ...(source.isSsl ? { ssl: { rejectUnauthorized: true, verifyIdentity: true } } : {}),
+  charset: 'utf8mb4',
+  connectTimeout,
+  multipleStatements: false,
+  // A server may ask for any file of this machine by it.
+  flags: ['-LOCAL_FILES'],
+});
+
+/** Ends the connection and what runs on it. A user may do so to its own connections, without any privilege. */
+const kill = async (source: MysqlSource, threadId: number, connectTimeout: number): Promise<void> => {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection(loginOf(source, connectTimeout));
+  // What it waits for is the server's answer, or the end of the connection.
+  connection.on('error', () => connection.destroy());
+  try {
+    await connection.query(`KILL ${Number(threadId)}`);
+  } catch (cause) {
+    if (!(isServerError(cause) && cause.errno === unknownThread)) throw cause;
+  } finally {
+    connection.destroy();
+  }
+};
+
+/** It has ended by itself. */
+const unknownThread = 1094;
+
+const connect = async (source: MysqlSource, lost: () => void, connectTimeout: number): Promise<Server> => {
+  // Loaded where it is used: its import would slow every start.
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection({
+    ...loginOf(source, connectTimeout),
+    database: source.database,
+    enableKeepAlive: true,
+    // Rows are read without code made at run time.
+    disableEval: true,
+    maxPreparedStatements: 8,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    jsonStrings: true,
+  });
+  // Unheard, it would end the process.
+  connection.on('error', lost);
+  const [rows] = await connection.query<never[]>('SELECT VERSION()');
+  return createServer(connection, String(rows[0]?.[0]).includes('MariaDB'));
+};

@@ -1,0 +1,218 @@
+import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
+import { isNotFinite } from '../../../domain/exact-number.js';
+import type { Period, TimeGrain } from '../../../domain/metric.js';
+import { plainAggregate } from '../aggregate.js';
+import { columnName } from '../catalog.js';
+import type { Bound, Column } from '../dialect.js';
+import {
+  type BoundList,
+  castName,
+  type Dialect,
+  firstDay,
+  firstMonday,
+  type PlainAggregate,
+  type Side,
+  type Sql,
+} from '../dialect.js';
+import { refuseQuery, refuseUnknown } from '../refuse.js';
+import { decimalOfCast, integerRanges, type SqlType } from '../sql-type.js';
+import { type ZoneOffset, zoneOffsets } from './zone-offsets.js';
+
+const compiler = new Kysely<Record<string, never>>({
+  dialect: {
+    createAdapter: () => new MysqlAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new MysqlIntrospector(db),
+    createQueryCompiler: () => new MysqlQueryCompiler(),
+  },
+});
+
+const castNames: ReadonlyMap<string, string> = new Map([
+  ['VARCHAR', 'CHAR CHARACTER SET utf8mb4'],
+  ...[...integerRanges].map(([name, [least]]): [string, string] => [name, least < 0n ? 'SIGNED' : 'UNSIGNED']),
+  ['FLOAT', 'FLOAT'],
+  ['DOUBLE', 'DOUBLE'],
+  ['DATE', 'DATE'],
+  ['TIMESTAMP', 'DATETIME(6)'],
+  ['UUID', 'UUID'],
+]);
+
+/** MySQL keeps at most 30 digits after the point. */
+const greatestScale = 30;
+
+/** MySQL would make NULL or 0 of it. What is no text is an expression, whose values it holds. */
+const assertHeld = (text: unknown, cast: string): void => {
+  if (typeof text !== 'string') return;
+  const isDate = cast === 'DATE' || cast === 'TIMESTAMP';
+  if (isDate ? /^(?!0000)[0-9]{4}-/.test(text) : !isNotFinite(text) || cast === 'VARCHAR') return;
+  refuseQuery(
+    'A condition holds a date outside of the years 1 to 9999, NaN or an infinity, which MySQL does not hold; give another value.',
+    'value-out-of-range',
+  );
+};
+
+const cast = ({ text, cast }: Bound): Sql => {
+  if (cast === 'BOOLEAN') return sql`(${text} = 'true')`;
+  assertHeld(text, cast);
+  if ((decimalOfCast(cast)?.scale ?? 0) > greatestScale) {
+    refuseQuery(
+      `A condition holds a number with more than ${greatestScale} decimal places; round it.`,
+      'value-too-long',
+    );
+  }
+  return sql`CAST(${text} AS ${sql.raw(castName(cast, castNames))})`;
+};
+const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
+
+/**
+ * The value in the column's own collation, so that the column's index can find it. It finds too much (`ACME` for `acme`, `?` for what the
+ * character set lacks) and never too little: whoever uses it compares by bytes too.
+ */
+const collated = (value: Sql, collation: string): Sql =>
+  sql`CONVERT(${value} USING ${sql.raw(collation.split('_')[0] ?? '')}) COLLATE ${sql.raw(collation)}`;
+
+const grain = (value: Sql, of: TimeGrain): Sql => {
+  switch (of) {
+    case 'minute':
+      return sql`CAST(DATE_FORMAT(${value}, '%Y-%m-%d %H:%i:00') AS DATETIME)`;
+    case 'hour':
+      return sql`CAST(DATE_FORMAT(${value}, '%Y-%m-%d %H:00:00') AS DATETIME)`;
+    case 'day':
+      return sql`CAST(${value} AS DATE)`;
+    case 'week':
+      return sql`(CAST(${value} AS DATE) - INTERVAL WEEKDAY(${value}) DAY)`;
+    case 'month':
+      return sql`CAST(DATE_FORMAT(${value}, '%Y-%m-01') AS DATE)`;
+    case 'quarter':
+      return sql`CAST(CONCAT(DATE_FORMAT(${value}, '%Y-'), QUARTER(${value}) * 3 - 2, '-01') AS DATE)`;
+    case 'year':
+      return sql`CAST(DATE_FORMAT(${value}, '%Y-01-01') AS DATE)`;
+    case 'hourOfDay':
+      return sql`HOUR(${value})`;
+    case 'dayOfWeek':
+      return sql`(WEEKDAY(${value}) + 1)`;
+    default:
+      return refuseUnknown('time grain', of);
+  }
+};
+
+/**
+ * The server may lack the tables of time zones, and CONVERT_TZ leaves what is past 2038 as it was: neither says so. Where the type has no such
+ * local time (`9999-12-31 23:59:59` east of Greenwich, a zero date), the sum is NULL, and the time stays as it is stored.
+ */
+const local = (column: Sql, zone: string): Sql => {
+  const offsets = zoneOffsets(zone);
+  const isUtc = offsets.every(({ seconds }) => seconds === 0);
+  return isUtc ? column : sql`coalesce(${column} + INTERVAL ${secondsAhead(column, offsets)} SECOND, ${column})`;
+};
+
+/** By halves: a few comparisons, however many changes there were. */
+const secondsAhead = (column: Sql, offsets: readonly ZoneOffset[]): Sql => {
+  if (offsets.length === 1) return sql.lit(offsets[0]?.seconds ?? 0);
+  const middle = offsets.length >> 1;
+  const since = new Date(offsets[middle]?.since ?? 0).toISOString().slice(0, 19).replace('T', ' ');
+  const [earlier, later] = [offsets.slice(0, middle), offsets.slice(middle)];
+  return sql`CASE WHEN ${column} < TIMESTAMP${sql.lit(since)} THEN ${secondsAhead(column, earlier)} ELSE ${secondsAhead(column, later)} END`;
+};
+
+/** The average is exact to the last step, as DuckDB has it: AVG of integers would keep four digits. */
+const aggregate = (of: PlainAggregate, value: Sql): Sql =>
+  of === 'AVG' ? sql`CAST(sum(${value}) AS DOUBLE) / count(${value})` : plainAggregate(of, value);
+
+const units: Readonly<Record<Period, Sql>> = {
+  minute: sql`MINUTE`,
+  hour: sql`HOUR`,
+  day: sql`DAY`,
+  week: sql`WEEK`,
+  month: sql`MONTH`,
+  quarter: sql`QUARTER`,
+  year: sql`YEAR`,
+};
+
+const period = (start: Sql, of: Period): Sql =>
+  sql`TIMESTAMPDIFF(${units[of]}, ${sql.lit(of === 'week' ? firstMonday : firstDay)}, ${start})`;
+
+/** MySQL has no OFFSET without LIMIT. */
+const allRows = '18446744073709551615';
+
+const page = (limit: number | null, offset: number): Sql => {
+  // Counts were checked; a prepared LIMIT takes no cast.
+  const rows = limit === null ? sql.raw(allRows) : sql.lit(limit);
+  if (offset > 0) return sql` LIMIT ${rows} OFFSET ${sql.lit(offset)}`;
+  return limit === null ? sql`` : sql` LIMIT ${rows}`;
+};
+
+const isTextual = ({ type }: Side): boolean => type.kind === 'text' || type.kind === 'enum';
+
+type Bytes = (value: Sql) => Sql;
+
+const join = (bytes: Bytes, near: Side, far: Side): Sql => {
+  if (isTextual(near) !== isTextual(far)) {
+    refuseQuery(
+      `Columns ${columnName(near.ref)} and ${columnName(far.ref)} are joined, but only one of them is text; MySQL would compare them as rounded numbers. Join columns of one type.`,
+      'join-of-different-types',
+    );
+  }
+  if (!isTextual(near)) return sql`${near.column} = ${far.column}`;
+  const equal = sql`${bytes(near.column)} = ${bytes(far.column)}`;
+  const [own, other] = [near.type.collation, far.type.collation];
+  if (own === undefined || other === undefined) return equal;
+  return sql`${near.column} = ${own === other ? far.column : collated(far.column, own)} AND ${equal}`;
+};
+
+const field = (bytes: Bytes, column: Sql, { type, zone }: Column): Sql => {
+  if (type.kind === 'text') return bytes(column);
+  if (type.kind === 'boolean') return sql`(${column} <> 0)`;
+  return zone === null ? column : local(column, zone);
+};
+
+const tenant = (bytes: Bytes, column: Sql, { kind, collation }: SqlType, value: Bound): Sql => {
+  if (kind !== 'text') return sql`${column} = ${cast(value)}`;
+  const equal = sql`${bytes(column)} = ${cast(value)}`;
+  return collation === undefined ? equal : sql`${column} = ${collated(cast(value), collation)} AND ${equal}`;
+};
+
+const contains = (bytes: Bytes, value: Sql, { kind }: SqlType, search: string): Sql => {
+  const shown = kind === 'boolean' ? sql`CASE WHEN ${value} THEN 'true' ELSE 'false' END` : value;
+  return sql`LOCATE(LOWER(${text(search)}), ${bytes(sql`LOWER(CAST(${shown} AS CHAR CHARACTER SET utf8mb4))`)}) > 0`;
+};
+
+/** A parameter for each value: MariaDB's JSON_TABLE would make NULL of what it cannot convert. */
+const list = (value: Sql, kind: 'oneOf' | 'noneOf', { texts, cast: of }: BoundList): Sql => {
+  const values = sql.join(texts.map((one) => cast({ text: one, cast: of })));
+  return kind === 'oneOf' ? sql`(${value} IN (${values}))` : sql`(${value} NOT IN (${values}))`;
+};
+
+/** MySQL 8.0.17 or MariaDB 10.3 and later: they differ in the name of the collation that compares bytes without padding them. */
+export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean }): Dialect => {
+  const exact = sql.raw(isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
+  const bytes: Bytes = (value) => sql`(CONVERT(${value} USING utf8mb4) COLLATE ${exact})`;
+  return {
+    capabilities: {
+      databaseName: isMariaDb ? 'MariaDB' : 'MySQL',
+      hasFullJoin: false,
+      isRightJoinSlow: true,
+      hasCorrelatedSubqueries: true,
+    },
+    compile: (query) => query.compile(compiler),
+    table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
+    asLeaf: sql`AS`,
+    barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
+    cast,
+    tenant: (column, type, value) => tenant(bytes, column, type, value),
+    join: (near, far) => join(bytes, near, far),
+    field: (column, of) => field(bytes, column, of),
+    comparable: (value, { kind }) => (kind === 'enum' ? bytes(value) : value),
+    list,
+    isBeyond: ({ text, cast: of }) => of !== 'VARCHAR' && text.startsWith('+'),
+    contains: (value, type, search) => contains(bytes, value, type, search),
+    grain,
+    period,
+    aggregate,
+    percentile: null,
+    double: (value) => sql`CAST(${value} AS DOUBLE)`,
+    sortable: (rows) => sql`SELECT * FROM (${rows}) AS ${sql.id('gl_sorted')}`,
+    order: ({ name }, direction) => sql`${sql.id(name)} IS NULL, ${sql.id(name)} ${sql.raw(direction)}`,
+    page,
+  };
+};

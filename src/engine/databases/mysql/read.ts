@@ -1,0 +1,156 @@
+import type { EventEmitter } from 'node:events';
+import type { Duplex } from 'node:stream';
+import type { Connection, FieldPacket } from 'mysql2/promise';
+import type { Cell } from '../../../domain/ports.js';
+import {
+  batchBytes,
+  collect,
+  Enough,
+  hand,
+  type Meter,
+  meter,
+  refuseLargeBatch,
+  rowBytes,
+} from '../../connections/batches.js';
+import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
+import type { Statement } from '../dialect.js';
+import { refuseQuery } from '../refuse.js';
+import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
+
+export type Server = { readonly connection: Connection; readonly isMariaDb: boolean; readonly meter: Meter };
+
+/** What lies beneath the driver's promises: rows as they come in. */
+type Core = Pick<EventEmitter, 'once' | 'off'> & {
+  readonly stream: Duplex;
+  readonly execute: (asking: { readonly sql: string; readonly values: readonly string[] }) => EventEmitter;
+  readonly pause: () => void;
+  readonly resume: () => void;
+};
+
+const coreOf = (connection: Connection): Core => (connection as unknown as { readonly connection: Core }).connection;
+
+export const createServer = (connection: Connection, isMariaDb: boolean): Server => ({
+  connection,
+  isMariaDb,
+  meter: meter(coreOf(connection).stream),
+});
+
+/** The protocol counts parameters in 16 bits. */
+const greatestCount = 65_535;
+
+type Row = readonly unknown[];
+type Columns = { readonly names: readonly string[]; readonly types: readonly number[] };
+type Listener = { readonly columns: (columns: Columns) => void; readonly row: (row: Row) => void };
+
+/** One prepared statement: its values are never part of its text. Resolves when the last row is in. */
+const execute = (core: Core, { sql, parameters }: Statement, listener: Listener): Promise<void> => {
+  if (parameters.length > greatestCount) {
+    refuseQuery(`The question compares with more than ${greatestCount} values; shorten its lists.`, 'too-many-values');
+  }
+  const values = parameters.map(textOf);
+  let lost: (cause: unknown) => void = () => undefined;
+  return new Promise<void>((resolve, reject) => {
+    lost = reject;
+    // Where the connection breaks, the driver tells the connection alone: the statement would wait for its time limit.
+    core.once('error', lost);
+    const asked = core.execute({ sql, values });
+    asked.on('error', reject);
+    asked.on('fields', (fields: readonly FieldPacket[]) =>
+      listener.columns({
+        names: fields.map(({ name }) => name),
+        types: fields.map(({ columnType }) => columnType ?? 0),
+      }),
+    );
+    asked.on('result', listener.row);
+    asked.on('end', () => resolve());
+  }).finally(() => core.off('error', lost));
+};
+
+const noColumns: Columns = { names: [], types: [] };
+const headOf = ({ names, types }: Columns) => ({
+  names,
+  dataTypes: types.map(dataTypeOf),
+  numberTypes: types.map(numberTypeOf),
+});
+
+const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
+  row.map((value, index) => cellOf(value, types[index] ?? 0));
+
+/** Throws `Enough` where there are more bytes than allowed. */
+export const runStatement = async (
+  { connection, meter }: Server,
+  statement: Statement,
+  { maxBytes }: Running = {},
+): Promise<ResultTable> => {
+  const collected = collect(maxBytes);
+  let columns: Columns = noColumns;
+  const table = (): ResultTable => ({ ...headOf(columns), rows: collected.rows });
+  try {
+    return await new Promise<ResultTable>((resolve, reject) => {
+      const enough = (): void => reject(new Enough({ ...table(), isCut: true }));
+      meter.allow(maxBytes, enough);
+      execute(coreOf(connection), statement, {
+        columns: (given) => {
+          columns = given;
+        },
+        row: (row) => {
+          if (!collected.take(rowBytes(row), () => cellsOf(row, columns))) enough();
+        },
+      }).then(() => resolve(table()), reject);
+    });
+  } finally {
+    meter.allow(undefined, () => undefined);
+  }
+};
+
+/** The server sends as fast as rows are taken: between batches the socket is not read. */
+export const streamStatement = async (
+  { connection, meter }: Server,
+  statement: Statement,
+  sink: Sink,
+  { maxBytes }: Running = {},
+): Promise<void> => {
+  const core = coreOf(connection);
+  let columns: Columns = noColumns;
+  let rows: (readonly Cell[])[] = [];
+  let bytes = 0;
+  let isFirst = true;
+  const flush = (): Promise<void> => {
+    const batch = { ...headOf(columns), rows };
+    isFirst = false;
+    rows = [];
+    bytes = 0;
+    return hand(sink, batch);
+  };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const full = (): void => {
+        try {
+          refuseLargeBatch();
+        } catch (cause) {
+          reject(cause);
+        }
+      };
+      const next = (): void => {
+        meter.allow(maxBytes, full);
+        core.resume();
+      };
+      meter.allow(maxBytes, full);
+      execute(core, statement, {
+        columns: (given) => {
+          columns = given;
+        },
+        row: (row) => {
+          rows.push(cellsOf(row, columns));
+          bytes += rowBytes(row);
+          if (bytes < batchBytes) return;
+          core.pause();
+          flush().then(next, reject);
+        },
+      }).then(resolve, reject);
+    });
+    if (rows.length > 0 || isFirst) await flush();
+  } finally {
+    meter.allow(undefined, () => undefined);
+  }
+};

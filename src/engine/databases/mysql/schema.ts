@@ -1,0 +1,145 @@
+import type { Cell } from '../../../domain/ports.js';
+import type { ClientDatabases, SourceTable } from '../../../domain/source-schema.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, type SourceKey } from '../source-tables.js';
+import { otherType, type SqlType } from '../sql-type.js';
+
+/** The server's own, whose tables are no datasource's. */
+const systemDatabases = `('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo')`;
+
+/** The database that is connected to, or these: on MySQL the database is the schema. Names are compared without case here, exactly where they are looked up. */
+const among = (databases: readonly string[], isOwnToo: boolean): string => {
+  const own = isOwnToo ? 'TABLE_SCHEMA = DATABASE()' : '';
+  const named = databases.length === 0 ? '' : `TABLE_SCHEMA IN (${databases.map(() => '?').join(', ')})`;
+  const either = [own, named].filter((text) => text !== '').join(' OR ');
+  return `(${either === '' ? 'FALSE' : either}) AND TABLE_SCHEMA NOT IN ${systemDatabases}`;
+};
+
+const columnsQuery = (where: string): string => `SELECT
+  TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
+FROM information_schema.COLUMNS WHERE ${where} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`;
+
+/** A key of expressions says nothing of columns. */
+const uniqueQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
+FROM information_schema.STATISTICS WHERE ${where} AND NON_UNIQUE = 0
+ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`;
+
+const foreignQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME,
+  REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
+FROM information_schema.KEY_COLUMN_USAGE WHERE ${where} AND REFERENCED_TABLE_NAME IS NOT NULL
+ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
+
+/** The types of the tables of these databases; null: of the one that is connected to. Those of the system are never there. */
+export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
+  const where = among(databases ?? [], databases === null);
+  const rows = await ask(columnsQuery(where), databases ?? []);
+  const columns = rows.map(([schema, table, column, columnType, , datatype, collation]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    columnName: String(column),
+    type: parseMysqlType(String(datatype), String(columnType), collation ?? null),
+  }));
+  return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
+};
+
+/** Of the database that is connected to, and of these. */
+export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
+  const where = among(databases, true);
+  const columns = await ask(columnsQuery(where), databases);
+  const unique = await readUniqueKeys(ask, where, databases);
+  const foreign = groupKeys(await ask(foreignQuery(where), databases)).map((rows) => sourceKey(rows, 'FOREIGN KEY'));
+  return buildSourceTables(
+    columns.map(([schema, table, column, datatype, isNullable]) => [
+      schema ?? null,
+      table ?? null,
+      column ?? null,
+      datatype ?? null,
+      isNullable === 'YES',
+    ]),
+    [...unique, ...foreign],
+  );
+};
+
+/** Engines that see to their unique keys. A MERGE table has those of its tables, each for itself; CONNECT and the like read what is elsewhere. */
+const keepingEngines = `('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB')`;
+
+const unprovenQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
+WHERE ${where} AND TABLE_TYPE <> 'VIEW' AND coalesce(ENGINE, '') NOT IN ${keepingEngines}`;
+
+/** A key of prefixes is one too: whole values that are equal have equal prefixes. */
+const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> => {
+  const unproven = new Set((await ask(unprovenQuery(where), databases)).map((table) => JSON.stringify(table)));
+  return groupKeys(await ask(uniqueQuery(where), databases))
+    .filter((rows) => !unproven.has(JSON.stringify(rows[0]?.slice(0, 2))))
+    .filter((rows) => rows.every(([, , , column]) => column !== null))
+    .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
+};
+
+/** At either level a client has another database of the server. */
+export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {
+  const rows = await ask(`SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
+    WHERE SCHEMA_NAME NOT IN ${systemDatabases} AND SCHEMA_NAME <> DATABASE() ORDER BY 1`);
+  const names = rows.map(([name]) => String(name));
+  return { DATABASE: names, MULTI_DATABASE: names };
+};
+
+type Row = readonly Cell[];
+
+/** Rows of one key each, by table and name. */
+const groupKeys = (rows: readonly Row[]): readonly (readonly Row[])[] => {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = JSON.stringify(row.slice(0, 3));
+    groups.set(key, [...(groups.get(key) ?? []), row]);
+  }
+  return [...groups.values()];
+};
+
+const sourceKey = (rows: readonly Row[], kind: string): SourceKey => {
+  const [schema, table, , , referencedSchema, referencedTable] = rows[0] ?? [];
+  return {
+    schemaName: String(schema),
+    tableName: String(table),
+    kind,
+    columns: rows.map((row) => String(row[3])),
+    references: { schemaName: String(referencedSchema), tableName: String(referencedTable) },
+    referencedColumns: rows.map((row) => String(row[6])),
+  };
+};
+
+const signedTypes: ReadonlyMap<string, string> = new Map([
+  ['tinyint', 'TINYINT'],
+  ['smallint', 'SMALLINT'],
+  ['mediumint', 'INTEGER'],
+  ['int', 'INTEGER'],
+  ['bigint', 'BIGINT'],
+]);
+
+const plainTypes: ReadonlyMap<string, SqlType> = new Map([
+  ['float', { kind: 'float', cast: 'FLOAT' }],
+  ['double', { kind: 'float', cast: 'DOUBLE' }],
+  ['date', { kind: 'date', cast: 'DATE' }],
+  ['datetime', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['timestamp', { kind: 'instant', cast: 'TIMESTAMP' }],
+  ['uuid', { kind: 'uuid', cast: 'UUID' }],
+  ['enum', { kind: 'enum', cast: 'VARCHAR' }],
+  ['decimal', { kind: 'decimal', cast: 'DECIMAL(38,0)' }],
+]);
+
+const textTypes: ReadonlySet<string> = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext']);
+
+/** Character sets of which every text has a Unicode form of its own, so that Unicode can tell its values apart. */
+const faithful = /^(utf8mb4|utf8mb3|utf8|latin1|ascii|ucs2|utf16|utf16le|utf32)_[a-z0-9_]+$/;
+
+const parseMysqlType = (datatype: string, columnType: string, collation: Cell): SqlType => {
+  // The way to say BOOLEAN on MySQL.
+  if (/^tinyint\(1\)/.test(columnType)) return { kind: 'boolean', cast: 'BOOLEAN' };
+  const integer = signedTypes.get(datatype);
+  if (integer !== undefined) {
+    return { kind: 'integer', cast: columnType.includes('unsigned') ? `U${integer}` : integer };
+  }
+  if (!textTypes.has(datatype)) return plainTypes.get(datatype) ?? otherType;
+  return typeof collation === 'string' && faithful.test(collation)
+    ? { kind: 'text', cast: 'VARCHAR', collation }
+    : otherType;
+};

@@ -1,0 +1,76 @@
+/** What the columns of a SELECT are called. PostgreSQL reads `d.f` as the call `f(d)`, of any function that there is, where `d` has no such column. */
+import { variableOf } from '../../parsing/refusals.js';
+import type { Outputs, Relation } from '../../parsing/relations.js';
+import type { TreeNode } from '../../parsing/sql-tree.js';
+import { namesOf } from './grammar.js';
+
+type Mutable = Outputs & {
+  readonly names: Set<string>;
+  readonly tables: number[];
+  readonly inOrder: (string | null)[];
+};
+
+const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
+const childOf = (value: unknown, kind: string): TreeNode | undefined =>
+  isNode(value) && isNode(value[kind]) ? value[kind] : undefined;
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A name that PostgreSQL gives by itself; the rarer ones are not known here, and need AS. */
+const nameOf = (value: unknown): string | null => {
+  const cast = childOf(value, 'TypeCast');
+  if (cast !== undefined) return nameOf(cast.arg);
+  const names = namesOf(childOf(value, 'ColumnRef')?.fields ?? childOf(value, 'FuncCall')?.funcname);
+  const isVariable = names.length === 1 && variableOf(names[0] ?? '') !== undefined;
+  return isVariable ? null : (names.at(-1) ?? null);
+};
+
+const addAll = (found: Mutable, relations: Iterable<Relation>): void => {
+  found.inOrder.push(null);
+  for (const relation of relations) {
+    if (relation === 'derived') continue;
+    if ('table' in relation) found.tables.push(relation.table);
+    else {
+      for (const name of relation.columns.names) found.names.add(name);
+      found.tables.push(...relation.columns.tables);
+    }
+  }
+};
+
+/** Of a SELECT, before it is rewritten; `block` is what its FROM shows, `find` what a qualifier means. */
+export const outputsOf = (
+  select: TreeNode,
+  block: ReadonlyMap<string, Relation>,
+  find: (name: string) => Relation | undefined,
+): Outputs => {
+  const found: Mutable = { names: new Set(), tables: [], inOrder: [] };
+  for (const target of listOf(select.targetList).map((item) => childOf(item, 'ResTarget') ?? {})) {
+    const fields = listOf(childOf(target.val, 'ColumnRef')?.fields);
+    const isStar = childOf(fields.at(-1), 'A_Star') !== undefined;
+    if (isStar) addAll(found, fields.length === 1 ? block.values() : [find(namesOf(fields).at(-2) ?? '') ?? 'derived']);
+    else found.inOrder.push(typeof target.name === 'string' ? target.name : nameOf(target.val));
+  }
+  const [row] = listOf(select.valuesLists);
+  listOf(childOf(row, 'List')?.items).forEach((_, index) => {
+    found.inOrder.push(`column${index + 1}`);
+  });
+  for (const name of found.inOrder) if (name !== null) found.names.add(name);
+  return found;
+};
+
+/** The same under other names, as far as these go: `d(x, y)`. What lies behind a `*` has no place, and so no name. */
+export const renamed = (outputs: Outputs, names: readonly string[]): Outputs => {
+  if (names.length === 0) return outputs;
+  const rest = outputs.inOrder.slice(names.length);
+  const inOrder = [...names, ...(outputs.inOrder.includes(null) ? [null] : rest)];
+  return { names: new Set(inOrder.filter((name) => name !== null)), tables: [], inOrder };
+};
+
+/** The alias of a function in FROM is its column's name, too. */
+export const outputsOfFunction = (alias: string, names: readonly string[]): Outputs => {
+  const inOrder = names.length > 0 ? names : [alias, 'ordinality'];
+  return { names: new Set(inOrder), tables: [], inOrder };
+};
+
+/** Names that an alias gives to columns: `d(x, y)`. */
+export const colnamesOf = ({ alias }: TreeNode): readonly string[] =>
+  namesOf(isNode(alias) ? alias.colnames : undefined);

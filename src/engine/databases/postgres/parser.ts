@@ -1,0 +1,110 @@
+/** PostgreSQL's own grammar, as a WebAssembly module: it parses, and another part prints; what is printed must parse to the same tree again. */
+import { createMarkers, type Markers } from '../../parsing/markers.js';
+import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
+import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
+import { sameTree, type TreeNode } from '../../parsing/sql-tree.js';
+import { checkNodes } from './grammar.js';
+import { operatorsIn } from './operators.js';
+import { rewriteStatement } from './rewrite.js';
+import { type ExpressionFacts, rewriteExpression } from './rewrite-expression.js';
+
+/** Loaded where it is used: few questions hold SQL. */
+const openParser = async () => {
+  const [{ parse }, { deparse }] = await Promise.all([import('libpg-query'), import('pgsql-deparser')]);
+  return { parse, deparse };
+};
+
+const oneSelect = 'one SELECT in the SQL of PostgreSQL';
+const oneExpression = 'one expression in the SQL of PostgreSQL';
+
+type Statement = { readonly tree: TreeNode; readonly select: TreeNode };
+
+const parseOne = async (text: string, expected: string): Promise<Statement> => {
+  const { parse } = await openParser();
+  const tree = (await parsed(() => parse(text), expected)) as TreeNode;
+  const statements = Array.isArray(tree.stmts) ? tree.stmts : [];
+  const select = statements.length === 1 ? statements[0]?.stmt?.SelectStmt : undefined;
+  return select === undefined ? refuseSyntax(expected) : { tree, select };
+};
+
+const parsed = async <Tree>(parse: () => Promise<Tree>, expected: string): Promise<Tree> => {
+  try {
+    return await parse();
+  } catch {
+    // The parser's own words repeat the text.
+    return refuseSyntax(expected);
+  }
+};
+
+/** The text of the tree, split at its holes. Throws METRIC_QUERY_ERROR where the printer does not know all of it. */
+const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
+  const { parse, deparse } = await openParser();
+  const printed = await parsed(async () => {
+    const text = await deparse(tree as Parameters<typeof deparse>[0], { pretty: false });
+    return sameTree(tree, await parse(text)) ? text : undefined;
+  }, oneSelect);
+  return markers.split(printed ?? refuseSql('something that cannot be written anew exactly'));
+};
+
+const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
+  const text = JSON.stringify(tree);
+  return createMarkers((name) => text.includes(name));
+};
+
+/** ` AND <hole>` in the outermost block, after what is there. */
+const addConditions = (select: TreeNode, mark: string): void => {
+  const hole = { ColumnRef: { fields: [{ String: { sval: mark } }] } };
+  const where = (select.whereClause ?? { A_Const: { boolval: { boolval: true } } }) as TreeNode;
+  const { boolop, args } = (where.BoolExpr ?? {}) as TreeNode;
+  const all = boolop === 'AND_EXPR' && Array.isArray(args) ? args : [where];
+  select.whereClause = { BoolExpr: { boolop: 'AND_EXPR', args: [...all, hole] } };
+};
+
+const select: SqlParser['select'] = async (text) => {
+  if (text.includes('\0')) return refuseSyntax('SQL without NUL');
+  const { tree, select } = await parseOne(text, oneSelect);
+  checkNodes({ SelectStmt: select });
+  const operators = operatorsIn(tree);
+  const markers = markersFor<SelectHole>(tree);
+  const { whereClause: _where, ...unfiltered } = structuredClone(select);
+  const shown = rewriteStatement(unfiltered, markersFor<SelectHole>(tree)).tables.paths;
+  const { tables, columns, variables, block } = rewriteStatement(select, markers);
+  if (block !== null) addConditions(select, markers.mark({ kind: 'conditions' }));
+  const template = await print(tree, markers);
+  return { template: withoutAnd(template), tables: tables.paths, operators, shown, variables, columns, block };
+};
+
+/** The hole brings its own AND. */
+const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
+  template.map((part, index) => {
+    const next = template[index + 1];
+    if (typeof part !== 'string' || typeof next !== 'object' || next.kind !== 'conditions') return part;
+    const cut = part.replace(/\s+AND\s+$/, '');
+    return cut === part ? refuseSql('a WHERE that cannot be added to') : cut;
+  });
+
+const isPlain = (statement: TreeNode): boolean =>
+  Object.keys(statement).every((name) => ['targetList', 'limitOption', 'op'].includes(name)) &&
+  statement.limitOption === 'LIMIT_OPTION_DEFAULT' &&
+  statement.op === 'SETOP_NONE';
+
+const expression: SqlParser['expression'] = async (text) => {
+  assertPlainExpression(text);
+  const { tree, select: statement } = await parseOne(`SELECT ${text}`, oneExpression);
+  const targets = Array.isArray(statement.targetList) ? statement.targetList : [];
+  const target: TreeNode = targets[0]?.ResTarget ?? {};
+  const isOne = targets.length === 1 && isPlain(statement) && target.name === undefined && target.val !== undefined;
+  if (!isOne) return refuseSyntax(oneExpression);
+  checkNodes(target.val);
+  const operators = operatorsIn(tree);
+  const markers = markersFor<ExpressionHole>(tree);
+  const facts: ExpressionFacts = { isAggregate: false, hasBareColumn: false };
+  rewriteExpression(target.val, markers, facts);
+  if (facts.isAggregate && facts.hasBareColumn) return refuseSql('a column outside of the aggregates');
+  const [first = '', ...rest] = await print(tree, markers);
+  const start = typeof first === 'string' ? first.replace(/^\s*SELECT\s+/, '') : first;
+  return { template: [start, ...rest], isAggregate: facts.isAggregate, operators };
+};
+
+/** Unquoted names are folded to lower case by the parser already. */
+export const postgresParser: SqlParser = { expression, select, isSameName: (a, b) => a === b };

@@ -1,0 +1,61 @@
+import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree.js';
+
+type Rename = (schemaName: string) => string | undefined;
+type Rewritten = { readonly sql: string } | { readonly expected: string };
+
+/** Loaded where it is used: PostgreSQL's parser is a WebAssembly module, and few imports hold SQL. */
+const openParser = async () => {
+  const [{ parse }, { deparse }] = await Promise.all([import('libpg-query'), import('pgsql-deparser')]);
+  return { parse, deparse };
+};
+
+const fieldText = (field: unknown): string | undefined => {
+  const text = typeof field === 'object' && field !== null ? Reflect.get(field, 'String') : undefined;
+  return typeof text === 'object' && text !== null ? String(Reflect.get(text, 'sval')) : undefined;
+};
+
+/** A column of three parts is `schema.table.column` in PostgreSQL, of four `database.schema.table.column`. */
+const renameColumn = (node: TreeNode, rename: Rename): void => {
+  if (!Array.isArray(node.fields) || node.fields.length < 3) return;
+  const at = node.fields.length - 3;
+  const target = rename(fieldText(node.fields[at]) ?? '');
+  if (target !== undefined) node.fields = node.fields.with(at, { String: { sval: target } });
+};
+
+const renameIn = (tree: unknown, rename: Rename): void => {
+  for (const { node, name } of nodesOf(tree)) {
+    if (name === 'RangeVar') {
+      const target = rename(textIn(node, 'schemaname'));
+      if (target !== undefined) node.schemaname = target;
+    }
+    if (name === 'ColumnRef') renameColumn(node, rename);
+  }
+};
+
+/** Nothing but SELECT, at any depth: a CTE may hold a DELETE, and INTO makes a table. */
+const isOneSelect = (tree: { readonly stmts?: readonly unknown[] }): boolean => {
+  if (tree.stmts?.length !== 1) return false;
+  for (const { name } of nodesOf(tree)) {
+    if ((/Stmt$/.test(name) && name !== 'SelectStmt') || name === 'intoClause') return false;
+  }
+  const [first] = tree.stmts;
+  const statement = typeof first === 'object' && first !== null ? Reflect.get(first, 'stmt') : undefined;
+  return typeof statement === 'object' && statement !== null && 'SelectStmt' in statement;
+};
+
+const oneSelect = { expected: 'one SELECT in the SQL of PostgreSQL' } as const;
+
+/** One SELECT with its tables' schemas renamed, by PostgreSQL's own parser; printed, it must parse to the same tree again. */
+export const renamePostgresSchemas = async (text: string, rename: Rename): Promise<Rewritten> => {
+  const { parse, deparse } = await openParser();
+  try {
+    const tree = await parse(text);
+    if (!isOneSelect(tree)) return oneSelect;
+    renameIn(tree, rename);
+    const sql = await deparse(tree);
+    return sameTree(tree, await parse(sql)) ? { sql } : oneSelect;
+  } catch {
+    // The parsers' own words repeat the text; nesting beyond their stack ends here, too.
+    return oneSelect;
+  }
+};

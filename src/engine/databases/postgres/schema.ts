@@ -1,0 +1,173 @@
+import type { Cell } from '../../../domain/ports.js';
+import type { ClientDatabases, SourceTable } from '../../../domain/source-schema.js';
+import { type Catalog, createCatalog } from '../catalog.js';
+import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';
+import { otherType, type SqlType } from '../sql-type.js';
+import { storedSql } from './assumed.js';
+import { inexact } from './dialect.js';
+
+/** Tables and views that the user may read, outside of the system's own schemas. */
+const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
+
+/** Each domain with the type at its bottom: a domain may be made of another. */
+const domains = `WITH RECURSIVE steps AS (
+  SELECT oid AS domain, typbasetype AS base, typnotnull AS required FROM pg_catalog.pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT s.domain, n.typbasetype, s.required OR n.typnotnull
+  FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype = 'd'
+), domains AS (
+  SELECT s.domain, s.base, s.required FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype <> 'd'
+)`;
+
+/** A domain has the type that it is made of. */
+const columnsQuery = (
+  extra = '',
+): string => `${domains} SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+  NOT (a.attnotnull OR coalesce(m.required, false)), current_database()::text,
+  CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typtype = 'b' AND (bn.nspname = 'pg_catalog' OR b.typname = 'citext')
+    THEN b.typname::text ELSE '' END,
+  a.attcollation::text, coalesce(co.collisdeterministic, false), ${storedSql}
+FROM pg_catalog.pg_attribute a
+JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN domains m ON m.domain = a.atttypid
+JOIN pg_catalog.pg_type b ON b.oid = coalesce(m.base, a.atttypid)
+JOIN pg_catalog.pg_namespace bn ON bn.oid = b.typnamespace
+LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
+WHERE a.attnum > 0 AND NOT a.attisdropped AND ${readable} ${extra}
+ORDER BY n.nspname, c.relname, a.attnum`;
+
+const namesOf = (relation: string, numbers: string, most: string): string =>
+  `(SELECT json_agg(named.attname ORDER BY listed.position)::text
+    FROM unnest(${numbers}::int2[]) WITH ORDINALITY AS listed(number, position)
+    JOIN pg_catalog.pg_attribute named ON named.attrelid = ${relation} AND named.attnum = listed.number
+    WHERE listed.position <= ${most})`;
+
+/**
+ * Unique indexes count, made by a constraint or not. One of some rows or of expressions does not, nor one of a table with heirs: it holds
+ * over the table's own rows alone, and a SELECT answers the heirs' rows too. Over partitions it holds. A deferred one holds once committed.
+ */
+const keysQuery = (
+  extra = '',
+): string => `SELECT n.nspname::text, c.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY KEY' ELSE 'UNIQUE' END,
+  ${namesOf('i.indrelid', 'i.indkey', 'i.indnkeyatts')} AS names, NULL, NULL, NULL
+FROM pg_catalog.pg_index i
+JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND ${readable} ${extra}
+  AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))
+UNION ALL
+SELECT n.nspname::text, c.relname::text, 'FOREIGN KEY', ${namesOf('k.conrelid', 'k.conkey', 'cardinality(k.conkey)')},
+  fn.nspname::text, f.relname::text, ${namesOf('k.confrelid', 'k.confkey', 'cardinality(k.confkey)')}
+FROM pg_catalog.pg_constraint k
+JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
+JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace
+WHERE k.contype = 'f' AND k.conparentid = 0 AND ${readable} ${extra}
+ORDER BY 1, 2, 3, names`;
+
+const isOfExtension = (catalog: string, object: string): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.${catalog}'::regclass AND d.objid = ${object} AND d.deptype = 'e')`;
+
+/** PostgreSQL's own come first only where they fit as well. */
+const ownOperatorsQuery = `SELECT DISTINCT o.oprname::text FROM pg_catalog.pg_operator o
+WHERE o.oprnamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_operator', 'o.oid')}
+UNION SELECT DISTINCT '::' || t.typname FROM pg_catalog.pg_cast k
+JOIN pg_catalog.pg_type t ON t.oid = k.casttarget JOIN pg_catalog.pg_proc f ON f.oid = k.castfunc
+WHERE f.pronamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_cast', 'k.oid')}`;
+
+/** The types of every readable table of these schemas; null: of all but the system's own. */
+export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
+  const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
+  const values = schemas === null ? [] : [schemas];
+  const rows = await ask(columnsQuery(within), values);
+  const columns = rows.map(([schema, table, column, , , , type, collation, isDeterministic, stored]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    columnName: String(column),
+    type: parsePostgresType(String(type), collation ?? null, isDeterministic === true ? String(stored) : null),
+  }));
+  const catalog = createCatalog(String(rows[0]?.[5] ?? ''), columns, sourceKeys(await ask(keysQuery(within), values)));
+  return { ...catalog, ownOperators: new Set((await ask(ownOperatorsQuery)).map(([name]) => String(name))) };
+};
+
+export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
+  const columns = await ask(columnsQuery());
+  return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
+};
+
+const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
+  rows.map(([schema, table, kind, names, referencedSchema, referenced, referencedNames]) => ({
+    schemaName: String(schema),
+    tableName: String(table),
+    kind: String(kind),
+    columns: namesIn(names),
+    references: { schemaName: String(referencedSchema), tableName: String(referenced) },
+    referencedColumns: namesIn(referencedNames),
+  }));
+
+/** Databases that hosts of PostgreSQL keep for themselves beside `postgres`. */
+const hostsOwn = ['postgres', 'rdsadmin', 'cloudsqladmin', 'alloydbadmin', 'azure_maintenance', 'azure_sys'];
+
+const databasesQuery = `SELECT datname::text FROM pg_catalog.pg_database
+WHERE datallowconn AND NOT datistemplate AND datname !~ '^template[01]$' AND datname <> ALL (CAST($1 AS text[]))
+  AND datname <> current_database() AND has_database_privilege(oid, 'CONNECT') ORDER BY 1`;
+
+/** Schemas of the metadata are nobody's, whatever database they are found in. */
+const schemasQuery = `SELECT nspname::text FROM pg_catalog.pg_namespace
+WHERE nspname !~ '^pg_' AND nspname <> ALL (CAST($1 AS text[])) AND has_schema_privilege(oid, 'USAGE') ORDER BY 1`;
+
+/** A client has another database of the server, or a schema of the datasource's. */
+export const readClientDatabases = async (
+  ask: Ask,
+  { database, schema }: { readonly database: string; readonly schema: string | null },
+): Promise<ClientDatabases> => {
+  const names = async (query: string, without: readonly string[]): Promise<readonly string[]> =>
+    (await ask(query, [without])).map(([name]) => String(name));
+  return {
+    DATABASE: await names(databasesQuery, [...hostsOwn, database]),
+    MULTI_DATABASE: await names(schemasQuery, [
+      'public',
+      'information_schema',
+      'guestlist',
+      'guestlist_gateway',
+      ...(schema === null ? [] : [schema]),
+    ]),
+  };
+};
+
+const plainTypes: ReadonlyMap<string, SqlType> = new Map([
+  ['int2', { kind: 'integer', cast: 'SMALLINT' }],
+  ['int4', { kind: 'integer', cast: 'INTEGER' }],
+  ['int8', { kind: 'integer', cast: 'BIGINT' }],
+  ['numeric', { kind: 'decimal', cast: 'DECIMAL(38,0)', hasNotFinite: true }],
+  ['float4', { kind: 'float', cast: 'FLOAT' }],
+  ['float8', { kind: 'float', cast: 'DOUBLE' }],
+  ['bool', { kind: 'boolean', cast: 'BOOLEAN' }],
+  ['date', { kind: 'date', cast: 'DATE' }],
+  ['timestamp', { kind: 'timestamp', cast: 'TIMESTAMP' }],
+  ['timestamptz', { kind: 'instant', cast: 'TIMESTAMP' }],
+  ['uuid', { kind: 'uuid', cast: 'UUID' }],
+  ['enum', { kind: 'enum', cast: 'VARCHAR' }],
+]);
+
+/** `=` of char(n) passes trailing blanks by, and that of citext the case. */
+const textTypes: ReadonlyMap<string, boolean> = new Map([
+  ['text', true],
+  ['varchar', true],
+  ['bpchar', false],
+  ['citext', false],
+]);
+
+/** `stored`: of a column whose collation is deterministic. */
+const parsePostgresType = (name: string, collation: Cell, stored: string | null): SqlType => {
+  const isExact = textTypes.get(name);
+  if (isExact === undefined) return plainTypes.get(name) ?? otherType;
+  const text = { kind: 'text', cast: 'VARCHAR' } as const;
+  return isExact && stored !== null
+    ? { ...text, collation: String(collation), stored }
+    : { ...text, collation: inexact };
+};

@@ -1,0 +1,44 @@
+import type { AnswerColumn, Cell } from '../../../domain/ports.js';
+import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
+import { floatType, type SqlType } from '../sql-type.js';
+
+/** PostgreSQL's own numbers of its types, which never change. */
+const oid = {
+  boolean: 16,
+  bigint: 20,
+  smallint: 21,
+  integer: 23,
+  oid: 26,
+  real: 700,
+  double: 701,
+  date: 1082,
+  timestamp: 1114,
+  timestamptz: 1184,
+  numeric: 1700,
+} as const;
+
+const integers: ReadonlySet<number> = new Set([oid.bigint, oid.smallint, oid.integer, oid.oid]);
+const dates: ReadonlySet<number> = new Set([oid.date, oid.timestamp, oid.timestamptz]);
+const numbers: ReadonlySet<number> = new Set([...integers, oid.real, oid.double, oid.numeric]);
+
+/** A value as the engine answers it, out of PostgreSQL's text for it under the session's settings that postgres.ts makes. */
+export const cellOf = (text: string | null, type: number): Cell => {
+  if (text === null) return null;
+  if (type === oid.boolean) return text === 't';
+  if (integers.has(type)) return integerCell(BigInt(text));
+  if (type === oid.numeric) return decimalCell(text);
+  if (type === oid.double) return floatCell(Number(text));
+  // The number that it holds, not the shortest text that finds it again among the 32-bit ones.
+  if (type === oid.real) return floatCell(Math.fround(Number(text)));
+  if (dates.has(type)) return dateCell(text.replace(/\+00(?=$| BC$)/, ''));
+  return text;
+};
+
+export const numberTypeOf = (type: number): SqlType | null =>
+  type === oid.real || type === oid.double ? floatType : null;
+
+export const dataTypeOf = (type: number): AnswerColumn['dataType'] => {
+  if (type === oid.boolean) return 'boolean';
+  if (dates.has(type)) return 'date';
+  return numbers.has(type) ? 'number' : 'string';
+};

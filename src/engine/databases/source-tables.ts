@@ -1,0 +1,48 @@
+import { type TableRef, tableKey } from '../../domain/datamart.js';
+import type { Cell } from '../../domain/ports.js';
+import type { SourceTable } from '../../domain/source-schema.js';
+import type { Statement } from './dialect.js';
+
+/** Asks an open database about itself. */
+export type Ask = (text: string, parameters?: Statement['parameters']) => Promise<readonly (readonly Cell[])[]>;
+
+/** A key as a catalog tells it; where `kind` is no FOREIGN KEY, what it references is without meaning. */
+export type SourceKey = TableRef & {
+  /** `PRIMARY KEY`, `UNIQUE` or `FOREIGN KEY`. */
+  readonly kind: string;
+  readonly columns: readonly string[];
+  readonly references: TableRef;
+  readonly referencedColumns: readonly string[];
+};
+
+type Draft = {
+  -readonly [Name in keyof SourceTable]: SourceTable[Name] extends readonly (infer Item)[] ? Item[] : SourceTable[Name];
+};
+
+/** `columns` are rows of schema, table, column, datatype and nullability, in the order in which they are to stand. */
+export const buildSourceTables = (
+  columns: readonly (readonly Cell[])[],
+  keys: readonly SourceKey[],
+): readonly SourceTable[] => {
+  const tables = new Map<string, Draft>();
+  for (const [schema, table, column, datatype, isNullable] of columns) {
+    const ref = { schemaName: String(schema), tableName: String(table) };
+    const draft = tables.get(tableKey(ref)) ?? { ...ref, columns: [], primaryKey: [], uniqueKeys: [], foreignKeys: [] };
+    draft.columns.push({ columnName: String(column), datatype: String(datatype), isNullable: isNullable === true });
+    tables.set(tableKey(ref), draft);
+  }
+  for (const { kind, columns: names, references, referencedColumns, ...table } of keys) {
+    const draft = tables.get(tableKey(table));
+    if (draft === undefined) continue;
+    if (kind === 'PRIMARY KEY') draft.primaryKey = [...names];
+    else if (kind === 'UNIQUE') draft.uniqueKeys.push(names);
+    else draft.foreignKeys.push({ columns: names, references, referencedColumns });
+  }
+  return [...tables.values()];
+};
+
+/** Out of a list that a catalog answers as JSON text: an array is no cell. */
+export const namesIn = (json: Cell | undefined): readonly string[] => {
+  const names: unknown = json === null || json === undefined ? [] : JSON.parse(String(json));
+  return Array.isArray(names) ? names.map(String) : [];
+};

@@ -1,0 +1,259 @@
+import type { Datasource } from '../../domain/organization.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
+import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
+import { usualPatience } from '../connections/limiter.js';
+import { createQuota } from '../connections/quota.js';
+import { openClickHouse } from '../databases/clickhouse/database.js';
+import { openDuckDb } from '../databases/duckdb/database.js';
+import { openMysql } from '../databases/mysql/database.js';
+import { openPostgres } from '../databases/postgres/database.js';
+import { type ClientPlace, placedDatasource } from '../scope/client-place.js';
+import { createPlaces, type Places, reachableBeside } from './places.js';
+
+/** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
+export type Databases = {
+  /**
+   * Lends the database of the datasource, or the client's; it stays open while it is lent. Throws METRIC_QUERY_ERROR where it cannot
+   * be opened.
+   */
+  readonly use: <R>(
+    datasource: Datasource,
+    client: ClientPlace | null,
+    work: (database: Database) => Promise<R>,
+  ) => Promise<R>;
+  /** Its tables as they are now; a later question sees them too. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
+  /** Those that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
+  readonly forget: (datasourceId: string) => Promise<void>;
+  /** Waits for what runs. */
+  readonly close: () => Promise<void>;
+};
+
+export type DatabasesOptions = {
+  readonly log: Log;
+  /** Throws DATASOURCE_CONNECTION_ERROR where the operator does not allow the datasource's host or folder. */
+  readonly assertReachable: (datasource: Datasource) => Promise<void>;
+  /** How long one statement may run. */
+  readonly timeoutMs?: number;
+  /** How long a download may take, with the time that its reader takes. */
+  readonly streamMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** How long a database stays open that nobody asks. */
+  readonly idleMs?: number;
+  /** How many may be open at the same time. */
+  readonly limit?: number;
+  /** Connections to servers: in all, */
+  readonly maxConnections?: number;
+  /** to one datasource with its clients' databases, */
+  readonly maxConnectionsPerDatasource?: number;
+  /** to one client's own database. */
+  readonly maxConnectionsPerClient?: number;
+  /** How long a question waits for a connection. */
+  readonly waitMs?: number;
+};
+
+/** To one datasource. */
+export const usualConnections = 10;
+
+type Entry = {
+  readonly key: string;
+  readonly datasourceId: string;
+  readonly opening: Promise<OpenedDatabase>;
+  readonly places: Places;
+  readonly running: Set<Promise<unknown>>;
+  idle: NodeJS.Timeout | undefined;
+};
+
+const open: OpenDatabase = async (datasource, options) => {
+  switch (datasource.datasourceType) {
+    case 'DUCKDB':
+      return openDuckDb(datasource, options);
+    case 'POSTGRES':
+      return openPostgres(datasource, options);
+    case 'MYSQL':
+      return openMysql(datasource, options);
+    case 'CLICKHOUSE':
+      return openClickHouse(datasource, options);
+    default:
+      throw new Refusal('METRIC_QUERY_ERROR', 'This version of the engine does not know this type of datasource.');
+  }
+};
+
+type Entries = {
+  /** The entry of the datasource's database, or of the client's; it is made, and opens, where there is none. */
+  readonly find: (datasource: Datasource, client: ClientPlace | null) => Entry;
+  readonly isOpen: (datasource: Datasource, client: ClientPlace | null) => boolean;
+  /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
+  readonly rest: (entry: Entry) => void;
+  readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
+};
+
+/** Waits for what runs. */
+const closeEntry = async (entry: Entry): Promise<void> => {
+  clearTimeout(entry.idle);
+  while (entry.running.size > 0) await Promise.allSettled(entry.running);
+  const [opened] = await Promise.allSettled([entry.opening]);
+  if (opened?.status === 'fulfilled') await opened.value.close();
+};
+
+/** How entries open. */
+const createOpening = (options: DatabasesOptions): Entries['find'] => {
+  const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
+  const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
+  const { waitMs = usualPatience.waitMs } = options;
+  const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
+  return (datasource, client) => {
+    const isClients = client?.level === 'DATABASE';
+    const placed = placedDatasource(datasource, client);
+    const connections = isClients
+      ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
+      : maxConnectionsPerDatasource;
+    const seats = quota.seatsOf(datasource.id);
+    const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, seats });
+    return {
+      key: keyOf(placed),
+      datasourceId: datasource.id,
+      opening,
+      places: createPlaces(opening, datasource),
+      running: new Set(),
+      idle: undefined,
+    };
+  };
+};
+
+const createEntries = (options: DatabasesOptions): Entries => {
+  const { log, idleMs = 300_000, limit = 100 } = options;
+  const make = createOpening(options);
+  const entries = new Map<string, Entry>();
+  const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
+  const retire = (entry: Entry): void => {
+    remove(entry);
+    closeEntry(entry).catch((err: unknown) => log.warn({ err }, 'an idle datasource could not be closed'));
+  };
+  const makeRoom = (): void => {
+    if (entries.size < limit) return;
+    // The last one used is the last of the map.
+    const idle = [...entries.values()].find(({ running }) => running.size === 0);
+    if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
+    retire(idle);
+  };
+  const findOpen = (datasource: Datasource, client: ClientPlace | null): Entry | undefined =>
+    entries.get(keyOf(placedDatasource(datasource, client)));
+  return {
+    isOpen: (datasource, client) => findOpen(datasource, client) !== undefined,
+    find: (datasource, client) => {
+      const known = findOpen(datasource, client);
+      if (known !== undefined) return known;
+      makeRoom();
+      const entry = make(datasource, client);
+      entries.set(entry.key, entry);
+      entry.opening.catch(() => remove(entry));
+      return entry;
+    },
+    rest: (entry) => {
+      if (entry.running.size > 0 || !remove(entry)) return;
+      entries.set(entry.key, entry);
+      entry.idle = setTimeout(() => retire(entry), idleMs).unref();
+    },
+    retireAll: async (isMeant) => {
+      const meant = [...entries.values()].filter((entry) => isMeant(entry) && remove(entry));
+      await Promise.all(meant.map(closeEntry));
+    },
+  };
+};
+
+export const createDatabases = (options: DatabasesOptions): Databases => {
+  const { log, assertReachable } = options;
+  const { find, isOpen, rest, retireAll } = createEntries(options);
+  let isClosed = false;
+  const lend = async <R>(
+    datasource: Datasource,
+    client: ClientPlace | null,
+    work: (entry: Entry) => Promise<R>,
+  ): Promise<R> => {
+    // Whether it may be read is asked before it is opened: what it is then, it stays.
+    if (!isOpen(datasource, client)) await assertReachable(placedDatasource(datasource, client));
+    assertOpen(isClosed);
+    const entry = find(datasource, client);
+    clearTimeout(entry.idle);
+    const running = work(entry);
+    entry.running.add(running);
+    try {
+      return await running;
+    } finally {
+      entry.running.delete(running);
+      rest(entry);
+    }
+  };
+  const forget = (datasourceId: string): Promise<void> => retireAll((entry) => entry.datasourceId === datasourceId);
+  return {
+    use: (datasource, client, work) => {
+      const ask = () => lend(datasource, client, async ({ places }) => work(await places.find(client)));
+      return forQuestion(ask, datasource, log);
+    },
+    introspect: async (datasource, databases = []) => {
+      await forget(datasource.id);
+      const describe = async ({ opening }: Entry) => (await opening).describe(databases);
+      return forOperator(() => lend(datasource, null, describe), datasource, log);
+    },
+    listClientDatabases: async (datasource) => {
+      const list = async ({ opening }: Entry) => (await opening).listClientDatabases();
+      const found = await forOperator(() => lend(datasource, null, list), datasource, log);
+      return { ...found, DATABASE: await reachableBeside(datasource, found.DATABASE, assertReachable) };
+    },
+    forget,
+    close: async () => {
+      isClosed = true;
+      await retireAll(() => true);
+    },
+  };
+};
+
+const assertOpen = (isClosed: boolean): void => {
+  if (!isClosed) return;
+  throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
+};
+
+/** Settings that changed, or tables that were looked at anew, are another database: no other process need tell this one. */
+const keyOf = (datasource: Datasource): string => {
+  const known = written.get(datasource);
+  if (known !== undefined) return known;
+  const key = JSON.stringify(datasource);
+  written.set(datasource, key);
+  return key;
+};
+
+const written = new WeakMap<Datasource, string>();
+
+/** Who asks a question has no business with hosts and passwords. */
+const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR')) throw cause;
+    log.error({ err: cause.cause ?? cause, datasource: name, reason: cause.reason }, 'datasource could not be opened');
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      `Datasource ${name} could not be opened; its operator finds the cause in the log.`,
+      { reason: 'datasource-unavailable', cause },
+    );
+  }
+};
+
+const forOperator = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    const isOurs = cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR';
+    const inner = cause instanceof Refusal ? (cause.cause ?? cause) : cause;
+    log.error({ err: inner, datasource: name }, 'datasource could not be looked at');
+    if (isOurs) throw cause;
+    throw new Refusal(
+      'DATASOURCE_CONNECTION_ERROR',
+      `Datasource ${name}: its tables could not be read; the cause is in the log.`,
+      { reason: 'datasource-failed', cause },
+    );
+  }
+};

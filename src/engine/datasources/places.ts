@@ -1,0 +1,75 @@
+import type { Datasource } from '../../domain/organization.js';
+import { Refusal } from '../../domain/refusal.js';
+import { createLru } from '../../platform/lru.js';
+import { type Database, type OpenedDatabase, outdated, refuseConnection } from '../connections/database.js';
+import { type ClientPlace, databaseBeside, placedSchemas } from '../scope/client-place.js';
+
+/** An opened database as the questions of its clients see it. */
+export type Places = {
+  /** Each catalog is read once; one that could not be read is tried again. Throws DATASOURCE_CONNECTION_ERROR. */
+  readonly find: (client: ClientPlace | null) => Promise<Database>;
+};
+
+/** Clients of one database, each with a schema, whose catalogs are kept. */
+const catalogsPerDatabase = 200;
+
+export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
+  const known = createLru<string, Promise<Database>>(catalogsPerDatabase);
+  const read = async (client: ClientPlace | null): Promise<Database> => {
+    const { dialect, run, stream, readCatalog } = await opening;
+    const catalog = await readCatalog(placedSchemas(client));
+    assertDatabase(catalog.database, datasource, client);
+    const key = keyOf(client);
+    return {
+      dialect,
+      catalog,
+      run: (...asked) => run(...asked).catch(forgetOutdated(key)),
+      stream: (...asked) => stream(...asked).catch(forgetOutdated(key)),
+    };
+  };
+  const forgetOutdated = (key: string) => (cause: unknown) => {
+    if (cause instanceof Refusal && cause.reason === outdated) known.delete(key);
+    throw cause;
+  };
+  return {
+    find: (client) => {
+      const key = keyOf(client);
+      const there = known.get(key);
+      if (there !== undefined) return there;
+      const reading = read(client);
+      known.set(key, reading);
+      reading.catch(() => known.delete(key));
+      return reading;
+    },
+  };
+};
+
+const keyOf = (client: ClientPlace | null): string => JSON.stringify(placedSchemas(client));
+
+/** A pooler may lead a name to another database than the one of that name. */
+const assertDatabase = (found: string, { name, datasourceType }: Datasource, client: ClientPlace | null): void => {
+  if (datasourceType !== 'POSTGRES' || client?.level !== 'DATABASE' || found === '' || found === client.database)
+    return;
+  const message = `Datasource ${name}: its server answers for a client's database with another one; check the pooler.`;
+  refuseConnection(message, 'datasource-other-database', new Error(`the server is at database ${found}`));
+};
+
+type AssertReachable = (datasource: Datasource) => Promise<void>;
+
+/** Of databases of the same server, or files of the same folder, those that may be datasources: the metadata's is none. */
+export const reachableBeside = async (
+  datasource: Datasource,
+  names: readonly string[],
+  assertReachable: AssertReachable,
+): Promise<readonly string[]> => {
+  const kept: string[] = [];
+  for (const name of names) {
+    try {
+      await assertReachable(databaseBeside(datasource, name));
+      kept.push(name);
+    } catch (cause) {
+      if (!(cause instanceof Refusal)) throw cause;
+    }
+  }
+  return kept;
+};

@@ -1,0 +1,65 @@
+/** What the FROM clauses of a statement name, and who sees it. Every table gets a number, every CTE a name that no table has. */
+
+import { refuseSql } from './refusals.js';
+import type { Path } from './sql-parser.js';
+
+export type TableRelation = { readonly table: number; readonly path: Path; readonly isAliased: boolean };
+export type Relation = TableRelation | 'derived' | { readonly columns: Outputs };
+
+export const isTable = (relation: Relation | undefined): relation is TableRelation =>
+  typeof relation === 'object' && 'table' in relation;
+
+/** What a query's columns are called: by these names, or as those of the tables. */
+export type Outputs = {
+  readonly names: ReadonlySet<string>;
+  readonly tables: readonly number[];
+  /** The names by their places, as far as these are known; null: from here on they are not. */
+  readonly inOrder: readonly (string | null)[];
+};
+
+export type Scope = {
+  /** The new names of CTEs that are seen here, by their own. */
+  readonly ctes: ReadonlyMap<string, string>;
+  /** What columns are qualified by, the innermost block first. */
+  readonly blocks: readonly ReadonlyMap<string, Relation>[];
+};
+
+export const noScope: Scope = { ctes: new Map(), blocks: [] };
+
+export const findRelation = ({ blocks }: Scope, name: string): Relation | undefined =>
+  blocks.find((block) => block.has(name))?.get(name);
+
+/** One name in one FROM means one thing. */
+export const exposing = (relations: readonly (readonly [string, Relation])[]): ReadonlyMap<string, Relation> => {
+  const block = new Map<string, Relation>();
+  for (const [name, relation] of relations) {
+    if (block.has(name)) refuseSql(`two relations named ${name} in one FROM (give each an alias)`);
+    block.set(name, relation);
+  }
+  return block;
+};
+
+export type Tables = {
+  readonly paths: readonly Path[];
+  readonly numberOf: (path: Path) => number;
+  /** How often each is read. */
+  readonly uses: (table: number) => number;
+  readonly nextCte: () => string;
+};
+
+export const createTables = (): Tables => {
+  const paths: Path[] = [];
+  const uses: number[] = [];
+  let ctes = 0;
+  return {
+    paths,
+    numberOf: (path) => {
+      const known = paths.findIndex((other) => JSON.stringify(other) === JSON.stringify(path));
+      const table = known >= 0 ? known : paths.push(path) - 1;
+      uses[table] = (uses[table] ?? 0) + 1;
+      return table;
+    },
+    uses: (table) => uses[table] ?? 0,
+    nextCte: () => `gl_cte_${ctes++}`,
+  };
+};

@@ -1,0 +1,226 @@
+import { dayOf, parseDay } from '../../domain/calendar.js';
+import type { ColumnRef } from '../../domain/datamart.js';
+import { isDecimalText, isNotFinite, isUnsafeNumber, safeAsText } from '../../domain/exact-number.js';
+import type { CompareOperator, Predicate, Scalar } from '../../domain/filter.js';
+import { columnName } from '../databases/catalog.js';
+import type { Bound, Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
+import { asDecimal, decimalOfCast, integerRanges, type SqlType, unboundedDecimal } from '../databases/sql-type.js';
+
+/** A predicate whose every value was checked against its column's type. */
+export type BoundPredicate =
+  | { readonly kind: 'oneOf' | 'noneOf'; readonly texts: readonly string[]; readonly cast: string }
+  | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Bound }
+  | {
+      readonly kind: 'range';
+      readonly from: Bound | null;
+      readonly to: Bound | null;
+      readonly toIsExclusive: boolean;
+    }
+  | { readonly kind: 'like'; readonly pattern: Bound }
+  /** One of the values of a SELECT's column, which is written as one. */
+  | { readonly kind: 'inQuery'; readonly write: (dialect: Dialect) => Sql }
+  | { readonly kind: 'isNull' }
+  | { readonly kind: 'isNotNull' };
+
+/** What a value is for: a column, or what the answer has by a name. */
+type Target = { readonly type: SqlType } & (
+  | { readonly ref: ColumnRef; readonly name?: undefined }
+  | { readonly name: string }
+);
+
+const operators: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
+
+/** Checks a predicate against its column's type. Throws METRIC_QUERY_ERROR for what could not be compared exactly. */
+export const bindPredicate = (predicate: Predicate, target: Target): BoundPredicate => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return bindList(predicate.kind, predicate.values, target);
+    case 'compare':
+      if (!operators.has(predicate.operator)) refuseValue(target, 'is compared by an unknown operator');
+      return { kind: 'compare', operator: predicate.operator, value: bindScalar(predicate.value, target) };
+    case 'range':
+      return bindRange(predicate, target);
+    case 'like':
+      return { kind: 'like', pattern: bindPattern(predicate.pattern, target) };
+    case 'isNull':
+    case 'isNotNull':
+      return { kind: predicate.kind };
+    case 'inQuery':
+      return refuseQuery('Only conditions compare with the rows of SQL.', 'query-unsupported');
+    default:
+      return refuseUnknown('condition', predicate);
+  }
+};
+
+/** One value for one column. */
+export const bindScalar = (value: Scalar, target: Target): Bound => {
+  switch (target.type.kind) {
+    case 'text':
+    case 'enum':
+      return { text: textOf(value, target), cast: 'VARCHAR' };
+    case 'uuid':
+      return { text: uuidOf(value, target), cast: 'UUID' };
+    case 'boolean':
+      return { text: String(booleanOf(value, target)), cast: 'BOOLEAN' };
+    case 'integer':
+      return integerOf(value, target);
+    case 'decimal':
+      return decimalOf(value, target);
+    case 'float':
+      return { text: floatOf(value, target), cast: target.type.cast };
+    case 'date':
+    case 'timestamp':
+    case 'instant':
+      return dateOf(value, target);
+    case 'other':
+      return refuseValue(target, 'has a type that cannot be compared with a value; use another column');
+    default:
+      return refuseUnknown('column type', target.type.kind);
+  }
+};
+
+/** A list shares one type, wide enough for each of its values. */
+const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: Target): BoundPredicate => {
+  if (values.length === 0) refuseValue(target, 'is restricted to an empty list; name at least one value');
+  const bound = values.map((value) => bindScalar(value, target));
+  const casts = [...new Set(bound.map(({ cast }) => cast))];
+  return { kind, texts: bound.map(({ text }) => text), cast: casts.reduce((a, b) => commonCast(a, b, target)) };
+};
+
+const commonCast = (a: string, b: string, target: Target): string => {
+  if (a === b) return a;
+  if ([a, b].every((cast) => cast === 'DATE' || cast === 'TIMESTAMP')) return 'TIMESTAMP';
+  if (a === unboundedDecimal || b === unboundedDecimal) return unboundedDecimal;
+  const [left, right] = [asDecimal(a), asDecimal(b)];
+  if (left === undefined || right === undefined)
+    return refuseValue(target, 'is compared with values of different types');
+  const scale = Math.max(left.scale, right.scale);
+  const width = Math.max(left.width - left.scale, right.width - right.scale) + scale;
+  if (width > 38) refuseValue(target, 'is compared with numbers that have more than 38 digits together');
+  return `DECIMAL(${width},${scale})`;
+};
+
+const bindRange = (range: Extract<Predicate, { kind: 'range' }>, target: Target): BoundPredicate => {
+  if (range.from === null && range.to === null) {
+    refuseValue(target, 'is restricted to a range without ends; give at least one end');
+  }
+  return {
+    kind: 'range',
+    from: range.from === null ? null : bindScalar(range.from, target),
+    to: range.to === null ? null : bindScalar(range.to, target),
+    toIsExclusive: range.toIsExclusive,
+  };
+};
+
+const bindPattern = (pattern: string, target: Target): Bound => {
+  if (target.type.kind !== 'text') refuseValue(target, 'is no text, so a pattern cannot be matched with it');
+  const text = textOf(pattern, target);
+  const trailing = /\\*$/.exec(text)?.[0].length ?? 0;
+  if (trailing % 2 === 1) refuseValue(target, 'is matched with a pattern that ends in a single backslash; double it');
+  return { text, cast: 'VARCHAR' };
+};
+
+/** Half a surrogate pair would reach the database as U+FFFD, where two different texts are one. */
+const textOf = (value: Scalar, target: Target): string =>
+  typeof value === 'string' && !/\p{Surrogate}/u.test(value)
+    ? value
+    : refuseValue(target, 'holds text; give well-formed text');
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const uuidOf = (value: Scalar, target: Target): string =>
+  typeof value === 'string' && uuidPattern.test(value)
+    ? value
+    : refuseValue(target, 'holds UUIDs; give one in lower case with its four hyphens');
+
+const booleanOf = (value: Scalar, target: Target): boolean =>
+  typeof value === 'boolean' ? value : refuseValue(target, 'holds booleans; give true or false');
+
+/** Plain decimal notation. Text is taken too: integers beyond 2^53 and exact decimals are answered as text. */
+const plainNumber = (value: Scalar, target: Target): string => {
+  if (isUnsafeNumber(value)) refuseValue(target, `holds exact numbers; ${safeAsText}`);
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || !isDecimalText(text)) {
+    return refuseValue(target, 'holds numbers; give a finite one, written plainly');
+  }
+  return text;
+};
+
+/** With a fraction they outgrow every decimal. */
+const withoutFractions: ReadonlySet<string> = new Set(['INT256', 'UINT256']);
+
+const integerOf = (value: Scalar, target: Target): Bound => {
+  const text = plainNumber(value, target);
+  if (text.includes('.') && !withoutFractions.has(target.type.cast)) return decimalOf(value, target);
+  if (text.includes('.')) refuseValue(target, 'holds numbers too long to compare with a fraction; give a whole one');
+  const [least, greatest] = integerRanges.get(target.type.cast) ?? [1n, 0n];
+  const number = BigInt(text);
+  if (number < least || number > greatest) refuseValue(target, `holds numbers from ${least} to ${greatest} only`);
+  return { text: String(number), cast: target.type.cast };
+};
+
+/** Digits of the longest decimal of any database: what outgrows it would fail by another tenant's row. */
+const greatestDecimal = 76;
+
+/** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
+const decimalOf = (value: Scalar, target: Target): Bound => {
+  if (isNotFinite(value) && target.type.hasNotFinite === true) return { text: value, cast: unboundedDecimal };
+  const text = plainNumber(value, target);
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  const width = whole.length + fraction.length;
+  if (width > 38) refuseValue(target, 'is compared with a number of more than 38 digits');
+  const { cast, greatestDigits } = target.type;
+  const own = greatestDigits === undefined ? decimalOfCast(cast) : asDecimal(cast);
+  const digits = own === undefined ? 0 : own.width - own.scale + Math.max(own.scale, fraction.length);
+  if (digits > (greatestDigits ?? greatestDecimal)) {
+    refuseValue(target, 'holds numbers too long to compare with one of so many decimal places; round it');
+  }
+  return { text, cast: `DECIMAL(${width},${fraction.length})` };
+};
+
+const greatestFloat = 3.4028234663852886e38;
+
+/** The nearest number of 64 bits, as for every number in JSON; a whole one beyond 2^53 is no less exact than the column. */
+const floatOf = (value: Scalar, target: Target): string => {
+  if (isNotFinite(value)) return value;
+  const number = typeof value === 'string' && isDecimalText(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) {
+    return refuseValue(target, 'holds numbers; give a finite one, written plainly');
+  }
+  if (target.type.cast === 'FLOAT' && Math.abs(number) > greatestFloat) {
+    return refuseValue(target, 'holds 32-bit numbers; give a smaller one');
+  }
+  return String(number);
+};
+
+const datePattern = /^([^T ]+-[0-9]{2}-[0-9]{2})([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?$/;
+
+const dateOf = (value: Scalar, target: Target): Bound => {
+  const isDate = target.type.kind === 'date';
+  if (value === 'Infinity' || value === '-Infinity') return { text: value, cast: isDate ? 'DATE' : 'TIMESTAMP' };
+  const match = typeof value === 'string' ? datePattern.exec(value) : null;
+  const day = parseDay(match?.[1] ?? '');
+  if (match === null || day === undefined) {
+    return refuseValue(target, 'holds dates; give one as 2024-03-23 or 2024-03-23T10:00:00, without a zone');
+  }
+  const isDay = match[2] === undefined;
+  const cast = isDay && isDate ? 'DATE' : 'TIMESTAMP';
+  if (!isHeld(day, cast)) refuseValue(target, 'is compared with a date that no database holds');
+  // A minute without seconds is ISO 8601, but not every database's.
+  const time = isDay || match[4] !== undefined ? '' : ':00';
+  return { text: `${match[0].replace('T', ' ')}${time}`, cast };
+};
+
+/** The first day of PostgreSQL's dates and timestamps, and the last day of DuckDB's, each rounded to where both hold it. */
+const firstHeld = dayOf(-4713, 11, 25);
+const lastHeld = { DATE: dayOf(5_874_897, 1, 1), TIMESTAMP: dayOf(294_246, 1, 1) } as const;
+
+const isHeld = (day: number, cast: keyof typeof lastHeld): boolean => day >= firstHeld && day <= lastHeld[cast];
+
+const refuseValue = (target: Target, fault: string): never =>
+  refuseQuery(
+    `${target.name === undefined ? `Column ${columnName(target.ref)}` : target.name} ${fault}.`,
+    'value-of-wrong-type',
+  );

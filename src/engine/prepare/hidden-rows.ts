@@ -1,0 +1,184 @@
+/** Rows that the token hides, left out of the tables that the host's own SQL reads: no question counts them. */
+import { sql } from 'kysely';
+import {
+  type ColumnRef,
+  type Datamart,
+  findColumn,
+  sameTable,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart.js';
+import type { Custom } from '../custom/custom.js';
+import type { Queries } from '../custom/queries.js';
+import type { Column, Dialect, Side, Sql } from '../databases/dialect.js';
+import { withoutNames } from '../databases/refuse.js';
+import type { Leaf, LeafTest, Plan } from '../plan/plan.js';
+import { findPath, isReachable } from '../question/paths.js';
+import type { Resolved, ResolvedCondition } from '../question/resolve.js';
+import { type Chain, chainsOf, growTree, isHiddenChain } from '../question/restriction-tree.js';
+import { testsOfLeaf } from '../question/row-set.js';
+import { leafName } from '../sql/expressions.js';
+import { untestedName } from '../sql/leaves.js';
+import { predicateSql } from '../sql/predicates.js';
+import { semiJoinOf } from '../sql/semi-joins.js';
+
+/** `prefix`: of the names of the leaves that are added. */
+export type Chaining = { readonly columnOf: (ref: ColumnRef) => Column; readonly prefix: string };
+export type Hiding = Chaining & { readonly datamart: Datamart };
+
+/** Conditions of one table, as far as they are the token's or all others. */
+export type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
+
+export const groupByTable = (conditions: readonly ResolvedCondition[]): readonly Group[] =>
+  [...new Map(conditions.map(({ column }) => [tableKey(column.ref), column.ref])).values()].map((table) => ({
+    table,
+    conditions: conditions.filter(({ column }) => sameTable(column.ref, table)),
+  }));
+
+export const isHiddenGroup = ({ conditions }: Group): boolean => conditions.some(({ isHidden }) => isHidden);
+
+type NamedLeaf = { readonly table: TableRef; readonly name: string };
+
+export type HiddenTests = { readonly tests: readonly LeafTest[]; readonly testsBeneath: readonly LeafTest[] };
+
+/** What leaves a table's visible rows in its leaf. Adds to `leaves`. */
+export const testsOfHidden = (
+  hiding: Hiding,
+  leaves: Leaf[],
+  { table, name }: NamedLeaf,
+  restrictions: readonly ResolvedCondition[],
+): HiddenTests => {
+  const { datamart } = hiding;
+  const { relationships } = datamart;
+  const groups = groupByTable(restrictions);
+  const ways = groups
+    .filter((group) => !sameTable(group.table, table) && isReachable(relationships, table, group.table))
+    .map((group) => ({
+      steps: withoutNames(isHiddenGroup(group), () => findPath(relationships, table, group.table)),
+      conditions: group.conditions,
+    }));
+  const own = restrictions.filter(({ column }) => sameTable(column.ref, table));
+  const isCustom = ({ column }: ResolvedCondition): boolean =>
+    findColumn(datamart, column.ref)?.isCustomColumn === true;
+  const chains = chainsOf(growTree(ways), []);
+  return {
+    testsBeneath: [
+      ...own.filter((condition) => !isCustom(condition)).map(ownTest),
+      ...chains.map((chain) => planChain(hiding, leaves, untestedName(name), chain)),
+    ],
+    tests: own.filter(isCustom).map(ownTest),
+  };
+};
+
+const ownTest =
+  (condition: ResolvedCondition): LeafTest =>
+  (dialect, from) =>
+    withoutNames(condition.isHidden, () => testSql(dialect, from, condition));
+
+/** Adds the chain's leaves to `leaves`. */
+export const planChain = (
+  source: Chaining,
+  leaves: Leaf[],
+  near: string,
+  chain: Chain,
+): ((dialect: Dialect) => Sql) => {
+  const isHidden = isHiddenChain(chain) || undefined;
+  const prefix = `${source.prefix}_${leaves.length}`;
+  const links = chain.map(({ step, conditions, branches }, index) => {
+    const name = `${prefix}_${index}`;
+    const [from, leaf] = [index === 0 ? near : `${prefix}_${index - 1}`, leafOf(step.far)];
+    leaves.push({ ...leaf, name, isHidden });
+    return { step, conditions, from, name, nested: branches.map((branch) => planChain(source, leaves, name, branch)) };
+  });
+  const sideOf = (relation: string, ref: ColumnRef): Side => ({
+    column: sql.id(relation, ref.columnName),
+    type: source.columnOf(ref).type,
+    ref,
+  });
+  const write = (dialect: Dialect): Sql =>
+    semiJoinOf(
+      dialect,
+      links.map(({ step, from, name }) => ({
+        near: sideOf(from, step.near),
+        far: sideOf(name, step.far),
+        relation: sql.id(name),
+      })),
+      links.flatMap(({ conditions, name, nested }) => [
+        ...conditions.map((condition) => testSql(dialect, name, condition)),
+        ...nested.map((writeNested) => writeNested(dialect)),
+      ]),
+    );
+  return (dialect) => withoutNames(isHidden, () => write(dialect));
+};
+
+const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schemaName, tableName }, isMarked: false });
+
+export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
+  predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
+
+/** The leaf with tests beside its own. */
+export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Leaf => ({
+  ...leaf,
+  tests: [...(leaf.tests ?? []), ...tests],
+  testsBeneath: [...(leaf.testsBeneath ?? []), ...testsBeneath],
+});
+
+/**
+ * A plan's leaves with custom columns, and what these need to be computed on visible rows alone: a value of a hidden row could fail there, and so
+ * show that there is such a row.
+ */
+export const computeVisible = (
+  leaves: readonly Leaf[],
+  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+): { readonly leaves: readonly Leaf[]; readonly beyond: readonly Leaf[] } => {
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const beyond: Leaf[] = [];
+  if (restrictions.length === 0) return { leaves, beyond };
+  const hiding = { columnOf, prefix: 'gl_computed_semi', datamart };
+  const compute = (leaf: Leaf, index: number): Leaf => {
+    if (leaf.computed === undefined) return leaf;
+    const name = leaf.name ?? leafName(index);
+    return withTests(leaf, testsOfHidden(hiding, beyond, { table: leaf.table, name }, restrictions));
+  };
+  return {
+    leaves: leaves.map(compute),
+    beyond: beyond.map((leaf) => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) })),
+  };
+};
+
+/**
+ * The leaves of conditions in SQL. The author's count visible rows alone; the token's own say which rows are visible, and read all.
+ */
+export const leavesOfQueries = (
+  queries: Queries,
+  { datamart, columnOf, conditions, whereRead }: Pick<Resolved, 'datamart' | 'columnOf' | 'conditions' | 'whereRead'>,
+): readonly Leaf[] => {
+  const hiding = { columnOf, prefix: 'gl_query_semi', datamart };
+  const restrictions = conditions.filter(({ restriction }) => restriction === 'always');
+  const beyond: Leaf[] = [];
+  const read = [...queries.values()].flatMap(({ leaves, isRestriction }) =>
+    leaves.map((leaf): Leaf => {
+      if (isRestriction) return leaf;
+      const { table, name } = leaf;
+      return withTests(
+        { ...leaf, ...testsOfLeaf(whereRead, table) },
+        testsOfHidden(hiding, beyond, { table, name }, restrictions),
+      );
+    }),
+  );
+  return [...read, ...beyond.map((leaf): Leaf => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) }))];
+};
+
+/** The plan with its leaves computed and kept apart, and those of the conditions in SQL beside them. */
+export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
+  const own = plan.leaves.map((leaf): Leaf => {
+    const computed = columns.get(tableKey(leaf.table));
+    return computed === undefined && expressions.size === 0 ? leaf : { ...leaf, computed, isBarrier: true };
+  });
+  const { leaves, beyond } = computeVisible(own, resolved);
+  return { ...plan, leaves: [...leaves, ...withComputed([...beyond, ...leavesOfQueries(queries, resolved)], columns)] };
+};
+
+/** A test of what the token hides may be of a custom column. */
+export const withComputed = (leaves: readonly Leaf[], columns: Custom['columns']): readonly Leaf[] =>
+  leaves.map((leaf) => ({ ...leaf, computed: columns.get(tableKey(leaf.table)) }));

@@ -1,0 +1,154 @@
+/**
+ * Conditions on a metric in SQL: ANDed to the rows of its outermost block, where that is a SELECT over tables alone, each read there once. A table that the
+ * SQL does not read is a semi-join along the relationships. Whatever cannot be said so is refused: nothing is left out.
+ */
+import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
+import { qualifiedName } from '../../domain/embed.js';
+import type { Reader } from '../custom/reader.js';
+import type { Naming, Statement } from '../custom/statement.js';
+import type { Column, Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery, withoutNames } from '../databases/refuse.js';
+import type { Leaf } from '../plan/plan.js';
+import { withCardinalities } from '../question/cardinalities.js';
+import { findPath, isAmbiguous, isMultiplying, isReachable, type Step } from '../question/paths.js';
+import type { ResolvedCondition } from '../question/resolve.js';
+import { chainsOf, growTree, walk } from '../question/restriction-tree.js';
+import { groupByTable, type HiddenTests, isHiddenGroup, planChain, testSql, testsOfHidden } from './hidden-rows.js';
+
+export type Restrictions = {
+  readonly leaves: readonly Leaf[];
+  readonly write: (dialect: Dialect) => readonly Sql[];
+  /** Rows that the token hides are not in the leaf of a table whose rows the conditions are not asked of. */
+  readonly testsOf: (table: TableRef) => HiddenTests;
+};
+
+type ColumnOf = (ref: ColumnRef) => Column;
+type Source = {
+  readonly reader: Reader;
+  readonly statement: Statement;
+  readonly columnOf: ColumnOf;
+  readonly nameOf: Naming;
+};
+type Block = NonNullable<Statement['block']>;
+
+const refuse: (table: TableRef, why: string) => never = (table, why) =>
+  refuseQuery(
+    `A condition on ${qualifiedName(table)} cannot be applied to the metric's SQL: ${why}. Read each table once, in the FROM of the outermost SELECT, or compare with a variable.`,
+    'sql-condition',
+  );
+
+const loadBlock = ({ statement }: Source, table: TableRef): Block =>
+  statement.block ?? refuse(table, 'its outermost SELECT reads more than tables, or one of them elsewhere too');
+
+export const restrict = (source: Source, conditions: readonly ResolvedCondition[]): Restrictions => {
+  const writes: ((dialect: Dialect) => Sql)[] = [];
+  const far: ResolvedCondition[] = [];
+  for (const group of groupByTable(conditions)) {
+    const isHidden = isHiddenGroup(group);
+    const { table, conditions: own } = group;
+    const shown = withoutNames(isHidden, () => loadBlock(source, table)).find((one) => sameTable(one.table, table));
+    if (shown === undefined) {
+      far.push(...own);
+      continue;
+    }
+    withoutNames(isHidden, () => assertAlone(source, table));
+    writes.push(...own.map((condition) => (dialect: Dialect) => testSql(dialect, shown.alias, condition)));
+  }
+  const { leaves, chains } = planSemiJoins(source, far);
+  const hidden = planHidden(
+    source,
+    leaves,
+    conditions.filter(({ restriction }) => restriction === 'always'),
+  );
+  return {
+    leaves,
+    write: (dialect) => [...writes, ...chains].map((write) => write(dialect)),
+    testsOf: (table) => hidden.get(tableKey(table)) ?? { tests: [], testsBeneath: [] },
+  };
+};
+
+/**
+ * Each table that the SQL reads is left with its visible rows: SQL may join tables by anything, and an expression of it may fail on a value of a hidden
+ * row. Where several ways lead to a condition's table, SQL alone says which it goes. Adds to `leaves`.
+ */
+const planHidden = (
+  source: Source,
+  leaves: Leaf[],
+  restrictions: readonly ResolvedCondition[],
+): ReadonlyMap<string, HiddenTests> => {
+  const { statement, reader, nameOf } = source;
+  const { datamart } = reader;
+  const block = statement.block ?? [];
+  const isInBlock = (table: TableRef): boolean => block.some((one) => sameTable(one.table, table));
+  const isSaid = (table: TableRef, other: TableRef): boolean =>
+    isInBlock(table) && isAmbiguous(datamart.relationships, table, other);
+  const hiding = { ...source, datamart, prefix };
+  return new Map(
+    statement.tables.map((table) => {
+      const others = restrictions.filter(({ column }) => !isSaid(table, column.ref));
+      return [tableKey(table), testsOfHidden(hiding, leaves, { table, name: nameOf(table) }, others)];
+    }),
+  );
+};
+
+/** How the names of these leaves begin. */
+const prefix = 'gl_semi';
+
+/** From each table of the block, one for each condition's table, and those that the token's conditions need beside them. */
+const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[]) => {
+  const leaves: Leaf[] = [];
+  const chaining = { ...source, prefix };
+  const waysOf = (some: readonly ResolvedCondition[]) =>
+    groupByTable(some).map((group) => {
+      const { near, steps } = withoutNames(isHiddenGroup(group), () => findSemiJoin(source, group.table));
+      return { near, steps, conditions: group.conditions };
+    });
+  const always = waysOf(conditions.filter(({ restriction }) => restriction === 'always'));
+  const ordinary = waysOf(conditions.filter(({ restriction }) => restriction === undefined));
+  const chains = [...new Set([...ordinary, ...always].map(({ near }) => near))].flatMap((near) => {
+    const tree = growTree(always.filter((way) => way.near === near));
+    const asked = ordinary.filter((way) => way.near === near).map((way) => walk(tree, way));
+    return [...asked, ...chainsOf(tree, asked)].map((chain) => planChain(chaining, leaves, near, chain));
+  });
+  return { leaves, chains };
+};
+
+/** A table that is shown from elsewhere, each of whose rows belongs to one row of the condition's, would go on without the condition. */
+const assertAlone = (source: Source, table: TableRef): void => {
+  const { reader, statement } = source;
+  const { relationships } = withCardinalities(reader.datamart, reader.catalog);
+  const block = loadBlock(source, table);
+  const leadsToMany = (step: Step): boolean => step.relationship.cardinality !== null && isMultiplying(step);
+  const beside = statement.shown.find(
+    (other) =>
+      !block.some((one) => sameTable(one.table, other)) &&
+      isReachable(relationships, other, table) &&
+      !findPath(relationships, other, table).some(leadsToMany),
+  );
+  if (beside !== undefined) {
+    refuse(
+      table,
+      `it shows ${qualifiedName(beside)} too, whose rows belong to that table's (if they do not, the relationship's cardinality says so)`,
+    );
+  }
+};
+
+type Start = { readonly near: string; readonly steps: readonly Step[] };
+
+/** From the one table of the block that the path leaves last. What the SQL reads beside its block would go on without the condition. */
+const findSemiJoin = (source: Source, table: TableRef): Start => {
+  const { reader, statement } = source;
+  const { relationships } = reader.datamart;
+  const block = loadBlock(source, table);
+  if (statement.tables.some((read) => sameTable(read, table)))
+    refuse(table, 'it reads that table elsewhere than there');
+  if (statement.tables.length > block.length) refuse(table, 'it reads other tables elsewhere than there');
+  const isInBlock = (other: TableRef): boolean => block.some((one) => sameTable(one.table, other));
+  const starts = block
+    .filter((one) => isReachable(relationships, one.table, table))
+    .map((one) => ({ near: one.alias, steps: findPath(relationships, one.table, table) }))
+    .filter(({ steps }) => steps.every(({ far }) => !isInBlock(far)));
+  const [start, ...others] = starts;
+  if (start === undefined) return refuse(table, 'no relationship leads there from a table that it reads');
+  return others.length === 0 ? start : refuse(table, 'relationships lead there from more than one table that it reads');
+};

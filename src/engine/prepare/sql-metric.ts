@@ -1,0 +1,177 @@
+/** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
+import { sql } from 'kysely';
+import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
+import { outputNames, type SqlDefinition } from '../../domain/metric.js';
+import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
+import { namedBy, readComputed } from '../custom/computed.js';
+import { readQueries } from '../custom/queries.js';
+import type { Reader } from '../custom/reader.js';
+import {
+  leavesFor,
+  type Naming,
+  readStatement,
+  type Shape,
+  type Statement,
+  shapeOf,
+  statementSql,
+} from '../custom/statement.js';
+import type { Column, Statement as CompiledStatement, Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery } from '../databases/refuse.js';
+import type { Leaf, PageOfRows, Secured } from '../plan/plan.js';
+import { orderBy } from '../question/planning.js';
+import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
+import { testsOfLeaf } from '../question/row-set.js';
+import type { RunResult } from '../run/run.js';
+import { secure } from '../scope/secure.js';
+import { type CompiledPlan, pageSql } from '../sql/compile.js';
+import { outputName } from '../sql/expressions.js';
+import { rowsAs } from '../sql/leaves.js';
+import { leavesOfQueries, withComputed, withTests } from './hidden-rows.js';
+import type { Prepared } from './prepared.js';
+import { type Restrictions, restrict } from './sql-conditions.js';
+
+export type SqlQuestion = MetricQuestion & { readonly definition: SqlDefinition };
+
+/** A metric in SQL before anything is SQL of the database's. */
+type SqlPlan = {
+  readonly leaves: readonly Leaf[];
+  readonly statement: Statement;
+  readonly restrictions: Restrictions;
+  readonly nameOf: Naming;
+  readonly columns: readonly { readonly name: string; readonly source: string; readonly isFloat: boolean }[];
+  readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
+  readonly page: PageOfRows;
+};
+
+/** Throws METRIC_QUERY_ERROR for SQL that is not allowed, and for conditions that it cannot take. */
+export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise<Prepared> => {
+  const { datamart, catalog, tenant, dialect } = reader;
+  const { plan, shape } = await planSql(reader, question);
+  const secured = secure(plan, tenant, { datamart, catalog });
+  const columns = answerColumns(question.definition, shape);
+  return {
+    question,
+    secured,
+    compiled: compileSql(dialect, secured),
+    page: plan.page,
+    shape: (result) => shapeAnswer(question.definition, columns, result),
+    shapeBatch: ({ rows }) => ({ columns, rows }),
+  };
+};
+
+const planSql = async (reader: Reader, question: SqlQuestion) => {
+  const { definition, conditions } = question;
+  const statement = await readStatement(reader, definition.sql);
+  assertCompared(reader, statement);
+  const keys = statement.tables.map(tableKey);
+  const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
+  const leaves = leavesFor(statement.tables, nameOf);
+  const shape = await shapeOf(reader, definition.sql, leaves, () => statementSql(reader.dialect, statement, nameOf));
+  const columns = matchOutputs(definition, statement, shape);
+  const queries = await readQueries(reader, conditions);
+  const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
+  const zone = question.timezone === null ? null : resolveZone(question.timezone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
+  const held = splitHeld(
+    conditions,
+    (table) => statement.tables.some((read) => sameTable(read, table)),
+    (condition) => resolveCondition(condition, columnOf, queries),
+  );
+  const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
+  const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
+  const visible = (leaf: Leaf): Leaf => withTests(leaf, restrictions.testsOf(leaf.table));
+  const plan: SqlPlan = {
+    leaves: withComputed(
+      [
+        ...[...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)],
+        ...leavesOfQueries(queries, { datamart: reader.datamart, columnOf, ...held }),
+      ],
+      computed,
+    ),
+    statement,
+    restrictions,
+    nameOf,
+    columns,
+    order: orderBy(question.sort ?? definition.sort, columns, definition.dimensions.length),
+    page: {
+      cap: assertCount(definition.limit, "The metric's limit"),
+      limit: assertCount(question.limit, 'limit'),
+      offset: assertCount(question.offset, 'offset') ?? 0,
+    },
+  };
+  return { plan, shape: columns.map(({ source }) => shape.find(({ name }) => name === source)) };
+};
+
+/** The value of a variable that has no column and that the SQL names only in a comment, or not at all, would restrict nothing. */
+const assertCompared = ({ declared, variables }: Reader, { values }: Statement): void => {
+  const compared = new Set([...values.keys()].map((name) => name.toLowerCase()));
+  const isLost = declared.some(
+    ({ name, column }) => column === undefined && variables.has(name) && !compared.has(name.toLowerCase()),
+  );
+  if (!isLost) return;
+  refuseQuery(
+    "The metric's SQL does not compare with every RLS variable that has a value here; write each as <name>_variable, or take it out of rlsVariables.",
+    'sql-variable-unused',
+  );
+};
+
+/** Dimensions and measures are all of the result's columns, and nothing else. */
+const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: Shape): SqlPlan['columns'] => {
+  const declared = outputNames(definition);
+  const columns = declared.flatMap((name) => {
+    const found = shape.filter((column) => parser.isSameName(column.name, name));
+    return found.length === 1 && found[0] !== undefined
+      ? [{ name, source: found[0].name, isFloat: found[0].numberType?.kind === 'float' }]
+      : [];
+  });
+  const isWhole = columns.length === declared.length && shape.length === declared.length;
+  return isWhole && new Set(columns.map(({ source }) => source)).size === shape.length
+    ? columns
+    : refuseQuery(
+        `The metric's SQL answers the columns ${shape.map(({ name }) => name).join(', ')}, but its dimensions and measures are ${declared.join(', ')}; make them the same (names in quotes keep their case).`,
+        'sql-columns-differ',
+      );
+};
+
+const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
+  const compile = (selected: Sql): CompiledStatement => {
+    const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
+    return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`, plan.leaves);
+  };
+  const columns = plan.columns.map(
+    ({ source }, index) => sql`${sql.id('gl_q', source)} AS ${sql.id(outputName(index))}`,
+  );
+  const keys = plan.order.map(({ output, direction }) =>
+    dialect.order(
+      { position: output + 1, name: outputName(output), isFloat: plan.columns[output]?.isFloat === true },
+      direction,
+    ),
+  );
+  const selected = sql`SELECT ${sql.join(columns)} FROM ${sql.id('gl_q')}`;
+  const ordered = keys.length === 0 ? selected : sql`${dialect.sortable(selected)} ORDER BY ${sql.join(keys)}`;
+  return {
+    page: compile(sql`${ordered}${pageSql(dialect, plan.page)}`),
+    count: compile(sql`SELECT count(*) FROM ${sql.id('gl_q')}`),
+  };
+};
+
+const answerColumns = (
+  definition: SqlDefinition,
+  shape: readonly (Shape[number] | undefined)[],
+): readonly AnswerColumn[] =>
+  outputNames(definition).map((name, index) => ({ name, dataType: shape[index]?.dataType ?? 'string' }));
+
+const shapeAnswer = (
+  definition: SqlDefinition,
+  columns: readonly AnswerColumn[],
+  { rows, total, isCut }: RunResult,
+): MetricAnswer => {
+  if (total === 0) return { rows: [], columns: [], groupbyColumnList: [], totalRecords: 0 };
+  return {
+    rows: rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index] ?? null]))),
+    columns,
+    groupbyColumnList: definition.dimensions.map(({ name }) => name),
+    totalRecords: total,
+    ...(isCut === true ? { isTruncated: true } : {}),
+  };
+};

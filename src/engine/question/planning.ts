@@ -1,0 +1,220 @@
+import { type ColumnRef, findColumn, type TableRef } from '../../domain/datamart.js';
+import { qualifiedName } from '../../domain/embed.js';
+import type { Aggregate, Sort, VisualDefinition } from '../../domain/metric.js';
+import type { MetricQuestion, OptionsQuestion } from '../../domain/ports.js';
+import type { Column } from '../databases/dialect.js';
+import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
+import type { Template } from '../parsing/sql-parser.js';
+import type { Expression, Output, OutputColumn, Plan } from '../plan/plan.js';
+import { isAggregate } from '../sql/expressions.js';
+import { isMultiplied, isReachable } from './paths.js';
+import type { Resolved } from './resolve.js';
+import type { ResolvedDimension } from './resolve-dimension.js';
+import type { ResolvedMeasure } from './resolve-measure.js';
+import { planRowSet, type RowSet } from './row-set.js';
+
+/** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
+export type Ask =
+  | { readonly kind: 'answer'; readonly question: Visual<MetricQuestion> }
+  | { readonly kind: 'underlying'; readonly question: Visual<MetricQuestion> }
+  | { readonly kind: 'options'; readonly question: Visual<OptionsQuestion> };
+
+type Visual<Question> = Question & { readonly definition: VisualDefinition };
+
+/** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for what has no one meaning. */
+export const plan = (resolved: Resolved, ask: Ask): Plan => {
+  switch (ask.kind) {
+    case 'answer':
+      return planAnswer(resolved, ask.question);
+    case 'underlying':
+      return planUnderlying(resolved, ask.question);
+    case 'options':
+      return planOptions(resolved, ask.question);
+    default:
+      return refuseUnknown('question', ask);
+  }
+};
+
+const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
+  const { dimensions, measures, calculations } = resolved;
+  if (dimensions.length + measures.length === 0) {
+    refuseQuery('The metric has neither dimensions nor measures; give it at least one.', 'metric-empty');
+  }
+  assertUnique([...dimensions, ...measures, ...calculations].map(({ name }) => name));
+  const rows = planRowSet(resolved, metricTables(resolved));
+  const columns = [
+    ...dimensions.map((dimension) => ({ name: dimension.name, expression: dimensionExpression(dimension, rows) })),
+    ...measures.map((measure) => ({ name: measure.name, expression: measureExpression(measure, resolved.from, rows) })),
+    ...calculations,
+  ];
+  return {
+    ...rowsOf(rows, columns),
+    output: { kind: 'group', columns, search: null },
+    having: resolved.having,
+    order: orderBy(sortOf(resolved, question), columns, dimensions.length),
+    page: resolved.page,
+  };
+};
+
+/** The question's own sort, then the metric's; where both say nothing, what the datamart says of the dimensions' columns. */
+const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: MetricQuestion): readonly Sort[] => {
+  const chosen = sort ?? definition.sort;
+  if (chosen.length > 0) return chosen;
+  return dimensions.flatMap(({ name, column }) => {
+    const direction = findColumn(datamart, column.ref)?.defaultSort;
+    return direction == null ? [] : [{ name, direction }];
+  });
+};
+
+/** Every column decides the order, so that the same page holds the same rows each time. */
+const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
+  const { underlying } = question.definition;
+  if (underlying.length === 0) {
+    refuseQuery('The metric names no columns for its underlying rows; add them to "underlying".', 'underlying-empty');
+  }
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'lookup', tables: underlying });
+  const names = underlyingNames(underlying);
+  assertUnique(names);
+  const columns = underlying.map(
+    (ref, index): OutputColumn => ({
+      name: names[index] ?? ref.columnName,
+      expression: { kind: 'field', field: rows.fieldOf(resolved.columnOf(ref)) },
+    }),
+  );
+  return {
+    ...rowsOf(rows, columns),
+    output: { kind: 'rows', columns, search: null },
+    having: null,
+    order: orderBy(question.sort ?? [], columns, columns.length),
+    page: { ...resolved.page, cap: null },
+  };
+};
+
+const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Plan => {
+  const column = resolved.columnOf(question.column);
+  const rows = planRowSet(resolved, metricTables(resolved), { kind: 'narrow', tables: [column.ref] });
+  const output: Output = {
+    kind: 'distinct',
+    columns: [{ name: column.ref.columnName, expression: { kind: 'field', field: rows.fieldOf(column) } }],
+    search: question.search === null || question.search === '' ? null : question.search,
+  };
+  return {
+    ...rowsOf(rows, output.columns),
+    output,
+    having: null,
+    order: [{ output: 0, direction: 'ASC' }],
+    page: { cap: null, limit: resolved.page.limit, offset: 0 },
+  };
+};
+
+/** What the metric names or, as a worksheet, every table that a relationship leads to. */
+export const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
+  ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
+  ...measures.flatMap(({ custom = [] }) => custom.flatMap((part) => (typeof part === 'string' ? [] : [part.ref]))),
+  ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
+];
+
+/** Leaves are marked only where their rows are counted and an outer join may have padded them, and numbered where joins repeat what is counted. */
+export const rowsOf = (
+  { leaves, joins, tests, semiJoins, where, steps }: RowSet,
+  columns: readonly OutputColumn[],
+): Pick<Plan, 'leaves' | 'joins' | 'tests' | 'semiJoins' | 'where'> => {
+  const isPadded = steps.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN');
+  const isMarked = (leaf: number): boolean =>
+    isPadded && columns.some(({ expression }) => expression.kind === 'rowCount' && expression.leaf === leaf);
+  const isNumbered = (leaf: number): boolean =>
+    columns.some(({ expression }) => isAggregate(expression) && expression.once === leaf);
+  return {
+    leaves: leaves.map((leaf, index) => ({ ...leaf, isMarked: isMarked(index), isNumbered: isNumbered(index) })),
+    joins,
+    tests,
+    semiJoins,
+    where,
+  };
+};
+
+const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, rows: RowSet): Expression => {
+  const field = rows.fieldOf(column);
+  if (grain !== null) return { kind: 'grain', field, grain };
+  return bucketWidth === null ? { kind: 'field', field } : { kind: 'bucket', field, width: bucketWidth };
+};
+
+/** The answer of these is the same however often a row is repeated. */
+const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
+
+/** Where joins repeat the rows of the measure's table, each counts once in every group in which it appears. */
+const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
+  const { aggregate, column, indicator, fraction, custom } = measure;
+  if (custom !== undefined) return customExpression(measure.name, custom, root, rows);
+  const isRepeated = !repeatable.has(aggregate) && isMultiplied(rows.steps, column === null ? root : column.ref);
+  if (column === null) return { kind: 'rowCount', leaf: 0, once: isRepeated ? 0 : null };
+  const field = rows.fieldOf(column);
+  return {
+    kind: 'aggregate',
+    aggregate,
+    field,
+    indicator,
+    fraction,
+    among: null,
+    once: isRepeated ? field.leaf : null,
+  };
+};
+
+/** Rows that joins repeat, or pad, cannot be told apart within the host's own expression. */
+const customExpression = (name: string, template: Template<Column>, root: TableRef, rows: RowSet): Expression => {
+  const columns = template.filter((part): part is Column => typeof part !== 'string');
+  const tables = columns.length === 0 ? [root] : columns.map(({ ref }) => ref);
+  const repeated = tables.find((table) => isMultiplied(rows.steps, table));
+  if (repeated !== undefined) {
+    refuseQuery(
+      `Measure ${name} is an expression, and joins would repeat rows of ${qualifiedName(repeated)} in it; use columns of one table that no other repeats, or leave out what joins the others.`,
+      'expression-fan-out',
+    );
+  }
+  if (rows.steps.some(({ kind }) => kind === 'RIGHT JOIN' || kind === 'FULL JOIN')) {
+    refuseQuery(
+      `Measure ${name} is an expression, and a RIGHT or FULL JOIN would add rows without values to it; join its tables by LEFT JOIN or INNER JOIN.`,
+      'expression-padded',
+    );
+  }
+  return {
+    kind: 'custom',
+    template: template.map((part) => (typeof part === 'string' ? part : rows.fieldOf(part))),
+    once: null,
+  };
+};
+
+/** Ties are broken by what is not aggregated, which makes the order total. */
+export const orderBy = (
+  sort: readonly Sort[],
+  columns: readonly Pick<OutputColumn, 'name'>[],
+  tieBreakers: number,
+): Plan['order'] => {
+  const chosen = sort.map(({ name, direction }) => {
+    const output = columns.findIndex((column) => column.name === name);
+    if (output < 0 || (direction !== 'ASC' && direction !== 'DESC')) {
+      refuseQuery(
+        `Sort names what the answer does not have; sort ASC or DESC by one of: ${columns.map((column) => column.name).join(', ')}.`,
+        'sort-unknown',
+      );
+    }
+    return { output, direction };
+  });
+  const rest = columns.slice(0, tieBreakers).map((_, output) => ({ output, direction: 'ASC' as const }));
+  return [...chosen, ...rest.filter(({ output }) => !chosen.some((item) => item.output === output))];
+};
+
+const underlyingNames = (columns: readonly ColumnRef[]): readonly string[] =>
+  columns.map((column) => {
+    const isShared = (name: (ref: ColumnRef) => string): boolean =>
+      columns.filter((other) => name(other) === name(column)).length > 1;
+    const short = (ref: ColumnRef): string => ref.columnName;
+    const longer = (ref: ColumnRef): string => `${ref.tableName}.${ref.columnName}`;
+    if (!isShared(short)) return short(column);
+    return isShared(longer) ? `${qualifiedName(column)}.${column.columnName}` : longer(column);
+  });
+
+const assertUnique = (names: readonly string[]): void => {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) refuseQuery(`The answer would have two columns named ${twice}; rename one.`, 'name-twice');
+};

@@ -1,0 +1,115 @@
+import type { ColumnRef } from '../../domain/datamart.js';
+import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/metric.js';
+import type { Expressions } from '../custom/computed.js';
+import { columnName } from '../databases/catalog.js';
+import type { Column } from '../databases/dialect.js';
+import { refuseQuery } from '../databases/refuse.js';
+import { isNumeric, isTemporal, type SqlType } from '../databases/sql-type.js';
+import type { Template } from '../parsing/sql-parser.js';
+import type { Having } from '../plan/plan.js';
+import { type BoundPredicate, bindPredicate } from '../plan/values.js';
+
+export type ResolvedMeasure = {
+  readonly name: string;
+  readonly aggregate: Aggregate;
+  /** Null: the root's rows are counted. */
+  readonly column: Column | null;
+  readonly indicator: BoundPredicate | null;
+  /** Of MEDIAN and PERCENTILE, from 0 to 1. */
+  readonly fraction: number | null;
+  /** An expression of aggregates, in place of all that. */
+  readonly custom?: Template<Column> | undefined;
+};
+
+type ColumnOf = (ref: ColumnRef) => Column;
+
+/** Throws METRIC_QUERY_ERROR where the column holds nothing to aggregate so. */
+export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions: Expressions): ResolvedMeasure => {
+  if (measure.aggregate !== undefined) return resolveAggregate(measure, columnOf);
+  const template = expressions.get(measure.expression);
+  if (template === undefined) throw new TypeError('an expression that was not read');
+  const custom = template.map((part) => (typeof part === 'string' ? part : columnOf(part)));
+  return { name: measure.name, aggregate: 'COUNT', column: null, indicator: null, fraction: null, custom };
+};
+
+const percentiles: ReadonlySet<Aggregate> = new Set(['MEDIAN', 'PERCENTILE']);
+const numericOnly: ReadonlySet<Aggregate> = new Set(['SUM', 'AVG']);
+
+const resolveAggregate = (measure: AggregateMeasure, columnOf: ColumnOf): ResolvedMeasure => {
+  const { name, aggregate } = measure;
+  const fraction = fractionOf(measure);
+  if (measure.column === undefined) {
+    if (aggregate !== 'COUNT' || measure.indicator !== undefined) {
+      refuseQuery(`Measure ${name} needs a column; only a plain COUNT goes without.`, 'measure-without-column');
+    }
+    return { name, aggregate, column: null, indicator: null, fraction };
+  }
+  const column = columnOf(measure.column);
+  if (measure.indicator !== undefined) {
+    const indicator = resolveIndicator(measure, bindPredicate(measure.indicator, column));
+    return { name, aggregate, column, indicator, fraction };
+  }
+  const isSummable = isNumeric(column.type) || (percentiles.has(aggregate) && isTemporal(column.type));
+  if ((numericOnly.has(aggregate) || percentiles.has(aggregate)) && !isSummable) {
+    refuseQuery(
+      `Measure ${name}: ${aggregate} needs numbers, and ${columnName(column.ref)} holds none.`,
+      'measure-type',
+    );
+  }
+  return { name, aggregate, column, indicator: null, fraction };
+};
+
+const fractionOf = ({ name, aggregate, percentile }: AggregateMeasure): number | null => {
+  if (aggregate === 'MEDIAN') return 0.5;
+  if (aggregate !== 'PERCENTILE') return null;
+  return percentile !== undefined && percentile >= 0 && percentile <= 1
+    ? percentile
+    : refuseQuery(`Measure ${name}: PERCENTILE needs "percentile", a number from 0 to 1.`, 'percentile-invalid');
+};
+
+/** NULL stays NULL in an indicator, so to ask it for NULL would always answer 0. */
+const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPredicate =>
+  predicate.kind === 'isNull' || predicate.kind === 'isNotNull'
+    ? refuseQuery(
+        `Measure ${measure.name}: an indicator passes NULL by, so it cannot ask for it; COUNT the column instead.`,
+        'indicator-of-null',
+      )
+    : predicate;
+
+const whole: SqlType = { kind: 'integer', cast: 'BIGINT' };
+/** Wider than any column: a value is compared with it by its own digits. */
+const exact: SqlType = { kind: 'decimal', cast: 'DECIMAL(38,0)' };
+const double: SqlType = { kind: 'float', cast: 'DOUBLE' };
+
+/** The type of the values that the measure answers, as every database has them. */
+export const measureType = ({ aggregate, column, indicator, custom }: ResolvedMeasure): SqlType => {
+  if (custom !== undefined) return exact;
+  if (column === null || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return whole;
+  if (indicator !== null || aggregate === 'AVG') return double;
+  const { type } = column;
+  if (percentiles.has(aggregate)) return isTemporal(type) ? { kind: 'timestamp', cast: 'TIMESTAMP' } : double;
+  if (aggregate !== 'SUM') return type;
+  return type.kind === 'float' ? double : exact;
+};
+
+/** Tests of measures, each by its own type; `first` is the position of the first measure among the output columns. */
+export const resolveHaving = (tree: HavingTree, measures: readonly ResolvedMeasure[], first: number): Having => {
+  if (!('measure' in tree)) {
+    const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
+    if (items.length === 0) {
+      refuseQuery("A group of the metric's having holds no condition; fill it, or leave it out.", 'group-empty');
+    }
+    return { kind, items: items.map((item) => resolveHaving(item, measures, first)) };
+  }
+  const index = measures.findIndex(({ name }) => name === tree.measure);
+  const measure = measures[index];
+  if (measure === undefined || tree.predicate.kind === 'inQuery') {
+    return refuseQuery(
+      `having tests what the metric does not have; test one of its measures, by values: ${measures.map(({ name }) => name).join(', ')}.`,
+      'having-unknown',
+    );
+  }
+  const type = measureType(measure);
+  const predicate = bindPredicate(tree.predicate, { name: `Measure ${measure.name}`, type });
+  return { kind: 'test', output: first + index, type, predicate };
+};

@@ -1,0 +1,193 @@
+import type { ColumnRef, Datamart, TableRef } from '../../domain/datamart.js';
+import { findColumn, findTable, sameTable } from '../../domain/datamart.js';
+import { findTimezone } from '../../domain/date-range.js';
+import { qualifiedName } from '../../domain/embed.js';
+import type { Condition } from '../../domain/filter.js';
+import { heldConditions } from '../../domain/mapped-columns.js';
+import type { ConditionTree, VisualDefinition } from '../../domain/metric.js';
+import type { MetricQuestion } from '../../domain/ports.js';
+import { type Custom, noCustom } from '../custom/custom.js';
+import type { Queries } from '../custom/queries.js';
+import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';
+import type { Column } from '../databases/dialect.js';
+import { refuseQuery, withoutNames } from '../databases/refuse.js';
+import type { Having, PageOfRows } from '../plan/plan.js';
+import { type BoundPredicate, bindPredicate } from '../plan/values.js';
+import { withCardinalities } from './cardinalities.js';
+import { type ResolvedCalculation, resolveCalculations } from './resolve-calculation.js';
+import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
+import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
+
+/** A question whose every name was found and whose every value was checked; what is left to decide is how to ask it. */
+export type Resolved = {
+  readonly datamart: Datamart;
+  /** The columns that relationships join by are looked up when a path is chosen. */
+  readonly columnOf: (ref: ColumnRef) => Column;
+  readonly from: TableRef;
+  /** All of the datamart's tables are joined, whatever the metric names. */
+  readonly isWorksheet: boolean;
+  readonly dimensions: readonly ResolvedDimension[];
+  readonly measures: readonly ResolvedMeasure[];
+  readonly conditions: readonly ResolvedCondition[];
+  /** The token's conditions on the table that hold only where it is read. Throws METRIC_QUERY_ERROR for one that does not fit. */
+  readonly whereRead: (table: TableRef) => readonly ResolvedCondition[];
+  /** The definition's own, beside the conditions. */
+  readonly where: ResolvedTree | null;
+  readonly having: Having | null;
+  /** In the order of the output columns after the measures. */
+  readonly calculations: readonly ResolvedCalculation[];
+  readonly page: PageOfRows;
+};
+
+export type ResolvedCondition = {
+  readonly column: Column;
+  readonly predicate: BoundPredicate;
+  readonly isHidden?: boolean | undefined;
+  readonly restriction?: Condition['restriction'];
+};
+export type ResolvedTree =
+  | ResolvedCondition
+  | { readonly kind: 'all' | 'any'; readonly items: readonly ResolvedTree[] };
+
+/** Options have neither sort nor offset of their own. */
+export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & {
+  readonly definition: VisualDefinition;
+  readonly offset?: number;
+};
+
+/** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
+export const resolve = (question: Question, catalog: Catalog, custom: Custom = noCustom): Resolved => {
+  const { definition } = question;
+  const datamart = withCardinalities(question.datamart, catalog);
+  const zone = question.timezone === null ? null : resolveZone(question.timezone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, datamart, custom.catalog ?? catalog, zone);
+  assertTable(definition.from, datamart, catalog);
+  const dimensions = definition.dimensions.map((dimension) => resolveDimension(dimension, columnOf));
+  const measures = definition.measures.map((measure) => resolveMeasure(measure, columnOf, custom.expressions));
+  const isRead = isReadBy(question, measures);
+  const held = splitHeld(question.conditions, isRead, (condition) =>
+    resolveCondition(condition, columnOf, custom.queries),
+  );
+  return {
+    datamart,
+    columnOf,
+    from: definition.from,
+    isWorksheet: question.joinModel === 'single',
+    dimensions,
+    measures,
+    ...held,
+    where: definition.where === undefined ? null : resolveTree(definition.where, columnOf, custom.queries),
+    having: definition.having === undefined ? null : resolveHaving(definition.having, measures, dimensions.length),
+    calculations: resolveCalculations(definition.calculations ?? [], dimensions, measures),
+    page: {
+      cap: assertCount(definition.limit, "The metric's limit"),
+      limit: assertCount(question.limit, 'limit'),
+      offset: assertCount(question.offset ?? 0, 'offset') ?? 0,
+    },
+  };
+};
+
+/** Of an expression, the tables of its columns. What a guest chose goes by the metric as it was before a drill, what the token restricts by either. */
+const isReadBy = ({ definition, readBefore }: Question, measures: readonly ResolvedMeasure[]) => {
+  const measured = measures.flatMap(({ column, custom = [] }) =>
+    [column, ...custom].flatMap((part) => (part === null || typeof part === 'string' ? [] : [part.ref])),
+  );
+  const always: readonly TableRef[] = [definition.from, ...measured];
+  const now = definition.dimensions.map(({ column }) => column);
+  return (table: TableRef, { restriction }: Condition): boolean => {
+    const shown = restriction === undefined ? (readBefore ?? now) : [...now, ...(readBefore ?? [])];
+    return [...always, ...shown].some((one) => sameTable(one, table));
+  };
+};
+
+/** Conditions that hold, and those that hold where their table is read; what no question reads is not resolved. */
+export const splitHeld = (
+  conditions: readonly Condition[],
+  isRead: Parameters<typeof heldConditions>[1],
+  resolveOne: (condition: Condition) => ResolvedCondition,
+): Pick<Resolved, 'conditions' | 'whereRead'> => {
+  const held = heldConditions(conditions, isRead);
+  return {
+    conditions: held.filter(({ restriction }) => restriction !== 'whereRead').map(resolveOne),
+    whereRead: (table) =>
+      held.filter(({ restriction, column }) => restriction === 'whereRead' && sameTable(column, table)).map(resolveOne),
+  };
+};
+
+/** As Intl spells it, whatever the case it was given in. */
+export const resolveZone = (timezone: string): string =>
+  findTimezone(timezone) ??
+  refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
+
+const assertTable = (table: TableRef, datamart: Datamart, catalog: Catalog): void => {
+  if (findTable(datamart, table) === undefined) {
+    refuseQuery(
+      `Table ${qualifiedName(table)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,
+      'table-not-in-datamart',
+    );
+  }
+  if (columnsOf(catalog, table).size === 0) {
+    refuseQuery(
+      catalog.client === undefined
+        ? `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
+        : `Table ${qualifiedName(table)} of datamart ${datamart.name} is not in this client's database, or may not be read there; make it there, as the datasource's own database has it.`,
+      'table-not-in-datasource',
+    );
+  }
+};
+
+export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catalog, zone: string | null): Column => {
+  assertTable(ref, datamart, catalog);
+  const column = findColumn(datamart, ref);
+  if (column === undefined) {
+    return refuseQuery(
+      `Column ${columnName(ref)} is not in datamart ${datamart.name}; add it there or correct the name (case counts).`,
+      'column-not-in-datamart',
+    );
+  }
+  const type = typeOf(catalog, ref);
+  if (type === undefined) {
+    return refuseQuery(
+      catalog.client === undefined
+        ? `Column ${columnName(ref)} of datamart ${datamart.name} is not in its datasource; update the datamart.`
+        : `Column ${columnName(ref)} of datamart ${datamart.name} is not in this client's database; make it there, as the datasource's own database has it.`,
+      'column-not-in-datasource',
+    );
+  }
+  return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
+};
+
+/** An instant has no date or hour without a zone; a plain timestamp is stored in UTC where the datamart says so. */
+const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone: string | null): string | null => {
+  if (kind === 'instant') return isApplyTimezone ? (zone ?? 'UTC') : 'UTC';
+  return kind === 'timestamp' && isApplyTimezone ? zone : null;
+};
+
+const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf'], queries: Queries): ResolvedTree => {
+  if ('predicate' in tree) return resolveCondition(tree, columnOf, queries);
+  const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);
+  if (items.length === 0) {
+    refuseQuery("A group of the metric's where holds no condition; fill it, or leave it out.", 'group-empty');
+  }
+  return { kind, items: items.map((item) => resolveTree(item, columnOf, queries)) };
+};
+
+/** `queries` holds what was read of each condition in SQL. */
+export const resolveCondition = (
+  condition: Condition,
+  columnOf: Resolved['columnOf'],
+  queries: Queries,
+): ResolvedCondition => {
+  const { isHidden, restriction } = condition;
+  return withoutNames(isHidden, () => {
+    const column = columnOf(condition.column);
+    const query = queries.get(condition.predicate);
+    const predicate = query?.bind(column.ref, column.type) ?? bindPredicate(condition.predicate, column);
+    return { column, predicate, isHidden, restriction };
+  });
+};
+
+export const assertCount = (count: number | null, what: string): number | null =>
+  count === null || (Number.isSafeInteger(count) && count >= 0)
+    ? count
+    : refuseQuery(`${what} must be a whole number, 0 or above.`, 'count-invalid');

@@ -1,0 +1,105 @@
+import type { AnswerColumn, Cell, MetricStream } from '../../domain/ports.js';
+import { refuseGone } from '../connections/database.js';
+
+export type StreamBatch = {
+  readonly columns: readonly AnswerColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+};
+
+type Give = (batch: StreamBatch) => Promise<void>;
+
+/** One batch at a time from a writer to a reader, each of which waits for the other. */
+const createHandover = () => {
+  let wake: () => void = () => undefined;
+  let offered: {
+    readonly batch: StreamBatch;
+    readonly taken: () => void;
+    readonly refused: (why: unknown) => void;
+  } | null = null;
+  let end: { readonly error?: unknown } | null = null;
+  return {
+    give: ((batch) =>
+      new Promise<void>((taken, refused) => {
+        if (end !== null) return refused(end.error);
+        offered = { batch, taken, refused };
+        wake();
+      })) satisfies Give,
+    /** The writer has nothing more, or failed; or the reader wants nothing more. */
+    end: (of: { readonly error?: unknown }): void => {
+      end ??= of;
+      offered?.refused(end.error);
+      offered = null;
+      wake();
+    },
+    /** The next batch, taken by asking for the one after it; null at the end. */
+    take: async (): Promise<StreamBatch | null> => {
+      const waiting = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (offered === null && end === null) await waiting;
+      if (offered !== null) {
+        const { batch, taken } = offered;
+        offered = null;
+        taken();
+        return batch;
+      }
+      if (end !== null && 'error' in end) throw end.error;
+      return null;
+    },
+  };
+};
+
+/**
+ * What `write` gives, as a stream that is read as fast as its reader goes on: the writer is one batch ahead at most. A reader that stops,
+ * or a signal that aborts, ends the writer too; it has ended when the iteration has.
+ */
+export const streamed = async (
+  signal: AbortSignal | undefined,
+  write: (give: Give) => Promise<void>,
+): Promise<MetricStream> => {
+  const handover = createHandover();
+  const abort = (): void => handover.end({ error: signal?.reason });
+  signal?.addEventListener('abort', abort, { once: true });
+  const written = write(handover.give)
+    .then(
+      () => handover.end({}),
+      (error: unknown) => handover.end({ error }),
+    )
+    .finally(() => signal?.removeEventListener('abort', abort));
+  const take = async (): Promise<StreamBatch | null> => {
+    try {
+      return await handover.take();
+    } catch (cause) {
+      await written;
+      return signal?.aborted === true ? refuseGone(cause) : Promise.reject(cause);
+    }
+  };
+  const first = await take();
+  const stop = (): Promise<void> => {
+    handover.end({ error: stopped });
+    return written;
+  };
+  return { columns: first?.columns ?? [], batches: { [Symbol.asyncIterator]: () => iterate(first, take, stop) } };
+};
+
+const stopped = new Error('the reader stopped');
+
+/** No generator: one that never began would not hear that it is to end. */
+const iterate = (
+  first: StreamBatch | null,
+  take: () => Promise<StreamBatch | null>,
+  stop: () => Promise<void>,
+): AsyncIterator<StreamBatch['rows']> => {
+  let isFirst = true;
+  return {
+    next: async () => {
+      const batch = isFirst ? first : await take();
+      isFirst = false;
+      return batch === null ? { done: true, value: undefined } : { done: false, value: batch.rows };
+    },
+    return: async () => {
+      await stop();
+      return { done: true, value: undefined };
+    },
+  };
+};

@@ -1,0 +1,99 @@
+import type { Datamart, DatamartTable, TableRef } from '../../domain/datamart.js';
+import { findTable, tableKey } from '../../domain/datamart.js';
+import { qualifiedName } from '../../domain/embed.js';
+import { primaryTableUnshared } from '../../domain/table-ownership.js';
+import { isListedAsShared } from '../../domain/tenancy-steps.js';
+import type { TenantScope } from '../../domain/tenant.js';
+import { type Catalog, columnsOf } from '../databases/catalog.js';
+import type { TenantPredicate } from '../databases/dialect.js';
+import { refuseQuery, refuseUnknown, withoutNames } from '../databases/refuse.js';
+import type { Leaf, Secured, SecuredLeaf } from '../plan/plan.js';
+import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
+
+type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
+
+/**
+ * The only way from a plan to one that compiles. Every leaf becomes a relation of this tenant's rows and the datamart's
+ * columns, wherever the leaf stands: a predicate in ON of a RIGHT or FULL join, or in the outer WHERE, would change which rows there are.
+ * Throws CLIENT_ID_ERROR where scope and datamart do not fit, METRIC_QUERY_ERROR where a table's tenancy is unclear.
+ */
+export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
+  plan: P,
+  tenant: TenantScope,
+  source: Source,
+): Secured<P> => {
+  const predicateOf = tenantRule(tenant, source);
+  const secureLeaf = (leaf: Leaf): SecuredLeaf => {
+    const table = loadTable(leaf, source.datamart);
+    return {
+      ...leaf,
+      table: realTable(leaf, source.catalog),
+      columns: columnsToShow(table, source.catalog),
+      tenant: predicateOf(table),
+    };
+  };
+  const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
+  // The one place where the brand is given.
+  return { ...plan, database: source.catalog.database, leaves } as unknown as Secured<P>;
+};
+
+/** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
+const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
+  const present = columnsOf(catalog, table);
+  // A column of the datasource that bears a custom column's name is not the datamart's.
+  const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
+  return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
+};
+
+const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
+  findTable(datamart, table) ??
+  refuseQuery(`Table ${qualifiedName(table)} is not in datamart ${datamart.name}.`, 'table-not-in-datamart');
+
+/** Behind this point nothing names another table than the one that is read. */
+const realTable = ({ table }: Leaf, { client }: Catalog): TableRef => {
+  if (client === undefined) return table;
+  return (
+    client.tables.get(tableKey(table)) ??
+    refuseQuery(`Table ${qualifiedName(table)} has no place in this client's database.`, 'table-not-placed')
+  );
+};
+
+const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable) => TenantPredicate | null) => {
+  const { tenancy, name } = source.datamart;
+  switch (tenant.kind) {
+    case 'untenanted':
+      return tenancy === null ? () => null : refuseClient(`Datamart ${name} separates clients; name the client.`);
+    case 'tenant':
+      if (tenancy === null)
+        return refuseClient(`Datamart ${name} has no tenancy configured; the only clientId is "None".`);
+      if ((source.catalog.client?.database ?? null) !== tenant.database)
+        return refuseClient(`Datamart ${name} would be read from another database than the client's.`);
+      if (tenancy.tenancyLevel === 'TABLE') return (table) => tablePredicate(table, tenancy, tenant.clientId, source);
+      if (tenant.database === null)
+        return refuseClient(`Datamart ${name} keeps each client in a database of its own; the client's is unknown.`);
+      return (table) => ownDatabasePredicate(table, tenancy, tenant.clientId, source);
+    default:
+      return refuseUnknown('tenant scope', tenant);
+  }
+};
+
+/**
+ * In the client's own database every row is the client's. What the primary database holds is everybody's only where that is declared. A
+ * client column that is named all the same is held to, at either place.
+ */
+const ownDatabasePredicate = (
+  table: DatamartTable,
+  tenancy: DatabaseTenancy,
+  clientId: string,
+  source: Source,
+): TenantPredicate | null => {
+  if (table.clientColumn !== null) {
+    return columnPredicate(table, table.clientColumn, clientId, tenancy.clientColumnType, source);
+  }
+  const isPrimary = tenancy.tenancyLevel === 'MULTI_DATABASE' && table.schemaName === tenancy.primaryDatabase;
+  if (isPrimary && !isListedAsShared(table, source.datamart)) {
+    const { message, reason } = primaryTableUnshared(table);
+    refuseQuery(message, reason);
+  }
+  return null;
+};

@@ -1,0 +1,151 @@
+/**
+ * The condition on a table's rows that leaves those of one client. Decides nothing of its own about which tables are readable: that is
+ * domain/table-tenancy.ts, here over the keys of the datasource.
+ */
+import {
+  type ColumnRef,
+  type Datamart,
+  type DatamartTable,
+  findTable,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart.js';
+import { qualifiedName } from '../../domain/embed.js';
+import { Refusal } from '../../domain/refusal.js';
+import { type TableTenancy, tableTenancy } from '../../domain/table-tenancy.js';
+import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';
+import type { Bound, TenantPredicate, TypedColumn } from '../databases/dialect.js';
+import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
+import type { SqlKind, SqlType } from '../databases/sql-type.js';
+import { bindScalar } from '../plan/values.js';
+
+export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
+
+type Tenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
+type Path = Extract<TableTenancy, { kind: 'path' }>;
+
+/** Null: all clients share the table. Throws METRIC_QUERY_ERROR for a table that nobody may read. */
+export const tablePredicate = (
+  table: DatamartTable,
+  tenancy: Tenancy,
+  clientId: string,
+  source: Source,
+): TenantPredicate | null => {
+  const { datamart, catalog } = source;
+  const own = tableTenancy(datamart, table, (other) => catalog.uniqueKeys?.get(tableKey(other)) ?? []);
+  const ofColumn = (of: TableRef, name: string): TenantPredicate =>
+    columnPredicate(of, name, clientId, tenancy.clientColumnType, source);
+  /** A client column that an embed adds: both hold. */
+  const added = (of: DatamartTable): TenantPredicate | null =>
+    of.isClientColumnOfEmbed === true && of.clientColumn !== null ? ofColumn(of, of.clientColumn) : null;
+  const narrowed = (of: DatamartTable, predicate: TenantPredicate): TenantPredicate => {
+    const other = added(of);
+    return other === null ? predicate : { kind: 'all', items: [other, predicate] };
+  };
+  const follow = ([step, ...rest]: Path['steps'], owner: Path['owner']): TenantPredicate => {
+    const parent = step === undefined ? undefined : findTable(datamart, step.far);
+    if (step === undefined || parent === undefined) throw new TypeError('a path has steps, to tables of the datamart');
+    const tenant = rest.length === 0 ? ofColumn(parent, owner.columnName) : narrowed(parent, follow(rest, owner));
+    return { kind: 'parent', ...joinedBy(step, source), tenant };
+  };
+  switch (own.kind) {
+    case 'column':
+    case 'master':
+      return ofColumn(table, own.columnName);
+    case 'path':
+      return narrowed(table, follow(own.steps, own.owner));
+    case 'shared':
+      return added(table);
+    case 'unreadable':
+      return added(table) ?? refuseQuery(own.message, `table-${own.reason}`);
+    default:
+      return refuseUnknown('tenancy of a table', own);
+  }
+};
+
+/** Throws METRIC_QUERY_ERROR where the two could be equal although no key would take them for the same. */
+const joinedBy = (step: Path['steps'][number], source: Source) => {
+  const near = typed(step.near, source);
+  const far = typed(step.far, source);
+  if (kindOf[near.type.kind] !== kindOf[far.type.kind]) {
+    refuseQuery(
+      `Rows of ${qualifiedName(near.ref)} get their client by relationship ${step.relationshipName}, but ${columnName(near.ref)} and ${columnName(far.ref)} are of different types. Join columns of one type, or set clientColumn.`,
+      'tenancy-join-types',
+    );
+  }
+  return { near, far };
+};
+
+const typed = (ref: ColumnRef, { catalog }: Source): TypedColumn => {
+  const type = typeOf(catalog, ref);
+  if (type === undefined) {
+    return refuseQuery(
+      `Column ${columnName(ref)}, by which rows get their client, is not in the datasource; correct the datamart.`,
+      'tenancy-column-missing',
+    );
+  }
+  return { ref, type };
+};
+
+/** Columns of one group are compared without rounding, and no value of theirs fails to be compared. */
+const kindOf: Readonly<Record<SqlKind, string>> = {
+  text: 'text',
+  enum: 'text',
+  integer: 'number',
+  decimal: 'number',
+  float: 'float',
+  boolean: 'boolean',
+  date: 'date',
+  timestamp: 'timestamp',
+  instant: 'instant',
+  uuid: 'uuid',
+  other: 'other',
+};
+
+export const columnPredicate = (
+  table: TableRef,
+  columnName: string,
+  clientId: string,
+  declared: Tenancy['clientColumnType'] | undefined,
+  source: Source,
+): TenantPredicate => {
+  const type = columnsOf(source.catalog, table).get(columnName);
+  if (type === undefined) {
+    return refuseQuery(
+      `Client column ${columnName} of ${qualifiedName(table)} is not in the datasource; correct the datamart.`,
+      'client-column-missing',
+    );
+  }
+  const ref = { schemaName: table.schemaName, tableName: table.tableName, columnName };
+  return { kind: 'column', columnName, type, value: bindClient(clientId, type, ref, declared) };
+};
+
+/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. Undeclared, it is either. */
+const bindClient = (
+  clientId: string,
+  type: SqlType,
+  ref: ColumnRef,
+  declared: Tenancy['clientColumnType'] | undefined,
+): Bound => {
+  const [isNumber, isString] = [type.kind === 'integer', type.kind === 'uuid' || type.kind === 'text'];
+  const fits = declared === undefined ? isNumber || isString : declared === 'NUMBER' ? isNumber : isString;
+  if (!fits || (declared !== undefined && declared !== 'NUMBER' && declared !== 'STRING')) {
+    refuseQuery(
+      `Client column ${ref.columnName} of ${qualifiedName(ref)} does not hold what clientColumnType ${declared ?? 'NUMBER or STRING'} says; correct the datamart.`,
+      'client-column-type',
+    );
+  }
+  try {
+    const bound = bindScalar(clientId, { ref, type });
+    if (clientId !== '' && bound.text === clientId && bound.cast === type.cast) return bound;
+  } catch (cause) {
+    throw new Refusal('CLIENT_ID_ERROR', unfitting, { reason: 'client-id-unfit', cause });
+  }
+  return refuseClient(unfitting);
+};
+
+const unfitting = 'clientId does not fit the client column of the datamart; write it exactly as it is stored there.';
+
+export const refuseClient = (message: string): never => {
+  throw new Refusal('CLIENT_ID_ERROR', message, { reason: 'client-id-unfit' });
+};

@@ -1,0 +1,68 @@
+/** Columns computed from measures over the groups that HAVING left, before sort and limit. */
+import { sql } from 'kysely';
+import type { Dialect, Sql } from '../databases/dialect.js';
+import { refuseUnknown } from '../databases/refuse.js';
+import type { Calculated, Having, SecuredPlan } from '../plan/plan.js';
+import { isCalculated, outputName } from './expressions.js';
+import { groupSql } from './from.js';
+import { predicateSql } from './predicates.js';
+
+const outputSql = (index: number): Sql => sql.id(outputName(index));
+
+/** The groups that stay, with what is calculated; `groups` itself where there is nothing to add. */
+export const calculatedSql = (dialect: Dialect, { having, output }: SecuredPlan, groups: Sql): Sql => {
+  const calculations = output.columns.flatMap(({ expression }, index) =>
+    isCalculated(expression) ? [sql`${calculationSql(dialect, expression)} AS ${outputSql(index)}`] : [],
+  );
+  if (having === null && calculations.length === 0) return groups;
+  const columns = [sql`${sql.id('gl_groups')}.*`, ...calculations];
+  const where = having === null ? sql`` : sql` WHERE ${havingSql(dialect, having)}`;
+  return sql`SELECT ${sql.join(columns)} FROM (${groups}) AS ${sql.id('gl_groups')}${where}`;
+};
+
+const havingSql = (dialect: Dialect, having: Having): Sql =>
+  having.kind === 'test'
+    ? predicateSql(dialect, outputSql(having.output), having.type, having.predicate)
+    : groupSql(
+        having.kind,
+        having.items.map((item) => havingSql(dialect, item)),
+      );
+
+const calculationSql = (dialect: Dialect, calculation: Calculated): Sql => {
+  const within = calculation.within.map(outputSql);
+  const partition = within.length === 0 ? sql`` : sql`PARTITION BY ${sql.join(within)} `;
+  const measure = outputSql(calculation.of);
+  const value = calculation.isFloat ? dialect.double(measure) : measure;
+  switch (calculation.kind) {
+    case 'share':
+      return ratioSql(dialect, value, sql`sum(${value}) OVER (${partition})`);
+    case 'runningTotal': {
+      const along = outputSql(calculation.along);
+      return sql`sum(${value}) OVER (${partition}ORDER BY ${along} IS NULL, ${along} ROWS UNBOUNDED PRECEDING)`;
+    }
+    case 'previous':
+      return previousSql(dialect, calculation, value, partition);
+    default:
+      return refuseUnknown('calculation', calculation);
+  }
+};
+
+/** Both as floating-point numbers, so that every database divides alike. */
+const ratioSql = (dialect: Dialect, part: Sql, whole: Sql): Sql =>
+  sql`${dialect.double(part)} / nullif(${dialect.double(whole)}, ${dialect.cast({ text: '0', cast: 'DOUBLE' })})`;
+
+/** By the period's number, so that a period without rows is not passed over. The sum is of one group at most, and wide enough for any difference. */
+const previousSql = (
+  dialect: Dialect,
+  { along, grain, periods, result }: Extract<Calculated, { kind: 'previous' }>,
+  value: Sql,
+  partition: Sql,
+): Sql => {
+  const number = dialect.period(outputSql(along), grain);
+  const frame = sql`RANGE BETWEEN ${sql.lit(periods)} PRECEDING AND ${sql.lit(periods)} PRECEDING`;
+  const earlier = sql`sum(${value}) OVER (${partition}ORDER BY ${number} ${frame})`;
+  const change = sql`(${value} - ${earlier})`;
+  const shown = { value: earlier, change, relativeChange: ratioSql(dialect, change, earlier) }[result];
+  // Rows without a period would all be each other's earlier ones.
+  return sql`CASE WHEN ${number} IS NOT NULL THEN ${shown} END`;
+};

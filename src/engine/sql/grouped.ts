@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import type { Dialect, Sql } from '../databases/dialect.js';
+import { refuseQuery } from '../databases/refuse.js';
+import type { Aggregated, Output, OutputColumn, SecuredPlan } from '../plan/plan.js';
+import {
+  aggregateSql,
+  argumentSql,
+  dimensionSql,
+  isAggregate,
+  isCalculated,
+  leafName,
+  markOf,
+  outputName,
+  rawSql,
+} from './expressions.js';
+import { isRanked, rankedAggregateSql, ranksSql } from './ranked.js';
+
+/** The rows of a plan, grouped and aggregated where it says so; what is calculated from them is not among them. */
+export const groupedSql = (dialect: Dialect, plan: SecuredPlan, from: Sql): Sql => {
+  const columns = plan.output.columns.filter(({ expression }) => !isCalculated(expression));
+  const isRankedHere = dialect.percentile === null && columns.some(({ expression }) => isRanked(expression));
+  const isLayered = isRankedHere || columns.some(({ expression }) => onceOf({ expression }) !== null);
+  const groups = groupSql(plan.output.kind, columns);
+  if (isLayered) return sql`${layeredSql(dialect, plan, columns, from)}${groups}`;
+  const isStored = plan.output.kind !== 'rows' && columns.some((column) => storedOf(dialect, column) !== null);
+  const rows = outputsSql(
+    columns,
+    (column) => (isStored ? storedOf(dialect, column)?.raw : undefined) ?? plainSql(dialect, plan, column),
+  );
+  const grouped = sql`SELECT ${rows} FROM ${from}${groups}`;
+  return isStored ? fieldsSql(dialect, columns, grouped) : grouped;
+};
+
+/** A column that groups are made by as it is stored, and the field that is made of it. */
+const storedOf = (dialect: Dialect, { expression }: OutputColumn) => {
+  if (expression.kind !== 'field' || dialect.isGroupedAsStored?.(expression.field.column) !== true) return null;
+  const { column } = expression.field;
+  return { raw: rawSql(expression.field), field: (value: Sql): Sql => dialect.field(value, column) };
+};
+
+const fieldsSql = (dialect: Dialect, columns: readonly OutputColumn[], grouped: Sql): Sql => {
+  const groups = sql.id('gl_groups');
+  const outputs = outputsSql(columns, (column, index) => {
+    const value = sql.id('gl_groups', outputName(index));
+    return storedOf(dialect, column)?.field(value) ?? value;
+  });
+  return sql`SELECT ${outputs} FROM (${grouped}) AS ${groups}`;
+};
+
+const plainSql = (dialect: Dialect, { leaves }: SecuredPlan, { expression }: OutputColumn): Sql => {
+  if (isAggregate(expression)) return aggregateSql(dialect, expression, argumentSql(dialect, expression, leaves));
+  return isCalculated(expression) ? sql`` : dimensionSql(dialect, expression);
+};
+
+const outputsSql = (columns: readonly OutputColumn[], write: (column: OutputColumn, index: number) => Sql): Sql =>
+  sql.join(columns.map((column, index) => sql`${write(column, index)} AS ${sql.id(outputName(index))}`));
+
+/** By position, since an expression with bound values is another expression when it is written twice. */
+const groupSql = (kind: Output['kind'], columns: readonly OutputColumn[]): Sql => {
+  if (kind === 'rows') return sql``;
+  const groups = columns.flatMap(({ expression }, index) => (isAggregate(expression) ? [] : [sql.lit(index + 1)]));
+  return groups.length === 0 ? sql`` : sql` GROUP BY ${sql.join(groups)}`;
+};
+
+const onceOf = ({ expression }: Pick<OutputColumn, 'expression'>): number | null =>
+  isAggregate(expression) ? expression.once : null;
+
+const valueName = (index: number): Sql => sql.id(`gl_v${index}`);
+const numberName = (leaf: number): Sql => sql.id(`gl_number_${leaf}`);
+const onceName = (leaf: number): Sql => sql.id(`gl_once_${leaf}`);
+
+/**
+ * The same in layers: the joined rows with what is grouped and aggregated, then which of them are the first in their group with this row of a repeated
+ * leaf, then the ranks of values, where the database has no percentiles. A row that an outer join padded has no number, and counts nothing.
+ */
+const layeredSql = (dialect: Dialect, plan: SecuredPlan, columns: readonly OutputColumn[], from: Sql): Sql => {
+  for (const column of columns) assertSingle(column);
+  const groups = columns.flatMap(({ expression }, index) => (isAggregate(expression) ? [] : [valueName(index)]));
+  const leaves = [...new Set(columns.map(onceOf).filter((leaf) => leaf !== null))];
+  const values = columns.map((column, index) => sql`${rowSql(dialect, plan, column)} AS ${valueName(index)}`);
+  const numbers = leaves.map((leaf) => sql`${numberSql(plan, leaf)} AS ${numberName(leaf)}`);
+  const rows = sql`SELECT ${sql.join([...values, ...numbers])} FROM ${from}`;
+  const firsts = leaves.map((leaf) => {
+    const partition = sql.join([...groups, numberName(leaf)]);
+    return sql`row_number() OVER (PARTITION BY ${partition}) AS ${onceName(leaf)}`;
+  });
+  const argumentOf = (column: OutputColumn, index: number): Sql => {
+    const once = onceOf(column);
+    return once === null ? valueName(index) : sql`CASE WHEN ${onceName(once)} = 1 THEN ${valueName(index)} END`;
+  };
+  const ranks =
+    dialect.percentile === null
+      ? columns.flatMap((column, index) =>
+          isRanked(column.expression) ? ranksSql(argumentOf(column, index), index, groups) : [],
+        )
+      : [];
+  const layers = layerSql(layerSql(rows, 'gl_rows', firsts), 'gl_first', ranks);
+  const outputs = outputsSql(columns, (column, index) =>
+    isAggregate(column.expression)
+      ? groupAggregateSql(dialect, column.name, column.expression, argumentOf(column, index), index)
+      : valueName(index),
+  );
+  return sql`SELECT ${outputs} FROM (${layers}) AS ${sql.id('gl_values')}`;
+};
+
+/** An expression aggregates several values, and a layer holds one for each output. */
+const assertSingle = ({ name, expression }: OutputColumn): void => {
+  if (expression.kind !== 'custom') return;
+  refuseQuery(
+    `Measure ${name} is an expression, and cannot stand beside measures of rows that joins repeat, or of ranks; put it into a metric of its own.`,
+    'expression-layered',
+  );
+};
+
+const rowSql = (dialect: Dialect, plan: SecuredPlan, column: OutputColumn): Sql =>
+  isAggregate(column.expression)
+    ? argumentSql(dialect, column.expression, plan.leaves)
+    : plainSql(dialect, plan, column);
+
+const numberSql = ({ leaves }: SecuredPlan, index: number): Sql => {
+  const leaf = leaves[index];
+  if (leaf?.isNumbered !== true) throw new TypeError('a leaf whose rows count once is numbered');
+  return sql.id(leafName(index), markOf(leaf));
+};
+
+const layerSql = (rows: Sql, name: string, more: readonly Sql[]): Sql =>
+  more.length === 0
+    ? rows
+    : sql`SELECT ${sql.join([sql`${sql.id(name)}.*`, ...more])} FROM (${rows}) AS ${sql.id(name)}`;
+
+const groupAggregateSql = (dialect: Dialect, name: string, expression: Aggregated, value: Sql, index: number): Sql =>
+  dialect.percentile === null && isRanked(expression)
+    ? rankedAggregateSql(dialect, name, expression, value, index)
+    : aggregateSql(dialect, expression, value);

@@ -1,0 +1,74 @@
+import { sql } from 'kysely';
+import type { CompareOperator } from '../../domain/filter.js';
+import type { Bound, Dialect, Sql } from '../databases/dialect.js';
+import { refuseUnknown } from '../databases/refuse.js';
+import type { SqlType } from '../databases/sql-type.js';
+import type { BoundPredicate } from '../plan/values.js';
+
+/** The condition on a field's value; NULL where the value is NULL, unless it asks for that. */
+export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predicate: BoundPredicate): Sql => {
+  const compared = dialect.comparable(value, type, castOf(predicate));
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return dialect.list(compared, predicate.kind, predicate, type);
+    case 'compare':
+      return sql`(${comparedSql(dialect, compared, predicate.operator, predicate.value, type)})`;
+    case 'range':
+      return rangeSql(dialect, compared, predicate, type);
+    case 'like':
+      if (dialect.like !== undefined) return dialect.like(compared, predicate.pattern);
+      return sql`(${compared} LIKE ${dialect.cast(predicate.pattern)} ESCAPE '\\')`;
+    case 'inQuery':
+      return sql`(${compared} IN (${predicate.write(dialect)}))`;
+    case 'isNull':
+      return sql`(${value} IS NULL)`;
+    case 'isNotNull':
+      return sql`(${value} IS NOT NULL)`;
+    default:
+      return refuseUnknown('condition', predicate);
+  }
+};
+
+/** What the values of a predicate are read as; null where it has none of its own. */
+const castOf = (predicate: BoundPredicate): string | null => {
+  switch (predicate.kind) {
+    case 'oneOf':
+    case 'noneOf':
+      return predicate.cast;
+    case 'compare':
+      return predicate.value.cast;
+    case 'range': {
+      const casts = [predicate.from, predicate.to].map((end) => end?.cast);
+      return casts.includes('TIMESTAMP') ? 'TIMESTAMP' : (casts.find((cast) => cast !== undefined) ?? null);
+    }
+    default:
+      return null;
+  }
+};
+
+const operatorSql: Readonly<Record<CompareOperator, Sql>> = {
+  '=': sql`=`,
+  '<>': sql`<>`,
+  '<': sql`<`,
+  '<=': sql`<=`,
+  '>': sql`>`,
+  '>=': sql`>=`,
+};
+
+type Range = Extract<BoundPredicate, { kind: 'range' }>;
+
+const comparedSql = (dialect: Dialect, value: Sql, operator: CompareOperator, bound: Bound, type: SqlType): Sql =>
+  dialect.compare?.(value, operator, bound, type) ?? sql`${value} ${operatorSql[operator]} ${dialect.cast(bound)}`;
+
+const rangeSql = (dialect: Dialect, value: Sql, { from, to, toIsExclusive }: Range, type: SqlType): Sql => {
+  const isBeyond = to !== null && dialect.isBeyond?.(to) === true;
+  const ends: readonly (readonly [CompareOperator, Bound | null])[] = [
+    ['>=', from],
+    [toIsExclusive ? '<' : '<=', isBeyond ? null : to],
+  ];
+  const tests = ends.flatMap(([operator, end]) =>
+    end === null ? [] : [comparedSql(dialect, value, operator, end, type)],
+  );
+  return tests.length === 0 ? sql`(${value} IS NOT NULL)` : sql`(${sql.join(tests, sql` AND `)})`;
+};

@@ -1,0 +1,26 @@
+import { sql } from 'kysely';
+import type { Dialect, Side, Sql } from '../databases/dialect.js';
+
+/** One step of the way from a row to the last relation; `relation` is the one that `far` is a column of. */
+export type SemiJoinStep = { readonly near: Side; readonly far: Side; readonly relation: Sql };
+
+/** Rows pass for which a chain of matching rows exists that passes all tests; a test may be a semi-join that starts at one of the chain's rows. Never negated: by IN, what does not pass may be NULL. */
+export const semiJoinOf = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: readonly Sql[]): Sql =>
+  dialect.capabilities.hasCorrelatedSubqueries ? existsSql(dialect, steps, tests) : inSql(dialect, steps, tests);
+
+const existsSql = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: readonly Sql[]): Sql => {
+  const matches = steps.map(({ near, far }) => dialect.join(near, far));
+  const all = sql.join([...matches, ...tests], sql` AND `);
+  return sql`EXISTS (SELECT 1 FROM ${sql.join(steps.map(({ relation }) => relation))} WHERE ${all})`;
+};
+
+/** The same rows without a reference from within: NULL on either side matches nothing by IN, as by equality. */
+const inSql = (dialect: Dialect, [first, ...rest]: readonly SemiJoinStep[], tests: readonly Sql[]): Sql => {
+  if (first === undefined || dialect.keys === undefined) {
+    throw new TypeError('a semi-join has a step, and a dialect without correlated subqueries has keys');
+  }
+  const [near, far] = dialect.keys(first.near, first.far);
+  const joins = rest.map((step) => sql` INNER JOIN ${step.relation} ON ${dialect.join(step.near, step.far)}`);
+  const where = tests.length === 0 ? sql`` : sql` WHERE ${sql.join(tests, sql` AND `)}`;
+  return sql`${near} IN (SELECT ${far} FROM ${first.relation}${sql.join(joins, sql``)}${where})`;
+};
