@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compose, type Halves } from './compose.js';
+import { compose, type Halves } from './compose/product.js';
 import { PolicyFaults } from './gateway/policy/source.js';
 import type { Handle } from './http/in-turn.js';
 import { createHttpServer } from './http/server.js';
@@ -13,7 +13,9 @@ import { type Config, ConfigError, loadConfig, type Settings } from './platform/
 import { createDrain, createProbes, type Probes } from './platform/drain.js';
 import { bufferedOutput, createLog, type Log } from './platform/log.js';
 
+// Both paths hold for src/, for dist/ and for the bundled command line: this file stays at the root of each.
 const shippedConfig = fileURLToPath(new URL('../config/guestlist.yaml', import.meta.url));
+const webFolder = fileURLToPath(new URL('web', import.meta.url));
 
 const readVersion = (): string => {
   const { version }: { version: string } = JSON.parse(
@@ -107,7 +109,7 @@ export const start = async (config: Config, halves: Halves): Promise<Running> =>
     const managed =
       management.port === null ? null : await openDoor(config, log, probes, { ...management, port: management.port });
     if (managed !== null) doors.push(managed);
-    const product = await compose(config, halves, { url: main.url, version: readVersion(), log });
+    const product = await compose(config, halves, { url: main.url, version: readVersion(), webFolder, log });
     main.serve(product.handle);
     managed?.serve(product.manage);
     const close = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 // The gateway inside a host's Express app, behind the host's own session, as the README shows it.
 import express from 'express';
-import { createGateway } from '../../dist/library.js';
+import { createGateway } from '../../dist/compose/library.js';
 
 const { PORT, MOUNTED_POLICY, MOUNTED_SERVICE_URL, MOUNTED_API_KEY, GUESTLIST_DATA_DIR } = process.env;
 const user = { sub: 'ann', org_id: 'LAX', roles: ['analyst'] };

@@ -1,9 +1,9 @@
 /** A process of its own that writes the audit of an embedded database, with its mark, until it is killed. */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
+import { openMetadata } from '../../src/compose/metadata.js';
 import { appendEvents } from '../../src/gateway/audit/append.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { openMetadata } from '../../src/open-metadata.js';
 
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { lossEvents, type Metadata, openMetadata } from '../../src/compose/metadata.js';
 import { appendEvents } from '../../src/gateway/audit/append.js';
 import { verifyAudit } from '../../src/gateway/audit/read.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { lossEvents, type Metadata, openMetadata } from '../../src/open-metadata.js';
 import { bytesOf } from '../../src/platform/high-water-mark.js';
 import { compileScript, startChild } from '../platform/child.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway, type LibraryOptions } from '../../src/library.js';
+import { createGateway, type LibraryOptions } from '../../src/compose/library.js';
 import { captureLog } from './harness.js';
 import { listen, startScriptedService } from './scripted-service.js';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIssuers } from '../../src/compose/session-issuers.js';
 import { ConfigError, loadConfig } from '../../src/platform/config.js';
-import { createIssuers } from '../../src/session-issuers.js';
 import { captureLog, createMovableClock } from '../gateway/harness.js';
 import { ecPair, jwkOf, type Pair, pemOf, rsaPair } from '../gateway/signers.js';
 

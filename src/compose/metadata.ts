@@ -3,11 +3,10 @@
  * acknowledged is refused, until an operator accepts the loss.
  */
 import { join, resolve } from 'node:path';
-import type { AuditEvent } from './gateway/audit/audit.js';
-import type { LedgerTables } from './gateway/ledger/tables.js';
-import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
-import type { Config } from './platform/config.js';
-import { type Database, type DatabaseOptions, openDatabase } from './platform/database.js';
+import type { AuditEvent } from '../gateway/audit/audit.js';
+import type { LedgerTables } from '../gateway/ledger/tables.js';
+import type { Config } from '../platform/config.js';
+import { type Database, type DatabaseOptions, openDatabase } from '../platform/database.js';
 import {
   type HighWaterMark,
   type MarkKey,
@@ -16,8 +15,9 @@ import {
   markKeyOf,
   readMark,
   writeMark,
-} from './platform/high-water-mark.js';
-import type { Log } from './platform/log.js';
+} from '../platform/high-water-mark.js';
+import type { Log } from '../platform/log.js';
+import { findHead, findLoss, findLossInFiles, type Loss, loadWrittenLsn } from './metadata-loss.js';
 
 export type MetadataOptions = Omit<DatabaseOptions, 'log'> & {
   /** Null: the mark is not sealed. */

@@ -4,22 +4,22 @@
  */
 import { join } from 'node:path';
 import type { Request } from 'express';
-import type { Identify } from './gateway/authenticate/host-session.js';
-import { defaultLimits } from './gateway/authenticate/limits.js';
-import type { Gateway } from './gateway/router.js';
-import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from './gateway/upstream/http-upstream.js';
-import { openGateway } from './open-gateway.js';
-import { lossEvents, type Metadata, openMetadata } from './open-metadata.js';
-import type { Cache } from './platform/cache.js';
-import { createMemoryCache } from './platform/cache-memory.js';
-import { hookSecretMend, isHookSecret } from './platform/hook-secrets.js';
-import { createMemoryLimiters, createRedisLimiters, type Limiters } from './platform/limiter.js';
-import { createLog, type Log } from './platform/log.js';
+import type { Identify } from '../gateway/authenticate/host-session.js';
+import { defaultLimits } from '../gateway/authenticate/limits.js';
+import type { Gateway } from '../gateway/router.js';
+import { createHttpUpstream, type UpstreamSettings, usualUpstreamSettings } from '../gateway/upstream/http-upstream.js';
+import type { Cache } from '../platform/cache.js';
+import { createMemoryCache } from '../platform/cache-memory.js';
+import { hookSecretMend, isHookSecret } from '../platform/hook-secrets.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
+import { createLog, type Log } from '../platform/log.js';
+import { openGateway } from './gateway.js';
+import { lossEvents, type Metadata, openMetadata } from './metadata.js';
 
-export type { HostClaims, Identify } from './gateway/authenticate/host-session.js';
-export type { Gateway } from './gateway/router.js';
-export type { Cache } from './platform/cache.js';
-export type { Limiters } from './platform/limiter.js';
+export type { HostClaims, Identify } from '../gateway/authenticate/host-session.js';
+export type { Gateway } from '../gateway/router.js';
+export type { Cache } from '../platform/cache.js';
+export type { Limiters } from '../platform/limiter.js';
 
 export type LibraryOptions = {
   /** Who is logged in: claims as the policy declares them, `sub` at least; null: nobody. Asked at every request. */
@@ -67,7 +67,7 @@ export type LibraryOptions = {
 /** A cache that several replicas share. While Redis is down, tokens are minted anew. */
 export const openRedisCache = async (url: string, log: Log = createLog()): Promise<Cache> => {
   // Loaded where it is used: its client's import would slow every start.
-  const { createRedisCache } = await import('./platform/cache-redis.js');
+  const { createRedisCache } = await import('../platform/cache-redis.js');
   return createRedisCache({ url, log });
 };
 

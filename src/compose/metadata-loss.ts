@@ -1,11 +1,11 @@
 /** What the embedded database lacks of what its high-water mark says. */
 import { readdir } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
-import type { AuditEvent } from './gateway/audit/audit.js';
-import type { ChainHead } from './gateway/audit/chain.js';
-import { type LedgerTables, schemaName } from './gateway/ledger/tables.js';
-import type { Database } from './platform/database.js';
-import { bytesOf, type HighWaterMark } from './platform/high-water-mark.js';
+import type { AuditEvent } from '../gateway/audit/audit.js';
+import type { ChainHead } from '../gateway/audit/chain.js';
+import { type LedgerTables, schemaName } from '../gateway/ledger/tables.js';
+import type { Database } from '../platform/database.js';
+import { bytesOf, type HighWaterMark } from '../platform/high-water-mark.js';
 
 /** What is missing, as the audit puts it down. */
 export type Loss = NonNullable<AuditEvent['detail']>;

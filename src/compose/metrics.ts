@@ -1,6 +1,7 @@
-/** The metrics of a gateway for Prometheus: README.md lists them. */
+/** The metrics of the gateway and of the engine for Prometheus: README.md lists them. No label names a tenant or a user. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { GatewayMetrics } from './gateway/common/metrics.js';
+import type { EngineMetrics } from '../engine/engine-metrics.js';
+import type { GatewayMetrics } from '../gateway/common/metrics.js';
 
 /** Beside what the gateway tells: whether what it goes on without is away. */
 export type ProductMetrics = GatewayMetrics & {
@@ -44,7 +45,7 @@ const createTally = (registry: Registry, name: string, help: string, label: stri
 
 const mintBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-const watched = {
+const gatewayGauges = {
   auditWaiting: {
     name: 'guestlist_gateway_audit_waiting',
     help: 'Entries of the audit that wait to be written.',
@@ -103,10 +104,46 @@ export const createGatewayMetrics = (registry: Registry): ProductMetrics => {
     },
     audited: (count, outcome) => entries(count, outcome),
     watch: (what, read) => {
-      const { name, help, per } = watched[what];
+      const { name, help, per } = gatewayGauges[what];
       const collect = (): void => shown.set(read() / per);
       const shown: Gauge = new Gauge({ name, help, registers: [registry], collect });
     },
     redisChanged: (of, isDown) => redis.set({ of }, isDown ? 1 : 0),
+  };
+};
+
+const engineGauges = {
+  cacheBytes: { name: 'guestlist_query_cache_bytes', help: 'What kept answers take in this process.' },
+  waiting: { name: 'guestlist_queries_waiting', help: 'Queries that wait for their turn at a datasource.' },
+} as const;
+
+/** The engine's metrics; no label names a tenant. One for each registry. */
+export const createEngineMetrics = (registry: Registry): EngineMetrics => {
+  const registers = [registry];
+  const answers = new Counter({
+    name: 'guestlist_query_answers_total',
+    help: 'Questions to the engine, by where the rows came from.',
+    labelNames: ['from'],
+    registers,
+  });
+  const evictions = new Counter({
+    name: 'guestlist_query_cache_evictions_total',
+    help: 'Kept answers that had to make room for others.',
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'guestlist_queries_refused_total',
+    help: 'Queries that found the line of their datasource full, or waited in it for too long.',
+    labelNames: ['why'],
+    registers,
+  });
+  return {
+    answered: (from) => answers.inc({ from }),
+    evicted: () => evictions.inc(),
+    refused: (why) => refusals.inc({ why }),
+    watch: (what, read) => {
+      const collect = (): void => shown.set(read());
+      const shown: Gauge = new Gauge({ ...engineGauges[what], registers, collect });
+    },
   };
 };

@@ -1,11 +1,11 @@
 /** Whose sessions this installation accepts: the demo's while it runs, the simple settings' one, and those of the list. */
-import { demoIssuer } from './demo/host.js';
-import type { Config } from './platform/config.js';
-import type { Credentials } from './platform/credentials.js';
-import type { ConfiguredIssuer } from './platform/issuers.js';
-import { createJwks, type JwksOptions } from './platform/jwks.js';
-import type { JwtIssuer } from './platform/jwt.js';
-import { fixedKeys, type JwtKeys, secretKey } from './platform/jwt-keys.js';
+import { demoIssuer } from '../demo/host.js';
+import type { Config } from '../platform/config.js';
+import type { Credentials } from '../platform/credentials.js';
+import type { ConfiguredIssuer } from '../platform/issuers.js';
+import { createJwks, type JwksOptions } from '../platform/jwks.js';
+import type { JwtIssuer } from '../platform/jwt.js';
+import { fixedKeys, type JwtKeys, secretKey } from '../platform/jwt-keys.js';
 
 type Surroundings = Pick<JwksOptions, 'clock' | 'log'>;
 

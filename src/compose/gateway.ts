@@ -1,16 +1,15 @@
 /** Opens a gateway with all that it does beside its requests: its ledger, its audit and its policy. Used by the product and by the library. */
 
-import type { GatewayParts, HostSessions, SignedSessions } from './compose/create-gateway.js';
-import { createGateway } from './compose/create-gateway.js';
-import { forgetExplanations } from './gateway/audit/append.js';
-import type { AuditEvent } from './gateway/audit/audit.js';
-import { keepPolicyText } from './gateway/audit/commands.js';
-import { type AuditLog, createAudit } from './gateway/audit/ledger.js';
-import { type Ledger, type LedgerTables, openLedger } from './gateway/ledger/ledger.js';
-import type { Policy } from './gateway/policy/load.js';
-import { watchPolicies } from './gateway/policy/watch.js';
-import type { Gateway } from './gateway/router.js';
-import type { Database } from './platform/database.js';
+import { forgetExplanations } from '../gateway/audit/append.js';
+import type { AuditEvent } from '../gateway/audit/audit.js';
+import { keepPolicyText } from '../gateway/audit/commands.js';
+import { type AuditLog, createAudit } from '../gateway/audit/ledger.js';
+import { type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
+import type { Policy } from '../gateway/policy/load.js';
+import { watchPolicies } from '../gateway/policy/watch.js';
+import type { Gateway } from '../gateway/router.js';
+import type { Database } from '../platform/database.js';
+import { createGateway, type GatewayParts, type HostSessions, type SignedSessions } from './create-gateway.js';
 
 export type OpenedGateway = { readonly router: Gateway; readonly close: () => Promise<void> };
 

@@ -1,0 +1,107 @@
+/** Builds the engine with its result cache, and the demo's data behind it. */
+import { hkdfSync } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import type { Registry } from 'prom-client';
+import type { DemoBundle } from '../demo/bundle.js';
+import { prepareFlightsData } from '../demo/flights-data.js';
+import type { Clock, Engine } from '../domain/ports.js';
+import type { ResultCacheOptions } from '../engine/cache/result-cache.js';
+import { createEngine, type EngineOptions } from '../engine/engine.js';
+import type { SharedCache } from '../platform/cache-redis.js';
+import type { Config, Settings } from '../platform/config.js';
+import type { Log } from '../platform/log.js';
+import { createReach } from '../platform/reach.js';
+import { createSealer } from '../platform/sealing.js';
+import { createEngineMetrics } from './metrics.js';
+
+export type OpenedEngine = {
+  readonly engine: Engine;
+  /** Makes the demo's data; queries of the demo wait for it. Does nothing without the demo. */
+  readonly prepare: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+type EngineParts = {
+  readonly config: Config;
+  readonly bundle: DemoBundle | null;
+  /** 32 bytes in base64, the same for all replicas. */
+  readonly encryptionKey: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+};
+
+const mebibyte = 1_048_576;
+
+/** `runsService`: only a service shares answers with other replicas. */
+export const openEngine = async (parts: EngineParts, runsService: boolean): Promise<OpenedEngine> => {
+  const { config, bundle, log, registry } = parts;
+  const { settings, folder } = config;
+  const dataDir = resolve(settings.dataDir);
+  const flights = bundle === null ? null : join(dataDir, bundle.organization.datasource.path);
+  const { allowedHosts, duckdbFolders, ...connections } = settings.datasources;
+  const { assertReachable } = createReach({
+    allowedHosts,
+    duckdbFolders: duckdbFolders.map((path) => resolve(folder, path)),
+    dataDir,
+    files: flights === null ? [] : [flights],
+    databaseUrl: settings.databaseUrl,
+  });
+  const rows = runsService ? await openSharedRows(settings, log) : null;
+  const engine = createEngine({
+    log,
+    assertReachable,
+    ...connections,
+    cache: cacheOptions(parts, rows),
+    metrics: createEngineMetrics(registry),
+    ...queryLimits(settings.queries),
+  });
+  const close = async (): Promise<void> => {
+    await engine.close();
+    await rows?.close();
+  };
+  return flights === null
+    ? { engine, prepare: async () => {}, close }
+    : { ...prepareFlightsData(engine, flights), close };
+};
+
+const commandTimeoutMs = 500;
+
+/** A Redis connection of its own: large answers must not delay the gateway's tokens. */
+const openSharedRows = async ({ redisUrl: url, queries }: Settings, log: Log): Promise<SharedCache | null> => {
+  if (url === null) return null;
+  // Loaded where it is used: the import of Redis's client would slow every start.
+  const { createRedisCache } = await import('../platform/cache-redis.js');
+  // A query that waits for another replica waits no longer than a query may run.
+  const sharingLimits = { commandTimeoutMs, maxWaitMs: queries.timeoutSeconds * 1000 };
+  return createRedisCache({ url, log, commandTimeoutMs, sharingLimits });
+};
+
+const cacheOptions = ({ config, encryptionKey, clock }: EngineParts, rows: SharedCache | null): ResultCacheOptions => {
+  const { cacheTtlSeconds: ttlSeconds, cacheMegabytes } = config.settings.queries;
+  // The labels are part of the derived keys: other labels would orphan what other replicas have stored.
+  const keyFor = (label: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', Buffer.from(encryptionKey, 'base64'), '', `guestlist: ${label}`, 32));
+  return {
+    secret: keyFor("names of kept rows' keys"),
+    clock,
+    ttlSeconds,
+    maxBytes: cacheMegabytes * mebibyte,
+    shared: rows === null ? null : { sharing: rows.sharing, cache: rows, sealer: createSealer(keyFor('kept rows')) },
+  };
+};
+
+/** The settings of `queries` in the engine's units: milliseconds and bytes. */
+const queryLimits = (
+  queries: Settings['queries'],
+): Pick<EngineOptions, 'timeoutMs' | 'streamMs' | 'limits' | 'line'> => ({
+  timeoutMs: queries.timeoutSeconds * 1000,
+  streamMs: queries.downloadSeconds * 1000,
+  limits: { answerRows: queries.answerRows, answerBytes: queries.answerMegabytes * mebibyte },
+  line: {
+    perClient: queries.runningPerClient,
+    waitingPerClient: queries.waitingPerClient,
+    waiting: queries.waiting,
+    waitMs: queries.waitSeconds * 1000,
+  },
+});

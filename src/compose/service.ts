@@ -1,0 +1,116 @@
+/** Builds the service: the dispatch of every operation over its store, and its background jobs. */
+import { hash } from 'node:crypto';
+import { bound } from '../contract/operations.js';
+import { keyHintOf } from '../domain/organization.js';
+import type { Clock, Digest, Engine, Ids, Store, Tokens } from '../domain/ports.js';
+import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
+import { createHandlers } from '../handlers.js';
+import type { AdmissionLimits, Authenticate } from '../http/admission.js';
+import { createDispatch, type Dispatch } from '../http/bind.js';
+import type { Credentials } from '../platform/credentials.js';
+import type { Database } from '../platform/database.js';
+import type { Log } from '../platform/log.js';
+import type { Check } from '../platform/readiness.js';
+import { createSealer } from '../platform/sealing.js';
+import { assertMetadataWritable, migrate } from '../store/migrations.js';
+import { createStore } from '../store/store.js';
+import type { Tables } from '../store/tables.js';
+import { createAuthenticate } from '../usecases/authenticate.js';
+import { purgeGuestTokens } from '../usecases/guest-token-admin.js';
+import { createLastUses, type LastUses } from '../usecases/last-use.js';
+
+const digest: Digest = (text) => hash('sha256', text, 'hex');
+
+export type Service = {
+  readonly dispatch: Dispatch;
+  readonly store: Store;
+  readonly checks: readonly Check[];
+  readonly authenticate: Authenticate;
+  /** Ends the background jobs; they write the last uses of credentials once more. */
+  readonly close: () => Promise<void>;
+};
+
+type ServiceParts = {
+  readonly credentials: Credentials;
+  readonly engine: Engine;
+  readonly database: Database;
+  readonly limits: AdmissionLimits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly tokens: Tokens;
+  readonly log: Log;
+};
+
+/** Migrates the metadata database and builds the service over it. */
+export const openService = async (parts: ServiceParts): Promise<Service> => {
+  const { credentials, engine, database, limits, clock, ids, tokens, log } = parts;
+  const sealer = createSealer(Buffer.from(credentials.encryptionKey, 'base64'));
+  const db = database.connect<Tables>();
+  await migrate(db);
+  const store = createStore(db, sealer, database.writes);
+  await seedServiceToken(store, parts);
+  const lastUses = createLastUses({ store, clock, log });
+  const jobs = startBackgroundJobs({ store, clock, lastUses, log });
+  const authenticate = createAuthenticate({ store, clock, tokens, lastUses });
+  return {
+    store,
+    authenticate,
+    dispatch: createDispatch({
+      operations: bound,
+      handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
+      ...{ authenticate, limits, log },
+    }),
+    checks: [{ name: 'metadata', run: () => assertMetadataWritable(db) }],
+    close: jobs.close,
+  };
+};
+
+/** Stores the service token that this installation starts with, unless the store knows it: a revoked or rotated token stays revoked. */
+const seedServiceToken = async (store: Store, { credentials, clock, ids, tokens }: ServiceParts): Promise<void> => {
+  const { serviceToken } = credentials;
+  const hashed = tokens.hash(serviceToken);
+  if (await store.serviceTokens.isKnown(hashed)) return;
+  const id = ids.uuid();
+  await store.serviceTokens.insert({
+    id,
+    name: `first ${id.slice(0, 8)}`,
+    hash: hashed,
+    keyHint: keyHintOf(serviceToken),
+    createdAt: clock.now(),
+    expiresAt: null,
+  });
+};
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+type JobParts = Pick<ServiceParts, 'clock' | 'log'> & { readonly store: Store; readonly lastUses: LastUses };
+
+/** Writes last uses every minute and at its close, and removes long expired guest tokens now and every hour. Keeps no process alive. */
+const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { readonly close: () => Promise<void> } => {
+  let running: Promise<unknown> = Promise.resolve();
+  /** Jobs run one after the other, so that `close` waits for the running one. */
+  const enqueue = (job: () => Promise<unknown>): Promise<unknown> => {
+    running = running.then(job);
+    return running;
+  };
+  const purge = async (): Promise<void> => {
+    try {
+      await purgeGuestTokens({ store, clock })();
+    } catch (err) {
+      log.warn({ err }, 'failed to remove expired guest tokens; retrying in an hour');
+    }
+  };
+  const timers = [
+    setInterval(() => void enqueue(lastUses.flush), minuteMs),
+    setInterval(() => void enqueue(purge), hourMs),
+  ];
+  for (const timer of timers) timer.unref();
+  void enqueue(purge);
+  return {
+    close: async () => {
+      for (const timer of timers) clearInterval(timer);
+      await enqueue(lastUses.flush);
+    },
+  };
+};

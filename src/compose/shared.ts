@@ -1,0 +1,118 @@
+/** Opens what the replicas of an installation share: the counters of limits, and the gateway's cache. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../domain/ports.js';
+import { type AddressOf, createAddresses } from '../http/address.js';
+import type { AdmissionLimits } from '../http/admission.js';
+import { createBudget } from '../platform/budget.js';
+import type { Cache } from '../platform/cache.js';
+import { createMemoryCache } from '../platform/cache-memory.js';
+import type { Config } from '../platform/config.js';
+import { type CredentialKind, createCredentialGuard, type NoteFailures } from '../platform/credential-guard.js';
+import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
+import type { Log } from '../platform/log.js';
+import { createRefusedBodies } from '../platform/refused-bodies.js';
+import { createGatewayMetrics, type ProductMetrics } from './metrics.js';
+
+type SharedOptions = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly registry: Registry;
+};
+
+export type SharedOfGateway = { readonly cache: Cache; readonly metrics: ProductMetrics };
+
+export type Shared = {
+  readonly limiters: Limiters;
+  readonly admission: Admission;
+  /** Null: no gateway runs in this process. */
+  readonly gateway: SharedOfGateway | null;
+  readonly close: () => Promise<void>;
+};
+
+/** Shared through Redis if the settings name one, otherwise kept in this process's memory. */
+export const openShared = async (options: SharedOptions, runsGateway: boolean): Promise<Shared> => {
+  const metrics = runsGateway ? createGatewayMetrics(options.registry) : null;
+  const gateway = metrics === null ? null : { cache: await openCache(options, metrics), metrics };
+  const limiters = await openLimiters(options, metrics);
+  return {
+    limiters,
+    admission: createAdmission(options, limiters),
+    gateway,
+    close: async () => {
+      await gateway?.cache.close();
+      limiters.close();
+    },
+  };
+};
+
+const openCache = async ({ config, clock, log }: SharedOptions, metrics: ProductMetrics): Promise<Cache> => {
+  const url = config.settings.redisUrl;
+  if (url === null) return createMemoryCache({ clock });
+  // Loaded where it is used: the import of Redis's client would slow every start.
+  const { createRedisCache } = await import('../platform/cache-redis.js');
+  return createRedisCache({ url, log, onOutage: (isDown) => metrics.redisChanged('cache', isDown) });
+};
+
+const openLimiters = async ({ config, log }: SharedOptions, metrics: ProductMetrics | null): Promise<Limiters> => {
+  const url = config.settings.redisUrl;
+  if (url === null) return createMemoryLimiters();
+  return createRedisLimiters({ url, log, onOutage: (isDown) => metrics?.redisChanged('limits', isDown) });
+};
+
+/** What each request of the service is admitted by. One for each process. */
+export type Admission = {
+  /** Address that a request is counted by. */
+  readonly addressOf: AddressOf;
+  readonly limits: AdmissionLimits;
+  /** Counts and logs failed credentials; other guards of the process report to it too. */
+  readonly note: NoteFailures;
+};
+
+const createAdmission = ({ config, clock, log, registry }: SharedOptions, limiters: Limiters): Admission => {
+  const { limits: settings, gateway } = config.settings;
+  const proxies = new Gauge({
+    name: 'guestlist_proxy_not_trusted',
+    help: '1 where X-Forwarded-For arrives and gateway.limits.trustedProxies is 0: everybody behind the proxy is one address.',
+    registers: [registry],
+  });
+  const { trustedProxies } = gateway.limits;
+  const addressOf = createAddresses({ trustedProxies, log, note: () => proxies.set(1) });
+  const note = createNote(registry, log);
+  const counted = { limiters, scope: 'service', clock };
+  const guardOf = (kind: CredentialKind) =>
+    createCredentialGuard({ ...counted, kind, failuresPerMinute: settings.failedCredentialsPerMinute, note });
+  const budgetOf = (name: string, what: string, perMinute: number | null) =>
+    createBudget(counted, { name, what, perMinute });
+  return {
+    addressOf,
+    note,
+    limits: {
+      guards: { apiKey: guardOf('apiKey'), guestToken: guardOf('guestToken'), serviceToken: guardOf('serviceToken') },
+      guestToken: budgetOf('guest-token', 'requests with this guest token', settings.guestTokenPerMinute),
+      guestAddress: budgetOf(
+        'guest-address',
+        'requests with this guest token from one address',
+        settings.guestAddressPerMinute,
+      ),
+      refusedBodies: createRefusedBodies(settings.refusedMegabytesPerMinute, clock),
+    },
+  };
+};
+
+/** Neither a credential nor a part of one is in the log or in a label. */
+const createNote = (registry: Registry, log: Log): NoteFailures => {
+  const counter = (name: string, help: string) =>
+    new Counter({ name: `guestlist_${name}_total`, help, labelNames: ['kind'], registers: [registry] });
+  const failed = counter('failed_credentials', 'Credentials that were wrong, by their kind.');
+  const limited = counter('limited_credentials', 'Credentials that were refused for earlier failures, by their kind.');
+  return {
+    failed: (kind) => failed.inc({ kind }),
+    limited: (kind) => limited.inc({ kind }),
+    blocked: (kind, address) =>
+      log.warn(
+        { event: 'too-many-failures', kind, address },
+        'too many wrong credentials of one address: they get 429',
+      ),
+  };
+};
