@@ -3,7 +3,7 @@ import type { GuestChart } from '../../src/domain/guest-view.js';
 import type { AnswerColumn, MetricAnswer } from '../../src/domain/ports.js';
 import { createFormat } from '../../src/web/base/format.js';
 import type { ChartTheme } from '../../src/web/base/tokens.js';
-import { chartOption, heightNeeded, isLyingBars, tooltipAt } from '../../src/web/charts/chart-options.js';
+import { areBarsHorizontal, chartOption, heightNeeded, tooltipAt } from '../../src/web/charts/chart-options.js';
 import { columnsOf, plotOf, summaryOf } from '../../src/web/charts/plot.js';
 
 const format = createFormat('en');
@@ -121,7 +121,7 @@ describe('a chart option', () => {
 
   it('lays bars with long names on their side, each with room', () => {
     const drawn = drawing(many, chartOf('bar', ['airport'], ['flights']));
-    expect(isLyingBars(drawn)).toBe(true);
+    expect(areBarsHorizontal(drawn)).toBe(true);
     expect(heightNeeded(drawn)).toBeGreaterThanOrEqual(30 * 24);
     expect(chartOption(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
   });
@@ -129,7 +129,10 @@ describe('a chart option', () => {
   it('lays them where the card is too narrow for their names', () => {
     const rows = Array.from({ length: 12 }, (_, index) => ({ airport: `A${index}`, flights: index }));
     const drawn = drawing(answerOf([airport, flights], rows, ['airport']), chartOf('bar', ['airport'], ['flights']));
-    expect([isLyingBars({ ...drawn, width: 600 }), isLyingBars({ ...drawn, width: 300 })]).toEqual([false, true]);
+    expect([areBarsHorizontal({ ...drawn, width: 600 }), areBarsHorizontal({ ...drawn, width: 300 })]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('says what the numbers below the bars are of', () => {
@@ -143,7 +146,7 @@ describe('a chart option', () => {
   it('stands few bars with short names', () => {
     const few = answerOf([airport, flights], [{ airport: 'LAX', flights: 1 }], ['airport']);
     const drawn = drawing(few, chartOf('bar', ['airport'], ['flights']));
-    expect(isLyingBars(drawn)).toBe(false);
+    expect(areBarsHorizontal(drawn)).toBe(false);
     expect(chartOption(drawn).xAxis).toMatchObject({ type: 'category', data: ['LAX'] });
   });
 

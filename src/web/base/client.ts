@@ -1,14 +1,14 @@
-/** The guest's reads over HTTP. A client holds one token and serves one element; nothing here outlives it. */
+/** HTTP client for guest reads. One client holds one token and serves one element. */
 import type { FilterValue, Scalar } from '../../domain/filter.js';
 import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../../domain/guest-view.js';
 import type { Sort } from '../../domain/metric.js';
 import type { AnswerColumn, MetricAnswer } from '../../domain/ports.js';
 
-/** A read that failed: the service's own code and message, or one of `NETWORK_ERROR`, `UNREADABLE_ANSWER`. */
+/** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {
   override readonly name = 'GuestError';
   readonly code: string;
-  /** 0 where there was no answer. */
+  /** HTTP status; 0 if no answer arrived. */
   readonly status: number;
 
   constructor(code: string, message: string, status: number, cause?: unknown) {
@@ -22,7 +22,7 @@ export type FilterValues = Readonly<Record<string, FilterValue>>;
 export type DrillStep = { readonly columnName: string; readonly value: Scalar | null };
 export type Question = Omit<GuestQuery, 'metricId' | 'sort'> & { readonly sort?: readonly Sort[] | undefined };
 
-/** Every call throws `GuestError`, or the abort's own error when its signal was aborted. */
+/** Every call throws `GuestError`, or the abort error if its signal was aborted. */
 export type GuestClient = {
   readonly dashboard: (dashboardId: string, signal: AbortSignal) => Promise<GuestDashboard>;
   readonly metric: (metricId: string, signal: AbortSignal) => Promise<GuestMetric>;
@@ -38,7 +38,7 @@ export type GuestClient = {
 };
 
 export type ClientSettings = {
-  /** Where the service is, with or without a slash at its end. */
+  /** Base URL of the service, with or without a trailing slash. */
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;

@@ -1,30 +1,29 @@
-/** Numbers, dates and names as people of one language read them. Dates have no zone on the wire, so none is applied. */
+/** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
 import type { GuestChart } from '../../domain/guest-view.js';
 import type { AnswerColumn, Cell } from '../../domain/ports.js';
 
 export type NumberHint = { readonly format?: 'number' | 'percent' | undefined; readonly unit?: string | undefined };
 
 export type Format = {
-  /** A measure's value, with its unit. Null is an em dash. */
+  /** A measure's value with its unit; an em dash for null. */
   readonly measure: (value: Cell, hint: NumberHint) => string;
-  /** A measure's value for an axis: short, without its unit. */
+  /** A measure's value on an axis: compact, without unit. */
   readonly tick: (value: number, hint: NumberHint) => string;
-  /** A dimension's value: years are not grouped, dates are written out. */
+  /** A dimension's value. Numbers below 10,000 (years) get no thousands separator. */
   readonly dimension: (value: Cell, dataType: AnswerColumn['dataType']) => string;
-  /** A time axis's label: the year where it begins, the month where it begins, otherwise the day or the time. */
+  /** A label of the time axis: month and year in January, the month on its first day, otherwise the day or the time. */
   readonly timeTick: (time: number) => string;
   readonly count: (value: number) => string;
 };
 
 /**
- * A unit is the chart's, not a measure's. Beside the numbers of its one measure it is true; of several measures the chart does not
- * say which bear it, and "2,600 min" for a count of flights would be false: then no number bears one. `format` stays: it
- * is a way of writing a number, not a statement of what was measured.
+ * Removes the chart's unit if the chart has several measures. A unit belongs to the chart, not to a measure, so it would be
+ * wrong for some of them ("2,600 min" for a count of flights). `format` stays: it only says how numbers are written.
  */
 export const withClaimedUnit = (chart: GuestChart): GuestChart =>
   chart.measures.length > 1 ? { ...chart, unit: undefined } : chart;
 
-/** Throws nothing: a language that Intl does not know falls back to English. */
+/** A formatter for a language. An unknown language falls back to English; never throws. */
 export const createFormat = (language: string): Format => {
   const locale = knownLocale(language);
   const dimensionNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 2, useGrouping: 'min2' });
@@ -47,14 +46,14 @@ export const createFormat = (language: string): Format => {
   };
 };
 
-/** The number in a cell; big integers and exact decimals come as strings. Null where there is none. */
+/** The number in a cell, null if there is none. Big integers and exact decimals arrive as strings. */
 export const numberOf = (value: Cell | undefined): number | null => {
   if (typeof value === 'boolean' || value === null || value === undefined || value === '') return null;
   const number = Number(value);
   return Number.isFinite(number) ? number : null;
 };
 
-/** Milliseconds since 1970 of a date without zone, read as UTC. Null where it is no date. */
+/** Milliseconds since 1970 of a date without zone, read as UTC. Null if the cell is not a date. */
 export const timeOf = (value: Cell | undefined): number | null => {
   if (typeof value !== 'string') return null;
   const text = value.replace(' ', 'T');
@@ -62,7 +61,7 @@ export const timeOf = (value: Cell | undefined): number | null => {
   return Number.isNaN(time) ? null : time;
 };
 
-/** `averageDelay`, `average_delay` -> `Average delay`; a name that was written for people stays as it is. */
+/** `averageDelay` and `average_delay` become `Average delay`. A name with spaces or in capitals stays as it is. */
 export const humanise = (name: string): string => {
   if (/\s/.test(name) || /^[A-Z0-9]+$/.test(name)) return name;
   const words = name
@@ -94,7 +93,7 @@ const measureText = (locale: string, value: Cell, { format }: NumberHint): strin
   return new Intl.NumberFormat(locale, fractionDigits(number)).format(number);
 };
 
-/** As many places as say something; the same for all values of one size, so that columns line up. */
+/** Decimal places by magnitude, so that the values of a column line up. */
 const fractionDigits = (number: number): Intl.NumberFormatOptions => {
   const size = Math.abs(number);
   if (size >= 1000 || Number.isInteger(number)) return { maximumFractionDigits: 0 };

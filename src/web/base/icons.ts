@@ -1,4 +1,4 @@
-/** The few pictures on buttons, drawn here so that nothing is loaded. Each is decoration: its button has a name. */
+/** Icons as inline SVG, so that nothing is loaded. They are decoration; each button has an accessible name. */
 import { html, type TemplateResult } from 'lit';
 
 const icon = (path: string): TemplateResult => html`<svg

@@ -1,6 +1,6 @@
-/** Runs one job at a time: a newer one aborts the older, whose outcome is then never reported. */
+/** Runs one job at a time. A newer job aborts the older one, whose result is then dropped. */
 export type Latest = {
-  /** `done` and `failed` are called only while this job is still the newest. */
+  /** Calls `done` or `failed` only if no newer job has started. */
   readonly run: <T>(
     job: (signal: AbortSignal) => Promise<T>,
     done: (value: T) => void,

@@ -1,4 +1,4 @@
-/** What stands in a chart's place while there is none: loading, nothing to show, a failure. */
+/** What a card shows instead of a chart: loading, no data, a failure. */
 import { css, html, type TemplateResult } from 'lit';
 
 export const stateStyles = css`
@@ -57,7 +57,7 @@ export const loadingState = (label: string): TemplateResult =>
 export const emptyState = (text: string, action?: TemplateResult): TemplateResult =>
   html`<div class="state" role="status"><p class="quiet">${text}</p>${action}</div>`;
 
-/** `message` is the service's public sentence; it is written as text. */
+/** `message` is the service's message for end users. It is inserted as text, never as HTML. */
 export const errorState = (title: string, message: string, retry?: () => void): TemplateResult => html`
   <div class="state" role="alert">
     <p><strong>${title}</strong></p>

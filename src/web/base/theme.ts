@@ -1,4 +1,4 @@
-/** The look that all elements share. A host page may set any `--gl-…` property on the outer element to change it. */
+/** Styles that all elements share. A host page changes them by setting `--gl-…` properties on the outer element. */
 import { css, unsafeCSS } from 'lit';
 import { type ChartTheme, customProperties, dark, light, type Palette } from './tokens.js';
 
@@ -9,7 +9,7 @@ const declarations = (palette: Palette): string =>
     .map(([name, value]) => `${name}: ${value};`)
     .join(' ');
 
-/** For the outer elements: the tokens by theme. Only constants of this package are written into it. */
+/** For the outer elements: the design tokens of each theme. `unsafeCSS` takes only constants of this package. */
 export const themeStyles = css`
   :host {
     ${unsafeCSS(declarations(light))}
@@ -31,7 +31,7 @@ export const themeStyles = css`
   }
 `;
 
-/** For every element: letters, buttons, focus, and what only a screen reader reads. */
+/** For every element: fonts, buttons, focus, and text for screen readers only (`.sr`). */
 export const baseStyles = css`
   :host {
     display: block;
@@ -118,7 +118,7 @@ export const baseStyles = css`
   }
 `;
 
-/** The colours that hold at `element`, as concrete values for a canvas. `chartColours` come first where given. */
+/** The colours of `element` as concrete values for a canvas. `chartColours`, if any, replace the theme's series colours. */
 export const readChartTheme = (element: Element, chartColours: readonly string[]): ChartTheme => {
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(`--gl-${name}`).trim();
@@ -133,7 +133,7 @@ export const readChartTheme = (element: Element, chartColours: readonly string[]
   };
 };
 
-/** `chart-colors`: a JSON array or a list with commas. What is no CSS colour is left out. */
+/** Reads `chart-colors`: a JSON array or a comma-separated list. Skips values that are not CSS colours. */
 export const parseColours = (text: string | null | undefined): readonly string[] => {
   const list = (text ?? '').replaceAll(/^\s*\[|\]\s*$|["']/g, '').split(/,(?![^(]*\))/);
   return list.map((colour) => colour.trim()).filter((colour) => colour !== '' && CSS.supports('color', colour));

@@ -1,4 +1,4 @@
-/** The design tokens as data: `theme.ts` makes CSS custom properties of them, charts read them back from the element. */
+/** The design tokens as data. `theme.ts` turns them into CSS custom properties; charts read them from the element. */
 
 export type Palette = {
   readonly surface: string;
@@ -13,7 +13,7 @@ export type Palette = {
   readonly danger: string;
   readonly skeleton: string;
   readonly shadow: string;
-  /** In the order they are used; neighbours stay apart for colour-blind eyes. */
+  /** In the order of use. Neighbours differ for colour-blind readers too. */
   readonly series: readonly string[];
 };
 
@@ -59,7 +59,7 @@ export const dark: Palette = {
   series: ['#6f9ff5', '#f0a04b', '#3fbfb2', '#eab8f2', '#a3b0c4', '#d8bd4a', '#f0819b', '#5cc4ea'],
 };
 
-/** `name -> value` of the custom properties that a palette sets. */
+/** The CSS custom properties of a palette: name to value. */
 export const customProperties = (palette: Palette): Readonly<Record<string, string>> => {
   const { series, ...plain } = palette;
   return Object.fromEntries([

@@ -1,4 +1,4 @@
-/** Plot -> ECharts option. Pure; texts of the data go to the canvas only, and tooltips are made of DOM text by the view. */
+/** Builds the ECharts options of a plot. Pure. Text from the data goes to the canvas only; `tooltip.ts` builds tooltips. */
 import type { BarSeriesOption, LineSeriesOption } from 'echarts/charts';
 import type { GridComponentOption, TooltipComponentOption } from 'echarts/components';
 import type { ComposeOption } from 'echarts/core';
@@ -23,11 +23,11 @@ export type Drawing = {
   readonly width: number;
 };
 
-/** Height of one bar with its gap, where bars lie down, in CSS pixels. */
+/** Height of one horizontal bar with its gap, in CSS pixels. */
 const barPitch = 28;
 
-/** Names that have no room under standing bars are read beside lying ones; numbers and dates may be left out instead. */
-export const isLyingBars = ({ plot, chart, width }: Pick<Drawing, 'plot' | 'chart' | 'width'>): boolean => {
+/** Whether bars are horizontal: names that do not fit under vertical bars fit beside horizontal ones. Never for numbers and dates. */
+export const areBarsHorizontal = ({ plot, chart, width }: Pick<Drawing, 'plot' | 'chart' | 'width'>): boolean => {
   if (chart.type !== 'bar' || plot.dimension?.dataType === 'number' || plot.dimension?.dataType === 'date')
     return false;
   const longest = longestLabel(plot);
@@ -35,15 +35,15 @@ export const isLyingBars = ({ plot, chart, width }: Pick<Drawing, 'plot' | 'char
   return plot.points.length > 12 || longest > 10 || longest * 7 + 6 > room;
 };
 
-/** The least height at which every lying bar has its place; null: any height will do. */
+/** Minimum height in CSS pixels for horizontal bars; null if the chart fits any height. */
 export const heightNeeded = (drawing: Pick<Drawing, 'plot' | 'chart' | 'width'>): number | null => {
-  if (!isLyingBars(drawing)) return null;
+  if (!areBarsHorizontal(drawing)) return null;
   const barsEach = Math.max(1, drawing.plot.series.length * 0.7);
   return Math.ceil(drawing.plot.points.length * barPitch * barsEach) + 8;
 };
 
 export const chartOption = (drawing: Drawing): ChartOption => {
-  const isLying = isLyingBars(drawing);
+  const isHorizontal = areBarsHorizontal(drawing);
   const { theme, plot } = drawing;
   return {
     color: [...theme.series],
@@ -52,9 +52,9 @@ export const chartOption = (drawing: Drawing): ChartOption => {
     animation: !drawing.isReducedMotion,
     animationDuration: 350,
     animationDurationUpdate: 250,
-    grid: isLying ? lyingGrid(drawing) : { left: 4, right: 12, top: 14, bottom: 0, outerBoundsMode: 'same' },
+    grid: isHorizontal ? horizontalGrid(drawing) : { left: 4, right: 12, top: 14, bottom: 0, outerBoundsMode: 'same' },
     tooltip: tooltip(drawing),
-    ...(isLying ? lyingAxes(drawing) : standingAxes(drawing)),
+    ...(isHorizontal ? horizontalAxes(drawing) : verticalAxes(drawing)),
     series: plot.series.map((_, index) => (drawing.chart.type === 'line' ? line(drawing, index) : bar(drawing, index))),
   };
 };
@@ -62,7 +62,7 @@ export const chartOption = (drawing: Drawing): ChartOption => {
 /** One line of a tooltip: a series, its colour and its value as text. */
 export type TooltipLine = { readonly name: string; readonly colour: string; readonly value: string };
 
-/** What the tooltip says at `points[index]`, as plain text. */
+/** The tooltip's content at `points[index]`, as plain text. */
 export const tooltipAt = (
   { plot, chart, format, theme }: Pick<Drawing, 'plot' | 'chart' | 'format' | 'theme'>,
   index: number,
@@ -90,11 +90,11 @@ const tooltip = ({ plot, theme }: Drawing): TooltipComponentOption => ({
   axisPointer: { type: plot.axis === 'time' ? 'line' : 'shadow', z: 0, shadowStyle: { color: theme.grid, opacity: 1 } },
 });
 
-const lyingGrid = ({ plot, format, chart, width }: Drawing): GridComponentOption => {
+const horizontalGrid = ({ plot, format, chart, width }: Drawing): GridComponentOption => {
   const values = plot.series.flatMap((series) => series.values);
   const longest = Math.max(0, ...values.map((value) => format.measure(value, chart).length));
   return {
-    left: lyingLabelWidth({ plot, width }) + 12,
+    left: horizontalLabelWidth({ plot, width }) + 12,
     right: longest * 7 + 12,
     top: 0,
     bottom: 8,
@@ -102,13 +102,13 @@ const lyingGrid = ({ plot, format, chart, width }: Drawing): GridComponentOption
   };
 };
 
-/** As wide as the longest name, but at most a third of the card. */
-const lyingLabelWidth = ({ plot, width }: Pick<Drawing, 'plot' | 'width'>): number =>
+/** Width for the longest name, at most a third of the card, in CSS pixels. */
+const horizontalLabelWidth = ({ plot, width }: Pick<Drawing, 'plot' | 'width'>): number =>
   Math.round(Math.min(220, Math.max(72, width * 0.34), longestLabel(plot) * 7 + 8));
 
 const longestLabel = ({ points }: Plot): number => Math.max(0, ...points.map((point) => point.label.length));
 
-const lyingAxes = ({ plot, theme, width }: Drawing): Axes => ({
+const horizontalAxes = ({ plot, theme, width }: Drawing): Axes => ({
   xAxis: { type: 'value', show: false },
   yAxis: {
     type: 'category',
@@ -121,14 +121,14 @@ const lyingAxes = ({ plot, theme, width }: Drawing): Axes => ({
       fontSize: 12,
       interval: 0,
       margin: 10,
-      width: lyingLabelWidth({ plot, width }),
+      width: horizontalLabelWidth({ plot, width }),
       overflow: 'truncate',
       ellipsis: '…',
     },
   },
 });
 
-const standingAxes = (drawing: Drawing): Axes => ({
+const verticalAxes = (drawing: Drawing): Axes => ({
   xAxis: drawing.plot.axis === 'time' ? timeAxis(drawing) : categoryAxis(drawing),
   yAxis: {
     type: 'value',
@@ -144,7 +144,7 @@ const standingAxes = (drawing: Drawing): Axes => ({
 
 const tick = ({ format, chart }: Drawing, value: number): string => format.tick(value, chart);
 
-/** Lines may leave zero out of sight where their values lie far from it; bars never: their length is the value. */
+/** Whether the axis may omit zero: for lines far from zero. Never for bars, whose length is the value. */
 const isFarFromZero = ({ plot, chart }: Drawing): boolean => {
   if (chart.type !== 'line') return false;
   const values = plot.series.flatMap((series) => series.values).filter((value) => value !== null);
@@ -167,7 +167,7 @@ const timeAxis = ({ theme, format, width }: Drawing): Axes['xAxis'] => ({
 
 const categoryAxis = ({ plot, theme, width }: Drawing): Axes['xAxis'] => ({
   type: 'category',
-  // Names and dates speak for themselves; a bare number needs to be told of what.
+  // A number on the axis needs the dimension's name; names and dates do not.
   ...(plot.dimension?.dataType === 'number' ? { name: humanise(plot.dimension.name) } : {}),
   nameLocation: 'middle',
   nameGap: 24,
@@ -203,19 +203,19 @@ const line = (drawing: Drawing, index: number): LineSeriesOption => {
 
 const bar = (drawing: Drawing, index: number): BarSeriesOption => {
   const { plot, theme, format, chart } = drawing;
-  const isLying = isLyingBars(drawing);
+  const isHorizontal = areBarsHorizontal(drawing);
   const values = plot.series[index]?.values ?? [];
   return {
     type: 'bar',
     name: plot.series[index]?.name ?? '',
     data: values.map((value) => ({
       value: value ?? '-',
-      itemStyle: { borderRadius: corners(isLying, value ?? 0) },
+      itemStyle: { borderRadius: corners(isHorizontal, value ?? 0) },
     })),
-    barMaxWidth: isLying ? 16 : 44,
-    barCategoryGap: isLying ? '34%' : '22%',
+    barMaxWidth: isHorizontal ? 16 : 44,
+    barCategoryGap: isHorizontal ? '34%' : '22%',
     label: {
-      show: isLying,
+      show: isHorizontal,
       position: 'right',
       color: theme.muted,
       fontSize: 11,
@@ -224,8 +224,8 @@ const bar = (drawing: Drawing, index: number): BarSeriesOption => {
   };
 };
 
-/** Rounded at the end that is away from zero. */
-const corners = (isLying: boolean, value: number): number[] => {
-  if (isLying) return value < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0];
+/** Rounds the corners at the end away from zero. */
+const corners = (isHorizontal: boolean, value: number): number[] => {
+  if (isHorizontal) return value < 0 ? [3, 0, 0, 3] : [0, 3, 3, 0];
   return value < 0 ? [0, 0, 3, 3] : [3, 3, 0, 0];
 };

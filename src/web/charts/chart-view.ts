@@ -1,4 +1,4 @@
-/** Draws a plot with ECharts on a canvas, as large as its place. Texts of the data become canvas text or DOM text, never HTML. */
+/** Draws a plot with ECharts on a canvas. Text from the data becomes canvas text or DOM text, never HTML. */
 import { BarChart, LineChart } from 'echarts/charts';
 import { GridComponent, TooltipComponent } from 'echarts/components';
 import { type ECharts, init, use } from 'echarts/core';
@@ -21,7 +21,7 @@ export class ChartView extends LitElement {
     plot: { attribute: false },
     format: { attribute: false },
     colours: { attribute: false },
-    /** Changes with the theme, so that the colours are read again. */
+    /** Changes with the theme, which makes the chart read its colours again. */
     themeKey: { attribute: false },
     isClickable: { attribute: false },
   };
@@ -158,7 +158,7 @@ export class ChartView extends LitElement {
     chart.setOption({ ...option, tooltip: { ...option.tooltip, formatter } }, { notMerge: true });
   }
 
-  /** A chart that is taller than its card fades out at the bottom, and can be scrolled by keyboard. */
+  /** Marks a chart that is taller than its card: it fades out at the bottom and can be scrolled by keyboard. */
   readonly #hintAtMore = (): void => {
     const scroll = this.renderRoot.querySelector<HTMLElement>('.scroll');
     if (scroll === null) return;
@@ -184,20 +184,20 @@ export class ChartView extends LitElement {
   }
 
   #click(chart: ECharts, pixel: [number, number]): void {
-    const index = nearestPoint(this.plot, chart.convertFromPixel({ seriesIndex: 0 }, pixel), this.#isLying(chart));
+    const index = nearestPoint(this.plot, chart.convertFromPixel({ seriesIndex: 0 }, pixel), this.#isHorizontal(chart));
     const point = this.plot.points[index];
     if (point === undefined) return;
     this.dispatchEvent(new CustomEvent<Cell>('point', { detail: point.value }));
   }
 
-  #isLying(chart: ECharts): boolean {
+  #isHorizontal(chart: ECharts): boolean {
     const { yAxis } = chart.getOption();
     return Array.isArray(yAxis) && yAxis[0]?.type === 'category';
   }
 }
 
-const nearestPoint = (plot: Plot, at: number | number[], isLying: boolean): number => {
-  const value = Array.isArray(at) ? (at[isLying ? 1 : 0] ?? 0) : at;
+const nearestPoint = (plot: Plot, at: number | number[], isHorizontal: boolean): number => {
+  const value = Array.isArray(at) ? (at[isHorizontal ? 1 : 0] ?? 0) : at;
   if (plot.axis === 'category') return Math.round(value);
   const distances = plot.points.map((point) => Math.abs((point.time ?? Number.POSITIVE_INFINITY) - value));
   return distances.indexOf(Math.min(...distances));

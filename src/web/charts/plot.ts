@@ -1,17 +1,17 @@
-/** What a line or bar chart draws, made of an answer's rows. Pure: knows neither ECharts nor the page. */
+/** Turns an answer's rows into the points and series of a line or bar chart. Pure: knows neither ECharts nor the page. */
 import type { GuestChart, GuestMetric } from '../../domain/guest-view.js';
 import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/ports.js';
 import { type Format, humanise, numberOf, timeOf } from '../base/format.js';
 
-/** A place on the axis of the dimension. `value` is the cell as the wire had it: what a drill sends back. */
+/** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */
 export type Point = { readonly value: Cell; readonly label: string; readonly time: number | null };
 
-/** `values[i]` belongs to `points[i]` of the plot; null: no value there. */
+/** `values[i]` belongs to `points[i]` of the plot. Null: no value at that point. */
 export type Series = { readonly name: string; readonly values: readonly (number | null)[] };
 
 export type Plot = {
   readonly axis: 'time' | 'category';
-  /** The dimension's column; null: the metric has none. */
+  /** The dimension's column; null if the metric has no dimension. */
   readonly dimension: AnswerColumn | null;
   readonly points: readonly Point[];
   readonly series: readonly Series[];
@@ -19,15 +19,15 @@ export type Plot = {
 
 type Row = MetricAnswer['rows'][number];
 
-/** At most this many values of a second dimension become series of their own; more are told apart on the axis. */
+/** Up to this many values of a second dimension become series. With more values, both dimensions share the axis labels. */
 export const maxSeries = 8;
 
-/** The charts that this version draws; any other is shown as a table of the same numbers. */
+/** Whether this version draws the chart type. Other types are shown as a table. */
 const drawn: ReadonlySet<GuestChart['type']> = new Set(['line', 'bar', 'singleValue']);
 
 export const isDrawn = ({ type }: GuestChart): boolean => drawn.has(type);
 
-/** The columns to draw. After a drill the answer groups by another column than the chart's definition names. */
+/** The columns to draw. After a drill, the answer's dimension differs from the chart's definition. */
 export const columnsOf = (answer: MetricAnswer, chart: GuestChart) => {
   const byName = (names: readonly string[]) =>
     names.flatMap((name) => answer.columns.find((column) => column.name === name) ?? []);
@@ -70,7 +70,7 @@ const pointOf = (row: Row, dimensions: readonly AnswerColumn[], format: Format):
   return { value, label, time: timeOf(value) };
 };
 
-/** Whether the second dimension says something of its own: few values, and more than one of them at some first value. */
+/** Whether the second dimension can become series: it has few values, and some first value has several of them. */
 const isCrossed = (rows: readonly Row[], first: AnswerColumn, second: AnswerColumn): boolean => {
   const seconds = new Set(rows.map((row) => row[second.name]));
   const firsts = new Set(rows.map((row) => row[first.name]));
@@ -118,7 +118,7 @@ const pick = (plot: Drawn, indexes: readonly number[]): Drawn => ({
   series: plot.series.map(({ name, values }) => ({ name, values: indexes.map((index) => values[index] ?? null) })),
 });
 
-/** Steps that an ascending numeric axis leaves out (an hour without flights) keep their place, without a value. */
+/** Adds points without a value for missing steps of an ascending numeric axis (an hour without flights). */
 const fillGaps = (plot: Drawn, dimension: AnswerColumn | undefined, format: Format): Drawn => {
   if (dimension?.dataType !== 'number') return plot;
   const numbers = plot.points.map((point) => numberOf(point.value));
@@ -138,7 +138,7 @@ const fillGaps = (plot: Drawn, dimension: AnswerColumn | undefined, format: Form
   };
 };
 
-/** The step that all of an ascending row of integers are multiples of; null where there is none, or no gap, or too many. */
+/** The step of an ascending list of integers; null if there is none, no step is missing, or too many are. */
 const evenStep = (numbers: readonly (number | null)[]): number | null => {
   const steps = numbers.slice(1).map((number, index) => (number ?? Number.NaN) - (numbers[index] ?? Number.NaN));
   const step = Math.min(...steps);
@@ -147,7 +147,7 @@ const evenStep = (numbers: readonly (number | null)[]): number | null => {
   return count > numbers.length && count <= 3 * numbers.length ? step : null;
 };
 
-/** Names the kind of chart, how much it shows, and the lowest and highest value of its first series. */
+/** The chart's text alternative in one sentence: kind, number of values, and extremes of the first series. */
 export const summaryOf = (metric: Pick<GuestMetric, 'name' | 'chart'>, plot: Plot, format: Format): string => {
   const kind = metric.chart.type === 'line' ? 'line chart' : 'bar chart';
   const [first, last] = [plot.points[0], plot.points.at(-1)];

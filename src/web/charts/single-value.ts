@@ -1,4 +1,4 @@
-/** A metric of one number, written large. */
+/** The view of a metric with one number. */
 import { css, html, type TemplateResult } from 'lit';
 import type { GuestMetric } from '../../domain/guest-view.js';
 import type { MetricAnswer } from '../../domain/ports.js';
@@ -30,10 +30,10 @@ export const singleValueStyles = css`
   }
 `;
 
-/** Text longer than this is written smaller, to stay on one line of a narrow card. */
+/** Longer text gets a smaller font, to fit on one line of a narrow card. */
 const shortLength = 7;
 
-/** The first measure of the first row, and below it what the filters are set to. */
+/** Shows the first measure of the first row, and the filters' values (`notes`) below it. */
 export const singleValue = (
   { chart }: GuestMetric,
   answer: MetricAnswer,

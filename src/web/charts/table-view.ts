@@ -1,4 +1,4 @@
-/** Rows as a table: for table charts, for underlying rows, and as the readable form of every chart. */
+/** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
 import { css, html, type TemplateResult } from 'lit';
 import type { Chart } from '../../domain/chart.js';
 import type { Sort } from '../../domain/metric.js';
@@ -79,11 +79,11 @@ export const tableStyles = css`
 export type TableView = {
   readonly answer: MetricAnswer;
   readonly columns: readonly AnswerColumn[];
-  /** Names of the columns that the chart's number format is for. */
+  /** Names of the columns that use the chart's number format. */
   readonly measures: readonly string[];
   readonly chart: Chart;
   readonly format: Format;
-  /** What the table is called for those who can't see where it stands. */
+  /** The table's accessible name. */
   readonly label: string;
   readonly sort?: Sort | null;
   readonly onSort?: (name: string) => void;

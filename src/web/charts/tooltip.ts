@@ -1,4 +1,4 @@
-/** A chart's tooltip as DOM nodes whose texts are text: ECharts takes a node as it is and writes a string as HTML. */
+/** A chart's tooltip as DOM nodes. ECharts would insert a string as HTML; a node keeps text from the data as text. */
 import { css } from 'lit';
 import { type Drawing, tooltipAt } from './chart-options.js';
 

@@ -1,6 +1,6 @@
 /**
- * The demo host page: what a SaaS product does around the elements. It logs a user in, asks the gateway for a token, hands it
- * to the elements and keeps it fresh. It knows nothing of what the user may see beyond what gateway and service answer.
+ * Entry point of the demo host page, which plays a SaaS product: logs a user in, gets a token from the gateway, gives it to
+ * the elements and renews it. What the user may see is known only from the answers of gateway and service.
  */
 import { render } from 'lit';
 import { type LoadedDashboard, type PageState, page } from './page.js';
@@ -32,7 +32,7 @@ const show = (change: Partial<PageState>): void => {
   render(page(state, actions), root);
 };
 
-/** Everything of the previous user leaves the page before anything of the next is asked for. */
+/** Removes the previous user's data from the page before requesting the next user's. */
 const forgetUser = (): void => {
   keeper?.stop();
   mints.abort();
@@ -74,7 +74,7 @@ const keepToken = (): void => {
   keeper.start();
 };
 
-/** The dashboard that was chosen, while it is still granted; otherwise the URL's, otherwise the first. */
+/** The chosen dashboard if it is still granted, otherwise the one in the URL, otherwise the first. */
 const selectedOf = ({ embeds }: EmbedToken): string | null => {
   const wanted = [state.selected, new URL(location.href).searchParams.get('dashboard')];
   return embeds.find(({ id }) => wanted.includes(id))?.id ?? embeds[0]?.id ?? null;

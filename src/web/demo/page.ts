@@ -1,4 +1,4 @@
-/** What the demo host page looks like for a given state. */
+/** Renders the demo host page for a given state: header, landing page, dashboard, and a panel about the current user. */
 import { html, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { GuestPermissions } from '../../domain/guest.js';
@@ -11,7 +11,7 @@ import {
   type HostError,
 } from './session.js';
 
-/** What a dashboard said of itself when it had loaded. */
+/** Details of the event `guestlist-loaded`. */
 export type LoadedDashboard = {
   readonly dashboardId: string;
   readonly name: string;
@@ -24,9 +24,9 @@ export type PageState = {
   readonly current: CurrentUser | null;
   readonly isSwitching: boolean;
   readonly minted: EmbedToken | null;
-  /** The gateway's refusal: this user gets no token. */
+  /** Set if the gateway refused this user. */
   readonly refusal: HostError | null;
-  /** What went wrong and will be tried again. */
+  /** A temporary failure; the page retries. */
   readonly trouble: string | null;
   readonly selected: string | null;
   readonly loaded: Readonly<Record<string, LoadedDashboard>>;
@@ -165,7 +165,7 @@ const refused = ({ code, message, status }: HostError): TemplateResult => html`<
   </p>
 </section>`;
 
-/** A page opened as `localhost` reaches a service that calls itself `127.0.0.1` at its own address. */
+/** The service's URL as this page can reach it: `localhost` and `127.0.0.1` on the same port count as the page's own origin. */
 const reachable = (serviceUrl: string): string => {
   if (serviceUrl === '') return location.origin;
   const url = new URL(serviceUrl, location.origin);

@@ -1,4 +1,4 @@
-/** The demo host's own calls: who is logged in, logging in and out, and the guest token from the gateway. */
+/** HTTP calls of the demo host page: read the session, log in and out, and get a guest token from the gateway. */
 import { isRecord } from '../base/client.js';
 import type { MintOutcome } from './token-keeper.js';
 
@@ -16,7 +16,7 @@ export type CurrentUser = Omit<DemoUser, 'description'> & { readonly claims: Rea
 export type DemoSession = { readonly users: readonly DemoUser[]; readonly current: CurrentUser | null };
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: string };
 
-/** The gateway's answer, as this page uses it. */
+/** The part of the gateway's answer that this page uses. */
 export type EmbedToken = {
   readonly token: string;
   readonly refreshInMs: number;
@@ -24,7 +24,7 @@ export type EmbedToken = {
   readonly serviceUrl: string;
 };
 
-/** A refusal as the gateway words it: for the developer of the host. */
+/** The gateway's refusal, for the developer of the host app. */
 export type HostError = { readonly code: string; readonly message: string; readonly status: number };
 
 export const readSession = async (): Promise<DemoSession> => {
@@ -42,7 +42,7 @@ const send = async (path: string, body: unknown): Promise<void> => {
   if (!response.ok) throw new Error((await errorOf(response)).message);
 };
 
-/** Asks the gateway for a token. Answers what came of it; never throws. */
+/** Asks the gateway for a token. Never throws: failures are outcomes. */
 export const mintToken = async (
   onRefusal: (error: HostError) => void,
   signal: AbortSignal,
@@ -84,7 +84,7 @@ const tokenOf = async (response: Response): Promise<EmbedToken> => {
   };
 };
 
-/** An ISO 8601 date, or milliseconds since 1970. */
+/** Reads an ISO 8601 date or milliseconds since 1970. Throws if the value is neither. */
 const instantOf = (value: unknown): number => {
   const instant = typeof value === 'number' ? value : Date.parse(String(value));
   if (Number.isNaN(instant)) throw new Error('The gateway’s answer has no refreshAfter.');
@@ -106,7 +106,7 @@ const retryAfterMs = (response: Response): number | null => {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
 };
 
-/** A dashboard that was made for one client is called `<template>--<client>`; people read the template's name. */
+/** A title for an embed. A copy's id is `<template>--<clientId>`; the title shows the template's name alone. */
 export const embedTitle = (id: string, name: string | undefined): string => {
   const given = name === undefined || name === '' ? id : name;
   const plain = given === id ? given.replace(/--.*$/, '') : given;

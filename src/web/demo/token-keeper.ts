@@ -1,42 +1,42 @@
-/** Keeps one guest token fresh: before it must be renewed, when it has expired, and never in a storm. Pure: time and requests are injected. */
+/** Renews one guest token before it expires, with backoff after failures. Pure: timers and requests are injected. */
 
 export type MintedToken = {
   readonly token: string;
-  /** Milliseconds from the answer until it should be renewed; by the server's clock, so that a wrong one here does no harm. */
+  /** Milliseconds from the answer until renewal, computed with the server's clock because the browser's may be wrong. */
   readonly refreshInMs: number;
 };
 
-/** `retry`: worth another try, after `retryAfterMs` where the server said so. Otherwise the session itself is refused. */
+/** `retry`: try again, after `retryAfterMs` if the server gave it. `refused`: the session gets no token; do not retry. */
 export type MintOutcome<T extends MintedToken> =
   | { readonly kind: 'minted'; readonly minted: T }
   | { readonly kind: 'retry'; readonly retryAfterMs: number | null; readonly reason: string }
   | { readonly kind: 'refused' };
 
 export type TokenKeeperDeps<T extends MintedToken> = {
-  /** Asks for a token. It must not throw. */
+  /** Requests a token. Must not throw. */
   readonly mint: () => Promise<MintOutcome<T>>;
   readonly onToken: (minted: T) => void;
-  /** Told when a try has failed, with the wait before the next. */
+  /** Called after a failed request, with the wait before the next one. */
   readonly onTrouble: (reason: string, waitMs: number) => void;
-  /** Starts a timer and answers how to stop it. */
+  /** Starts a timer and returns a function that stops it. */
   readonly startTimer: (run: () => void, waitMs: number) => () => void;
   readonly isHidden: () => boolean;
-  /** From 0 to below 1. */
+  /** A random number from 0 (included) to 1 (excluded). */
   readonly random: () => number;
 };
 
 export type TokenKeeper = {
   readonly start: () => void;
-  /** The present token was refused as expired. */
+  /** Call when the service refused the current token as expired. */
   readonly expired: () => void;
-  /** The page can be seen again. */
+  /** Call when the page becomes visible. */
   readonly shown: () => void;
   readonly stop: () => void;
 };
 
 const [leastWaitMs, firstBackoffMs, longestBackoffMs] = [5_000, 1_000, 60_000];
 
-/** The wait after the given number of failures in a row: doubling, at most a minute, half of it by chance. */
+/** Wait in milliseconds after `failures` failures in a row: doubles up to a minute; half of it is random. */
 export const backoffMs = (failures: number, random: () => number): number => {
   const full = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 10));
   return Math.round(full / 2 + (full / 2) * random());
@@ -50,7 +50,7 @@ export const createTokenKeeper = <T extends MintedToken>(deps: TokenKeeperDeps<T
     stopTimer();
     stopTimer = deps.startTimer(due, waitMs);
   };
-  /** A hidden page asks for nothing; it makes up for it once it is seen. */
+  /** A hidden page sends no request; `shown` sends it later. */
   const due = () => {
     state = { ...state, isDue: deps.isHidden() };
     if (!state.isDue) void ask();
@@ -80,7 +80,7 @@ export const createTokenKeeper = <T extends MintedToken>(deps: TokenKeeperDeps<T
   return {
     start: () => void ask(),
     expired: () => {
-      // Expired again after a failed renewal: the backoff's timer is running already.
+      // After a failed renewal, the backoff timer is already running.
       if (state.failures === 0) void ask(true);
     },
     shown: () => {

@@ -1,4 +1,4 @@
-/** One metric on its card: shows what its reading brings, and fails alone. */
+/** A card: shows one metric. A failure of its query stays on this card. */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestMetric } from '../../domain/guest-view.js';
 import type { Cell, MetricAnswer } from '../../domain/ports.js';
@@ -21,7 +21,7 @@ const cardStyles = css`
     position: relative;
     min-width: 0;
   }
-  /* Out of the flow: what a card shows never makes it taller. */
+  /* Positioned out of the flow, so that the content never makes the card taller. */
   section {
     position: absolute;
     inset: 0;
@@ -103,7 +103,7 @@ const cardStyles = css`
   }
 `;
 
-/** How a card looks; changing it asks nothing anew. */
+/** How a card looks. A change of it renders the card again but sends no query. */
 export type CardView = {
   readonly format: Format;
   readonly colours: readonly string[];
@@ -125,11 +125,11 @@ export class MetricCard extends LitElement {
   declare metric: GuestMetric;
   declare source: CardSource;
   declare view: CardView;
-  /** Told every failure; answers whether the owner shows it, so that the card needn't. */
+  /** Called with every failure. Returns true if the owning element shows the failure, so that the card does not. */
   declare onFailure: (error: GuestError, client: GuestClient, metricId: string) => boolean;
-  /** Where it stands on a dashboard's grid; the grid reads it back as `--x`, `--y`, `--w` and `--h`. */
+  /** Position on the dashboard's grid, passed to the grid as `--x`, `--y`, `--w` and `--h`. */
   declare place: Place | undefined;
-  /** What the filters are set to, in words, a line for each. */
+  /** The filters' values in words, one line for each filter. */
   declare notes: readonly string[];
   declare isTable: boolean;
 
@@ -175,7 +175,7 @@ export class MetricCard extends LitElement {
     </section>`;
   }
 
-  /** Through the CSSOM: a style attribute in markup is what a strict content security policy refuses. */
+  /** Sets the position through the CSSOM, because a strict content security policy refuses `style` attributes in markup. */
   #settle(): void {
     const { x, y, w, h } = this.place ?? { x: 0, y: 0, w: 12, h: 4 };
     for (const [name, value] of Object.entries({ x: x + 1, y: y + 1, w, h })) {
@@ -193,7 +193,7 @@ export class MetricCard extends LitElement {
     return this.#isShownAsTable ? this.#table(answer) : this.#chart(answer);
   }
 
-  /** The metric with the unit that its numbers may bear. */
+  /** The metric, without its unit where the unit cannot apply to all measures. */
   get #shown(): GuestMetric {
     return { ...this.metric, chart: withClaimedUnit(this.metric.chart) };
   }
@@ -279,7 +279,7 @@ export class MetricCard extends LitElement {
   }
 }
 
-/** Hands a file to the browser to save. Characters that no file system takes become a dash. */
+/** Starts a browser download. Characters that file systems refuse become a dash. */
 const save = (file: Blob, name: string): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);

@@ -1,4 +1,4 @@
-/** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard, with its filters above them. */
+/** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { GuestDashboard } from '../../domain/guest-view.js';
@@ -78,12 +78,12 @@ export class GuestlistDashboard extends EmbedElement {
     filters: { state: true },
   };
   declare dashboardId: string | null;
-  /** Whether the page's address shows the filters; the attribute `url-filters="off"` says no. */
+  /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
   declare urlFilters: boolean;
-  /** Stands before the name of each parameter, where a page has two dashboards or uses a filter's name itself. */
+  /** Prefix of each URL parameter, for pages with two dashboards or with parameters of the same name. */
   declare urlPrefix: string | null;
   declare dashboard: GuestDashboard | undefined;
-  /** What the user has set, by filter name. Outlives tokens, not dashboards. */
+  /** The guest's filter values by filter name. Kept when the token changes, reset when the dashboard changes. */
   declare filters: FilterValues;
 
   #source: CardSource | undefined;
@@ -215,7 +215,7 @@ export class GuestlistDashboard extends EmbedElement {
     this.filters = value === undefined ? others : { ...others, [name]: value };
   };
 
-  /** Once for each dashboard: what the guest sets from then on outlives tokens. */
+  /** Reads the URL once for each dashboard. Later values come from the guest and are kept when the token changes. */
   #readUrl({ filters }: GuestDashboard): void {
     if (this.urlFilters && !this.#isUrlRead) {
       this.filters = { ...this.filters, ...this.#url.read(filters, this.urlPrefix ?? '') };
@@ -241,13 +241,13 @@ export class GuestlistDashboard extends EmbedElement {
     this.#source = { ...this.#source, dashboardFilter: this.#filtersOf(this.dashboard) };
   }
 
-  /** What is set, of the filters that this token shows. */
+  /** The values of those filters that the current token shows. */
   #filtersOf(dashboard: GuestDashboard): FilterValues {
     const known = new Set(dashboard.filters.map((filter) => filter.name));
     return Object.fromEntries(Object.entries(this.filters).filter(([name]) => known.has(name)));
   }
 
-  /** `options.filters`: values to begin with, by filter name. */
+  /** Initial filter values by filter name, from `options.filters`. */
   #initialFilters(): FilterValues {
     const { filters } = this.options;
     return isFilterValues(filters) ? filters : {};

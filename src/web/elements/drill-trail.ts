@@ -1,10 +1,10 @@
-/** The way back from a drill: each step that was taken, and all of them at once. */
+/** The breadcrumb trail above a chart that the guest has drilled into: one button for each step back, and one for the start. */
 import { html, type TemplateResult } from 'lit';
 import type { DrillStep } from '../base/client.js';
 
 export type TakenStep = DrillStep & { readonly label: string };
 
-/** `goTo(n)` keeps the first n steps. */
+/** `goTo(n)` keeps the first n steps of the drill; `goTo(0)` leaves the drill. */
 export const drillTrail = (
   metricName: string,
   steps: readonly TakenStep[],

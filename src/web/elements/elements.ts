@@ -1,6 +1,6 @@
 /**
- * The elements, in one script: `<guestlist-dashboard>` and `<guestlist-metric>`, and the parts they are made of.
- * A page that loads the script twice keeps the first.
+ * Entry point of `/elements.js`: registers `<guestlist-dashboard>`, `<guestlist-metric>` and the elements they consist of.
+ * If a page loads the script twice, the first registration stays.
  */
 
 import { ChartView } from '../charts/chart-view.js';

@@ -1,6 +1,6 @@
 /**
- * What both public elements share: attributes, a client of their own, and how failures are told.
- * The token is kept on the element and in its client, nowhere else: two elements on a page have two tokens.
+ * Base class of both public elements: their common attributes, their client, and how they report failures to the page.
+ * Each element keeps its own token, so two elements on a page may use two tokens. The token is stored nowhere else.
  */
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { createGuestClient, type GuestClient, GuestError, isRecord } from '../base/client.js';
@@ -63,18 +63,18 @@ export abstract class EmbedElement extends LitElement {
     error: { state: true },
   };
   declare token: string | null;
-  /** Base address of the service; left out: `window.dbn.baseUrl`, else where this script came from. */
+  /** Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of this script. */
   declare serviceUrl: string | null;
   declare theme: ThemeName | null;
   declare chartColors: string | null;
-  /** BCP 47; left out: the page's. Decides how numbers and dates are written. */
+  /** BCP 47 language tag for numbers and dates. Default: the page's language. */
   declare language: string | null;
   declare options: Readonly<Record<string, unknown>>;
   declare isLoading: boolean;
   declare isExpired: boolean;
   declare error: GuestError | undefined;
 
-  /** The client of the present token; a new token makes a new one. */
+  /** The client that uses the current token. A new token creates a new client. */
   protected client: GuestClient | undefined;
   readonly #latest = createLatest();
   readonly #scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -89,11 +89,14 @@ export abstract class EmbedElement extends LitElement {
     this.isExpired = false;
   }
 
-  /** The id that events name. */
+  /** The dashboard id or metric id that this element's events carry. */
   protected abstract get embedId(): string | null;
-  /** Reads what this element shows; it is kept only if `client` is still the present one. */
+  /**
+   * Reads the element's data. Returns a function that stores the result; the caller runs it only if `client` is still the
+   * current client.
+   */
   protected abstract read(client: GuestClient, signal: AbortSignal): Promise<() => void>;
-  /** Forgets what is shown. */
+  /** Drops the data that is shown. */
   protected abstract forget(): void;
   protected abstract get isShown(): boolean;
   protected abstract content(): TemplateResult;
@@ -123,7 +126,7 @@ export abstract class EmbedElement extends LitElement {
     </div>`;
   }
 
-  /** Reads anew with the present token. What is shown stays until the answer is there. */
+  /** Reads again with the current token. The element keeps showing the old data until the answer arrives. */
   protected load(): void {
     const { client } = this;
     if (client === undefined || this.embedId === null) return;
@@ -139,7 +142,7 @@ export abstract class EmbedElement extends LitElement {
     );
   }
 
-  /** Tells the page of a failure; true where the element itself shows it (the session has ended). */
+  /** Reports a failure to the page by an event. Returns true if the element shows the failure itself (the token has expired). */
   protected readonly onFailure = (error: GuestError, client: GuestClient, metricId?: string): boolean => {
     if (client !== this.client) return true;
     if (error.code === 'TOKEN_EXPIRED') {
@@ -151,7 +154,7 @@ export abstract class EmbedElement extends LitElement {
     return false;
   };
 
-  /** How cards look now; the same value until something of it changes. */
+  /** How cards look now. Returns the same object until one of its inputs changes, so that cards do not render again. */
   protected get view(): CardView {
     const language = this.language ?? (document.documentElement.lang || navigator.language);
     const themeKey = `${this.theme} ${this.#scheme.matches}`;
@@ -174,7 +177,7 @@ export abstract class EmbedElement extends LitElement {
     else this.#withoutToken();
   }
 
-  /** Without a token nothing may stay on the page that an earlier one read. */
+  /** Without a token, the page must show nothing that an earlier token could read. */
   #withoutToken(): void {
     this.#latest.cancel();
     this.forget();
@@ -225,7 +228,7 @@ export abstract class EmbedElement extends LitElement {
   }
 }
 
-/** `options`: JSON in the attribute, an object as the property. What is no object is no options. */
+/** Reads the attribute `options` as a JSON object. Anything else counts as no options and is reported on the console. */
 function parseOptions(text: string | null): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
@@ -236,10 +239,10 @@ function parseOptions(text: string | null): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What a guest reads is theirs alone and of this moment: no cache of the browser keeps it. */
+/** The guest's data must not stay in the browser's HTTP cache. */
 const fetchFresh: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, cache: 'no-store' });
 
-/** The address that a page sets once for all its elements: `window.dbn = { baseUrl }`. */
+/** The base URL that a page may set once for all its elements: `window.dbn = { baseUrl }`. */
 const pageBaseUrl = (): string | undefined => {
   const settings: unknown = Reflect.get(window, 'dbn');
   return isRecord(settings) && typeof settings.baseUrl === 'string' ? settings.baseUrl : undefined;

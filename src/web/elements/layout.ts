@@ -1,4 +1,4 @@
-/** Where the cards of a dashboard stand. */
+/** The positions of a dashboard's cards on its grid of 12 columns. */
 import type { LayoutCard } from '../../domain/dashboard.js';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest-view.js';
 
@@ -7,7 +7,7 @@ export type PlacedCard = { readonly metric: GuestMetric; readonly place: Place }
 
 const columns = 12;
 
-/** In reading order, so that a single column and a screen reader follow the grid. A metric without a place goes to the end. */
+/** Cards in reading order, for narrow screens and screen readers. A metric without a position goes to the end. */
 export const cardsOf = ({ metrics, layout }: Pick<GuestDashboard, 'metrics' | 'layout'>): readonly PlacedCard[] => {
   const places = new Map(layout.map((card) => [card.metricId, card]));
   const bottom = Math.max(0, ...layout.map((card) => card.y + card.h));

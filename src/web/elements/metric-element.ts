@@ -1,4 +1,4 @@
-/** `<guestlist-metric token metric-id>`: one metric, from an embed of its own or from the dashboard it is read through. */
+/** `<guestlist-metric token metric-id>`: one metric, read from a metric embed or, with `dashboard-id`, through a dashboard. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import type { GuestDashboard, GuestMetric } from '../../domain/guest-view.js';
 import { type GuestClient, GuestError } from '../base/client.js';
@@ -72,7 +72,7 @@ export class GuestlistMetric extends EmbedElement {
       this.#permissions = dashboard?.permissions;
       this.#source = { client, dashboardId, dashboardFilter: {} };
       this.metric = metric;
-      // A new client with an unchanged metric is news too.
+      // Lit sees no change when only the client is new, so the update is requested here.
       this.requestUpdate();
     };
   }

@@ -1,6 +1,6 @@
 /**
- * What one card asks, and what came of it. It asks by itself when the question changes, and tells `changed` of each change.
- * It knows nothing of how an answer is shown.
+ * The state of one card's query: question, answer, error, drill and sort. Sends the query when the question changes and
+ * calls `changed` after every change of state. Renders nothing.
  */
 import type { GuestMetric } from '../../domain/guest-view.js';
 import type { Sort } from '../../domain/metric.js';
@@ -11,7 +11,7 @@ import { createLatest } from '../base/latest.js';
 import { columnsOf } from '../charts/plot.js';
 import type { TakenStep } from './drill-trail.js';
 
-/** Where a card reads: a client of one token, and what the dashboard adds to each question. */
+/** Where a card reads from: a client with one token, and the dashboard filter that goes with each query. */
 export type CardSource = {
   readonly client: GuestClient;
   readonly dashboardId: string | undefined;
@@ -28,7 +28,7 @@ type State = {
 
 type Events = {
   readonly changed: () => void;
-  /** Told every failure; true where it is shown elsewhere, so that this reading goes on waiting. */
+  /** Called with every failure. Returns true if another element shows the failure; the state then stays `isLoading`. */
   readonly isShownElsewhere: (error: GuestError, client: GuestClient, metricId: string) => boolean;
 };
 
@@ -49,14 +49,14 @@ export class Reading {
     return this.#state;
   }
 
-  /** What to read from now on. Another metric begins without drill and sort. */
+  /** Sets the metric and its source. A different metric starts without drill and sort. */
   read(metric: GuestMetric, source: CardSource): void {
     if (this.#target !== undefined && this.#target.metric.metricId !== metric.metricId) this.#state = start;
     this.#target = { metric, source };
     this.#ask();
   }
 
-  /** Asks the present question, also one that was asked before. */
+  /** Sends the current question, even if it was sent before. */
   load(): void {
     if (this.#target === undefined) return;
     const { client } = this.#target.source;
@@ -82,12 +82,12 @@ export class Reading {
     this.#set({ isLoading: false, answer: undefined, error: failure });
   }
 
-  /** The question as it stands, to be put in another way: for rows, for a file. */
+  /** The current question, for underlying rows or a CSV download. */
   question(source: CardSource): Question {
     return questionOf(source, this.#state);
   }
 
-  /** Descending at first, and the other way round when it is asked again. */
+  /** Sorts by a column: descending first, ascending on the second call. */
   sortBy(name: string): void {
     const { sort } = this.#state;
     const isAgain = sort?.name === name && sort.direction === 'DESC';
@@ -113,7 +113,7 @@ export class Reading {
     this.#ask();
   }
 
-  /** Asks only when the question, or the one who asks, has changed. */
+  /** Sends the question only if the question or the client has changed. */
   #ask(): void {
     if (this.#target === undefined) return;
     const { metric, source } = this.#target;

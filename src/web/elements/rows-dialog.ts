@@ -1,4 +1,4 @@
-/** The rows behind a number, page by page, in a dialog. */
+/** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { MetricAnswer } from '../../domain/ports.js';
 import type { Format } from '../base/format.js';
@@ -87,7 +87,7 @@ export class RowsDialog extends LitElement {
     `,
   ];
 
-  /** Opens with the first page. */
+  /** Opens the dialog and loads the first page. */
   open(load: LoadRows): void {
     this.load = load;
     this.answer = undefined;

@@ -1,6 +1,6 @@
 /**
- * The filters a guest may set. Holds no state: shows `values`, tells each change by a `filter` event. A value that the token
- * enforces is shown beside the control, which then chooses within it.
+ * The filters a guest may set. Holds no state: shows `values` and fires a `filter` event for each change. If the token
+ * enforces a value, it is shown beside the control, and the guest chooses within it.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
 import type { FilterValue } from '../../domain/filter.js';
@@ -140,7 +140,7 @@ export class FilterBar extends LitElement {
     const fixed = html`<span class="fixed">
       ${lockIcon}<span class="sr">${name}, fixed by this application:</span> ${inWords(appliedValue, this.format)}
     </span>`;
-    // Of yes and no there is nothing to choose within.
+    // If the token fixes yes or no, the guest has nothing left to choose.
     const isAlone = dataType === 'boolean' && valueFor(this.values, name) === undefined;
     return html`<div class="held">
       ${isAlone ? html`<span class="label">${name}</span>` : this.#control(filter)} ${fixed}

@@ -1,19 +1,19 @@
-/** What a filter's value says, for its control and in words. */
+/** Reads filter values for the controls of the filter bar, and writes them in words. */
 import type { FilterValue } from '../../domain/filter.js';
 import type { GuestFilter } from '../../domain/guest-view.js';
 import { type FilterValues, isRecord } from '../base/client.js';
 import { type Format, yesOrNo } from '../base/format.js';
 
-/** Stand for an end that is left open; the service wants both. */
+/** The service requires both ends of a date range; these stand for an open end. */
 export const [earliest, latest] = ['1900-01-01', '2999-12-31'];
 
-/** What is set for a filter; a name such as `constructor` is a name like any other. */
+/** The value of a filter. Safe for filters with names such as `constructor`. */
 export const valueFor = (values: FilterValues, name: string): FilterValue | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 /**
- * What a dashboard's filters are set to, a line for each: by the guest, and by what the token shows that it enforces. What it
- * restricts besides is not known here, so they never say "all". Empty where there is no filter to set.
+ * The values of a dashboard's filters in words, one line each: the guest's value and the value that the token enforces.
+ * The token may restrict rows in ways that the browser does not know, so a line never says "all". Empty without filters.
  */
 export const filterNotes = (
   filters: readonly GuestFilter[],
@@ -30,7 +30,7 @@ export const filterNotes = (
   return notes.length === 0 ? ['No filters set'] : notes;
 };
 
-/** A value for people to read; of a long list the beginning. */
+/** A filter value in words. Of a long list, the first two values and the number of the others. */
 export const inWords = (value: FilterValue | undefined, format: Format): string => {
   if (typeof value === 'boolean') return yesOrNo(value);
   const [from, to] = datesIn(value).map((date) => (date === '' ? '' : format.dimension(date, 'date')));
@@ -64,7 +64,7 @@ export const datesIn = (value: FilterValue | undefined): readonly [string, strin
 
 const digits = /^-?(?:0|[1-9][0-9]*)$/;
 
-/** A number as the service takes it: a whole number that JSON would round stays text. */
+/** A number for the service. A whole number that JSON would round stays a string. */
 export const numberIn = (text: string): number | string => {
   const number = Number(text);
   return Number.isInteger(number) && !Number.isSafeInteger(number) && digits.test(text) ? text : number;

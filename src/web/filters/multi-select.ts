@@ -1,4 +1,4 @@
-/** Choose some of many values: a button that opens a searchable list. The list comes from `load`, as this guest may see it. */
+/** A multiple choice with search. `load` returns only the options that this guest may see. */
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import type { GuestOption } from '../../domain/guest-view.js';
 import { checkIcon, downIcon } from '../base/icons.js';
@@ -119,7 +119,7 @@ export class MultiSelect extends LitElement {
   declare active: number;
 
   readonly #latest = createLatest();
-  /** Labels seen so far, so that a chosen value keeps its name while the list shows others. */
+  /** Labels loaded so far, so that chosen values keep their label when the list shows other options. */
   readonly #labels = new Map<string, string>();
 
   constructor() {
@@ -224,7 +224,7 @@ export class MultiSelect extends LitElement {
     this.#fetch();
   }
 
-  /** A list that opened below the fold would look as if nothing had happened. */
+  /** Scrolls the opened list into view. */
   #panelInSight(): void {
     this.renderRoot.querySelector('.panel')?.scrollIntoView({ block: 'nearest' });
   }

@@ -1,21 +1,21 @@
 /**
- * A dashboard's filters in the query of a page's address, one parameter for each by the filter's name, case and all:
+ * Encodes a dashboard's filters in the query of the page's URL. Each filter is a parameter with the filter's exact name:
  *
  * - text: `State=CA`, several as `State=CA&State=NV`
- * - number: `Distance=500` for just that, `Distance=100..500`, `Distance=100..`, `Distance=..500`
- * - date: `Date=2001-03-01`, `Date=2001-03-01..2001-03-31`, with an open end as numbers, or a preset: `Date=Last+30+Days`
+ * - number: `Distance=500` for exactly 500, `Distance=100..500`, `Distance=100..`, `Distance=..500`
+ * - date: `Date=2001-03-01`, `Date=2001-03-01..2001-03-31`, with an open end as for numbers, or a preset: `Date=Last+30+Days`
  * - boolean: `Late=true`, `Late=false`
  *
- * Each `guestlist-fixed=State` beside them says that `State` shows what the token enforces: to be seen, not read back. So neither
- * a bookmark nor another guest's link turns a restriction of then into a choice of now. Whatever else the query holds is the
- * page's own, and stays as and where it is.
+ * The parameter `guestlist-fixed=State` marks a value that the token enforced. Such a value is shown in the URL but not read
+ * back, so that a bookmark or another guest's link never turns an old restriction into a choice. All other parameters belong
+ * to the page and keep their value and position.
  */
 import type { FilterValue } from '../../domain/filter.js';
 import type { GuestFilter } from '../../domain/guest-view.js';
 import type { FilterValues } from '../base/client.js';
 import { datesIn, earliest, latest, numberIn, rangeIn, stringsIn, valueFor } from './filter-values.js';
 
-/** Characters of a query that servers still take. What does not fit is left out, a filter at a time. */
+/** Longest query in characters, so that servers accept the URL. A filter that does not fit is left out. */
 export const longestQuery = 4000;
 
 const fixedMark = 'guestlist-fixed';
@@ -23,7 +23,7 @@ const fixedMark = 'guestlist-fixed';
 type Piece = { readonly raw: string; readonly name: string; readonly text: string };
 type Shown = Pick<GuestFilter, 'name' | 'dataType' | 'appliedValue'>;
 
-/** What the guest chose, as the query has it. What is no value of its filter is not there; nothing is thrown. */
+/** The guest's values in a query. Skips values that do not fit their filter; never throws. */
 export const readUrlFilters = (search: string, filters: readonly Shown[], prefix: string): FilterValues => {
   const pieces = piecesOf(search);
   const fixed = new Set(textsNamed(pieces, prefix + fixedMark));
@@ -36,7 +36,7 @@ export const readUrlFilters = (search: string, filters: readonly Shown[], prefix
   );
 };
 
-/** The query with what the guest chose, or else what the token shows, of each filter; `''` or with its `?`. */
+/** The query with each filter's value: the guest's, otherwise the token's. Empty, or starts with `?`. */
 export const writeUrlFilters = (
   search: string,
   filters: readonly Shown[],
@@ -45,7 +45,7 @@ export const writeUrlFilters = (
 ): string => {
   const owned = new Map<string, string[]>(mirrored(filters).map(({ name }) => [prefix + name, []]));
   const pieces = piecesOf(search);
-  // A mark of a filter that this dashboard does not have is another dashboard's.
+  // A mark for an unknown filter belongs to another dashboard on the page.
   const names = new Set(filters.map(({ name }) => name));
   const mark = prefix + fixedMark;
   const marks = pieces.filter(({ name, text }) => name === mark && !names.has(text)).map(({ raw }) => raw);
@@ -65,14 +65,14 @@ export const writeUrlFilters = (
   return joined(pieces, owned.set(mark, marks));
 };
 
-/** What of the query these filters own, to see whether it is still as it was. */
+/** The part of the query that these filters wrote, to detect changes by others. */
 export const ownUrlFilters = (search: string, filters: readonly Shown[], prefix: string): string => {
   const names = new Set(mirrored(filters).map(({ name }) => prefix + name));
   const pieces = piecesOf(search).filter(({ name }) => names.has(name));
   return pieces.map(({ raw }) => raw).join('&');
 };
 
-/** Each owned name's pieces where its first stood, new ones at the end. */
+/** Keeps the position of each owned parameter; new parameters go to the end. */
 const joined = (pieces: readonly Piece[], owned: ReadonlyMap<string, readonly string[]>): string => {
   const left = new Map(owned);
   const all = pieces.flatMap(({ raw, name }) => {
@@ -106,17 +106,17 @@ const lengthOf = (raws: readonly string[]): number => raws.reduce((sum, raw) => 
 
 const rawOf = (name: string, text: string): string => `${escaped(name)}=${escaped(text)}`;
 
-/** As `encodeURIComponent`, but what may stand in a query for people to read stays. */
+/** Like `encodeURIComponent`, but leaves `,`, `:` and `/` readable. */
 const escaped = (text: string): string =>
   encodeURIComponent(text)
     .replaceAll('%20', '+')
     .replaceAll(/%(?:2C|3A|2F)/g, decodeURIComponent)
     .replaceAll("'", '%27');
 
-/** What the service takes as text: no NUL, no half of a surrogate pair. */
+/** Whether the service accepts the text: no NUL, no lone surrogate. */
 const isClean = (text: string): boolean => /^[^\0\p{Cs}]*$/u.test(text);
 
-/** Undefined where the filter bar could not show the value, or the service would refuse it. */
+/** The parameter's values; undefined if the filter bar cannot show the value or the service would refuse it. */
 const encode = (filter: Shown, value: FilterValue | undefined): readonly string[] | undefined => {
   const texts = textsOf(filter, value);
   return decode(filter, texts) === undefined ? undefined : texts;
@@ -158,7 +158,7 @@ const endsOf = (text: string): readonly [string, string] => {
 const numbersOf = (text: string): FilterValue | undefined => {
   const [min, max] = endsOf(text).map((end) => (end === '' ? undefined : numberOf(end)));
   if (min === undefined && max === undefined) return undefined;
-  // A comparison with NaN is false.
+  // False for NaN, so an end that is not a number is refused.
   return Number(min ?? max) <= Number(max ?? min) ? { min, max } : undefined;
 };
 
@@ -177,7 +177,7 @@ const datesOf = (text: string): FilterValue | undefined => {
   return isRange ? { startDate, endDate } : undefined;
 };
 
-/** Whether a control for dates can show it, and the service reads it: a real day, with all its digits. */
+/** Whether date controls and the service accept the text: an existing day, written as `YYYY-MM-DD`. */
 const isDate = (text: string): boolean => {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text >= '0100' && text < '9999-12-31';

@@ -1,18 +1,18 @@
-/** One dashboard's filters in the page's address. It replaces the present entry of the history, and leaves the hash alone. */
+/** Writes one dashboard's filters to the page's URL. Replaces the current history entry and keeps the hash. */
 import type { GuestFilter } from '../../domain/guest-view.js';
 import type { FilterValues } from '../base/client.js';
 import { ownUrlFilters, readUrlFilters, writeUrlFilters } from './url-filters.js';
 
 export type UrlMirror = {
-  /** What the guest chose, as the address has it. */
+  /** The guest's values in the URL. */
   readonly read: (filters: readonly GuestFilter[], prefix: string) => FilterValues;
-  /** Shows what is set, in the place of what was shown before. */
+  /** Writes the values to the URL, instead of those of the last call. */
   readonly write: (filters: readonly GuestFilter[], values: FilterValues, prefix: string) => void;
-  /** `values` as the address has them after going back or forward; what it could not hold stays. */
+  /** The values after the user went back or forward. Values that the URL could not hold are kept from `values`. */
   readonly follow: (values: FilterValues) => FilterValues;
-  /** Takes the token's values out, and leaves the guest's. */
+  /** Removes the token's values from the URL and keeps the guest's. */
   readonly dropApplied: () => void;
-  /** Takes out what was written, unless somebody else has changed it since. */
+  /** Removes what `write` wrote, unless the page has changed it since. */
   readonly clear: () => void;
 };
 
@@ -20,9 +20,9 @@ type Written = {
   readonly filters: readonly GuestFilter[];
   readonly values: FilterValues;
   readonly prefix: string;
-  /** What stood in the address then. */
+  /** The part of the query that was written. */
   readonly own: string;
-  /** The page it was written on: a page that was navigated to has parameters of its own. */
+  /** The path that it was written on. After a navigation, the query belongs to another page. */
   readonly path: string;
 };
 
@@ -73,7 +73,7 @@ const replaceSearch = (search: string): void => {
   try {
     history.replaceState(history.state, '', url);
   } catch (error) {
-    // Pages without an address of their own (`srcdoc`, a sandbox) may not change it, and browsers limit how often others may.
+    // Pages in `srcdoc` or a sandbox may not change their URL, and browsers limit how often other pages may.
     if (!(error instanceof DOMException)) throw error;
   }
 };
