@@ -1,4 +1,5 @@
-// `npm run structure`: prints the figures of src's structure as a table, then what is largest and what goes in circles.
+// `npm run structure`: prints the figures of src's structure as a table. `-- --list` adds what goes in circles and what is small,
+// `-- --path` the files that two requests run through (path.mjs).
 import { fileCircles, folderCircles, mutualFolders, readSources } from './graph.mjs';
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
@@ -45,4 +46,15 @@ if (process.argv.includes('--list')) {
   for (const { folders, imports } of pairs) console.log(`  ${folders.join(' <-> ')}\n    ${imports.join('\n    ')}`);
   console.log('\nFiles under 60 lines with one importer:');
   for (const { file, lines } of small) console.log(`  ${file} (${lines})`);
+}
+
+if (process.argv.includes('--path')) {
+  const { measurePaths } = await import('./path.mjs');
+  const { embedToken, guestQuery } = await measurePaths();
+  console.log(
+    `\nA cold POST /embed-token runs through ${embedToken.length} files, a guest's query through ${guestQuery.length}.`,
+  );
+  if (process.argv.includes('--list')) {
+    console.log(`\nPOST /embed-token:\n  ${embedToken.join('\n  ')}\n\nGuest query:\n  ${guestQuery.join('\n  ')}`);
+  }
 }
