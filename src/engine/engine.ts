@@ -1,21 +1,21 @@
 /**
- * Metric -> rows. The engine reads the customer's database for one tenant, through `secure` and nothing else: a plan that
- * was not secured does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
+ * Metric -> rows. The engine reads the customer's database for one tenant, through `scopeToTenant` and nothing else: a plan that
+ * was not scoped does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
  */
 import type { Scalar } from '../domain/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
 import { breathe } from '../platform/breathe.js';
-import type { Keyed } from './cache/key.js';
-import { type Database, type Running, refuseGone } from './connections/database.js';
+import type { CacheKeyParts } from './cache/key.js';
+import { type Database, type Running, refuseDisconnected } from './connections/database.js';
 import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
-import { createPreparations, type Preparations } from './prepare/preparations.js';
-import { type AnyAsk, prepare, type RunSecured } from './prepare/prepare.js';
+import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
+import { type AnyAsk, prepare, type RunScoped } from './prepare/prepare.js';
 import type { Prepared } from './prepare/prepared.js';
 import { createRows, type Rows, type RowsOptions } from './rows.js';
 import { run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
-import { clientPlaceOf } from './scope/client-place.js';
+import { clientDatabaseOf } from './scope/client-database.js';
 
 /** How large an answer may be that says nothing of its size. */
 export type AnswerLimits = {
@@ -36,7 +36,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
   const limits = options.limits ?? defaultLimits;
-  const preparations = createPreparations();
+  const preparations = createPlanCache();
   const parts: Parts = { databases, rows, limits, preparations };
   const until = (signal: AbortSignal | undefined): Reads => createReads(parts, signal);
   return {
@@ -63,14 +63,14 @@ type Parts = {
   readonly databases: Databases;
   readonly rows: Rows;
   readonly limits: AnswerLimits;
-  readonly preparations: Preparations;
+  readonly preparations: PlanCache;
 };
 
 const createReads = ({ databases, rows, limits, preparations }: Parts, signal: AbortSignal | undefined): Reads => {
   const { answerRows, answerBytes } = limits;
   const running: Running = { signal, maxBytes: answerBytes };
   const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
-    databases.use(question.datasource, clientPlaceOf(question), work);
+    databases.use(question.datasource, clientDatabaseOf(question), work);
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
@@ -98,7 +98,7 @@ const unlessGone = async <R>(signal: AbortSignal | undefined, asking: Promise<R>
   try {
     return await asking;
   } catch (cause) {
-    if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+    if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
     throw cause;
   }
 };
@@ -132,9 +132,9 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 
 type Place = Pick<Parts, 'rows' | 'preparations'> & { readonly database: Database };
 
-/** Rows of secured plans for this question: kept, or read in the client's turn. */
+/** Rows of scoped plans for this question: kept, or read in the client's turn. */
 const runOf =
-  ({ database, rows }: Place, question: Keyed['question'], { maxBytes, signal }: Running): RunSecured =>
+  ({ database, rows }: Place, question: CacheKeyParts['question'], { maxBytes, signal }: Running): RunScoped =>
   (plan, statements, page) =>
     rows.load(
       { question, plan, statements, page },
@@ -145,8 +145,8 @@ const runOf =
 const manyRows = 1000;
 
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
-  const { question, secured, compiled, page, shape } = await prepareOnce(place, ask, running);
-  const read = await runOf(place, question, running)(secured, compiled, page);
+  const { question, scoped, compiled, page, shape } = await prepareOnce(place, ask, running);
+  const read = await runOf(place, question, running)(scoped, compiled, page);
   // Read, shaped and written in one go, a long answer keeps others waiting.
   if (read.rows.length > manyRows) await breathe();
   return shape(read);
@@ -156,10 +156,10 @@ const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<Metr
 const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepared> =>
   place.preparations.load(place.database, ask, async () => {
     let isLasting = true;
-    const runSecured = runOf(place, ask.question, running);
+    const runScoped = runOf(place, ask.question, running);
     const prepared = await prepare(place.database, ask, running, (...asked) => {
       isLasting = false;
-      return runSecured(...asked);
+      return runScoped(...asked);
     });
     return { prepared, isLasting };
   });
@@ -172,7 +172,7 @@ const stream = async (
   sink: (batch: StreamBatch) => Promise<void>,
 ): Promise<void> => {
   const { database, rows } = place;
-  const { secured, compiled, shapeBatch } = await prepareOnce(place, ask, running);
+  const { scoped, compiled, shapeBatch } = await prepareOnce(place, ask, running);
   const read = () => database.stream(compiled.page, ask.question.tenant, (batch) => sink(shapeBatch(batch)), running);
-  await rows.download(ask.question, secured, read, running.signal);
+  await rows.download(ask.question, scoped, read, running.signal);
 };

@@ -1,18 +1,18 @@
-/** Rows of secured plans: kept ones, or those that are read in their client's turn. Who finds them kept does not wait in line. */
+/** Rows of scoped plans: kept ones, or those that are read in their client's turn. Who finds them kept does not wait in line. */
 import type { Datasource } from '../domain/organization.js';
 import type { MetricQuestion } from '../domain/ports.js';
 import { systemTiming } from '../platform/timing.js';
 import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
-import { type Log, refuseGone } from './connections/database.js';
+import { type Log, refuseDisconnected } from './connections/database.js';
 import { connectionsPerFile } from './databases/duckdb/database.js';
 import { usualConnections } from './datasources/databases.js';
 import { type EngineMetrics, noMetrics } from './engine-metrics.js';
-import type { LineLimits } from './run/fair-line.js';
-import { createFairLines } from './run/fair-lines.js';
+import { createFairQueues } from './run/fair-lines.js';
+import type { QueueLimits } from './run/fair-queue.js';
 import type { RunResult } from './run/run.js';
 
 /** `places` null: as many as the database has connections. `perClient` null: two thirds of them. */
-export type LineSettings = Omit<LineLimits, 'places' | 'perClient'> & {
+export type QueueSettings = Omit<QueueLimits, 'places' | 'perClient'> & {
   readonly places: number | null;
   readonly perClient: number | null;
 };
@@ -21,13 +21,13 @@ export type RowsOptions = {
   readonly log: Log;
   /** Left out: nothing is kept between questions. */
   readonly cache?: ResultCacheOptions | undefined;
-  readonly line?: Partial<LineSettings> | undefined;
+  readonly line?: Partial<QueueSettings> | undefined;
   /** Connections to one server, as `DatabasesOptions` has it: so many of its queries run at once. */
   readonly maxConnectionsPerDatasource?: number;
   readonly metrics?: EngineMetrics | undefined;
 };
 
-export const usualLine: LineSettings = {
+export const defaultQueue: QueueSettings = {
   places: null,
   perClient: null,
   waiting: 2000,
@@ -57,7 +57,7 @@ export const createRows = (options: RowsOptions): Rows => {
   const noted = { answered: metrics.answered, evicted: metrics.evicted };
   const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
   const { bytes, ...keeping } = kept ?? keepNothing;
-  const lines = createFairLines(cache?.timing ?? systemTiming, metrics.refused);
+  const lines = createFairQueues(cache?.timing ?? systemTiming, metrics.refused);
   const limitsOf = createLimits(options);
   const inTurn =
     (kind: Kind): Rows['download'] =>
@@ -72,10 +72,10 @@ export const createRows = (options: RowsOptions): Rows => {
   return {
     ...keeping,
     download: inTurn('download'),
-    load: (keyed, make, signal) => {
+    load: (parts, make, signal) => {
       const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
-        query(keyed.question, keyed.plan, () => make(ended), ended);
-      return goneRefused(signal, () => (kept === undefined ? read(signal) : kept.load(keyed, read, signal)));
+        query(parts.question, parts.plan, () => make(ended), ended);
+      return goneRefused(signal, () => (kept === undefined ? read(signal) : kept.load(parts, read, signal)));
     },
   };
 };
@@ -85,7 +85,7 @@ const goneRefused = async <R>(signal: AbortSignal | undefined, work: () => Promi
   try {
     return await work();
   } catch (cause) {
-    if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+    if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
     throw cause;
   }
 };
@@ -95,8 +95,8 @@ type Kind = 'query' | 'download';
 
 /** As many places as the database has connections: who waits, waits here, and not for a connection. */
 const createLimits = ({ line, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
-  const { places: given, perClient, ...rest } = { ...usualLine, ...line };
-  return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): LineLimits => {
+  const { places: given, perClient, ...rest } = { ...defaultQueue, ...line };
+  return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): QueueLimits => {
     const all = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
     const places = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
     return { ...rest, places, perClient: Math.min(places, perClient ?? Math.ceil((places * 2) / 3)) };

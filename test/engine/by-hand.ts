@@ -7,7 +7,7 @@ import pg from 'pg';
 import type { Cell } from '../../src/domain/ports.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { onMysql } from '../suites/mysql.js';
-import type { Kind } from './places.js';
+import type { Kind } from './test-databases.js';
 import type { Place } from './world.js';
 
 export type ByHand = {

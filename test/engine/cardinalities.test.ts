@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Relationship } from '../../src/domain/datamart.js';
 import { createCatalog } from '../../src/engine/databases/catalog.js';
 import { withCardinalities } from '../../src/engine/question/cardinalities.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,

@@ -3,12 +3,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/connections/database.js';
 import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
-import { plan } from '../../src/engine/question/planning.js';
+import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
-import { secure } from '../../src/engine/scope/secure.js';
+import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { postgresAt } from './places.js';
+import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, refusalOf, relationship, scopeOf, table } from './world.js';
 
 const statements = [
@@ -41,9 +41,9 @@ describe.runIf(await isPostgresThere())('a client column that changed since its 
     if (databases === undefined) throw new Error('no catalog was read');
     return databases.use(datasource, null, async (database) => {
       const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', definition), definition };
-      const planned = plan(resolve(asked, database.catalog), { kind: 'answer', question: asked });
-      const secured = secure(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog: database.catalog });
-      return run(database, compile(secured, database.dialect).page);
+      const planned = buildPlan(resolve(asked, database.catalog), { kind: 'answer', question: asked });
+      const scoped = scopeToTenant(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog: database.catalog });
+      return run(database, compile(scoped, database.dialect).page);
     });
   };
   const rowsOf = async ({ run }: Database, page: Parameters<Database['run']>[0], maxBytes?: number) =>

@@ -8,7 +8,7 @@ import type { Dimension, Measure, VisualDefinition } from '../../src/domain/metr
 import type { Cell, Engine } from '../../src/domain/ports.js';
 import { areAlike } from '../isolation/judge.js';
 import { columns, mart, rows, type TableName } from './metrics.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, metric, type Place, question } from './world.js';
 
 const by = (path: string, rest: Partial<Dimension> = {}): Dimension => ({

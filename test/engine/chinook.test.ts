@@ -9,7 +9,7 @@ import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';
 import { by, lookups, mart } from './chinook-mart.js';
 import { items } from './chinook-metrics.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, metric, type Place, question, refusalOf, relationship } from './world.js';
 
 /** The last one lacks an invoice. */

@@ -9,7 +9,7 @@ import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect
 import type { Sql } from '../../src/engine/databases/dialect.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { isClickHouseThere, isFront, onClickHouse } from '../suites/clickhouse.js';
-import { type Builder, createBuilder } from './places.js';
+import { type Builder, createBuilder } from './test-databases.js';
 import {
   byClients,
   columnRef,

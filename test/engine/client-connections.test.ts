@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientDatabase, tenantScope } from '../../src/domain/tenant.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { postgresAt } from './places.js';
+import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, table } from './world.js';
 
 const clientCount = 8;

@@ -7,9 +7,9 @@ import type { Datasource } from '../../src/domain/organization.js';
 import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/tenant.js';
-import { clientPlaceOf, databaseNameFor, placeCatalog } from '../../src/engine/scope/client-place.js';
-import { secure } from '../../src/engine/scope/secure.js';
-import { type Builder, createBuilder, findKinds, type TableData, type Value } from './places.js';
+import { catalogFor, clientDatabaseOf, databaseNameFor } from '../../src/engine/scope/client-database.js';
+import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
+import { type Builder, createBuilder, findKinds, type TableData, type Value } from './test-databases.js';
 import { catalogOf, createLoggedEngine, datamart, type Place, refusalOf, table } from './world.js';
 
 const orders = (rows: readonly (readonly Value[])[]): TableData => ({
@@ -323,26 +323,26 @@ describe('a client’s database is read by no other way', () => {
     const acme = { datasource, datamart: mart, tenant: listed(mart, 'acme') };
     const globex = { ...acme, tenant: listed(mart, 'globex') };
     const real = catalogOf(mart);
-    const placed = (of: typeof acme) => placeCatalog(of, real);
-    const secured = secure({ leaves }, acme.tenant, { datamart: mart, catalog: placed(acme) });
-    expect(secured.leaves[0]?.table).toEqual(leaves[0]?.table);
+    const placed = (of: typeof acme) => catalogFor(of, real);
+    const scoped = scopeToTenant({ leaves }, acme.tenant, { datamart: mart, catalog: placed(acme) });
+    expect(scoped.leaves[0]?.table).toEqual(leaves[0]?.table);
     for (const catalog of [real, placed(globex)]) {
-      const refusal = await refusalOf(() => secure({ leaves }, acme.tenant, { datamart: mart, catalog }));
+      const refusal = await refusalOf(() => scopeToTenant({ leaves }, acme.tenant, { datamart: mart, catalog }));
       expect(refusal.code).toBe('CLIENT_ID_ERROR');
     }
     const byTable = datamart({ tables: mart.tables, sharedTables: ['orders', 'cities'] });
     const ofTable = { datamart: byTable, catalog: placed(acme) };
-    const refused = refusalOf(() => secure({ leaves }, tenantScope(byTable, 'acme'), ofTable));
+    const refused = refusalOf(() => scopeToTenant({ leaves }, tenantScope(byTable, 'acme'), ofTable));
     expect((await refused).code).toBe('CLIENT_ID_ERROR');
     const wrongLevel = { kind: 'tenant', clientId: acme.tenant, database: null } as unknown as TenantScope;
-    expect((await refusalOf(() => secure({ leaves }, wrongLevel, { datamart: mart, catalog: real }))).code).toBe(
+    expect((await refusalOf(() => scopeToTenant({ leaves }, wrongLevel, { datamart: mart, catalog: real }))).code).toBe(
       'CLIENT_ID_ERROR',
     );
   });
 
   it('a datamart by table or without tenancy has no place for one', () => {
     const byTable = datamart({ tables: mart.tables });
-    expect(clientPlaceOf({ datamart: byTable, tenant: listed(mart, 'acme') })).toBeNull();
-    expect(clientPlaceOf({ datamart: mart, tenant: { kind: 'untenanted' } })).toBeNull();
+    expect(clientDatabaseOf({ datamart: byTable, tenant: listed(mart, 'acme') })).toBeNull();
+    expect(clientDatabaseOf({ datamart: mart, tenant: { kind: 'untenanted' } })).toBeNull();
   });
 });

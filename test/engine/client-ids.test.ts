@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import { byClients, columnRef, createLoggedEngine, datamart, metric, question, refusalOf, table } from './world.js';
 
 /** Definitions of a client column that take different ids for one, by their own collation. */

@@ -1,6 +1,6 @@
 /** Text is one with other text where the bytes are, in joins and in groups, whatever the collations of the columns; tenants most of all. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   byClients,
   columnRef,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/metric.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,
   byClients,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Datamart, type DatamartTable, withTenancySettings } from '../../src/domain/datamart.js';
 import type { MetricDefinition } from '../../src/domain/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Value } from './places.js';
+import { type Builder, createBuilder, findKinds, type Value } from './test-databases.js';
 import {
   at,
   byClients,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLimiter } from '../../src/engine/connections/limiter.js';
+import { createPool } from '../../src/engine/connections/pool.js';
 import type { Statement } from '../../src/engine/databases/dialect.js';
 import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
 import { createFolder, datasourceAt, refusalOf } from './world.js';
@@ -104,7 +104,7 @@ it('runs more questions at once than it has connections, and finishes them befor
 });
 
 it('a limiter lends each item to one at a time, in the order of asking, and takes it back after a failure', async () => {
-  const limiter = createLimiter(['x']);
+  const limiter = createPool(['x']);
   const seen: string[] = [];
   const failing = limiter.use(async () => {
     seen.push('first');

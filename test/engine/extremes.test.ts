@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Condition } from '../../src/domain/filter.js';
 import type { TimeGrain, VisualDefinition } from '../../src/domain/metric.js';
-import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,
   byClients,

@@ -5,7 +5,7 @@ import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart.
 import type { Measure, VisualDefinition } from '../../src/domain/metric.js';
 import type { Engine } from '../../src/domain/ports.js';
 import { answerOf, joined, type Row, type Tables } from './nested-loops.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, relationship, table } from './world.js';
 
 const columns = { id: 'BIGINT', a: 'BIGINT', b: 'BIGINT', c: 'BIGINT', x: 'BIGINT', d: 'VARCHAR' };

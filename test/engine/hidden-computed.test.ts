@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Condition } from '../../src/domain/filter.js';
 import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
 import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   byClients,
   columnRef,

@@ -6,8 +6,8 @@ import type { Datasource, ServerConnection } from '../../src/domain/organization
 import type { Engine } from '../../src/domain/ports.js';
 import { findUnavailable } from '../../src/domain/unavailable.js';
 import { onMysql } from '../suites/mysql.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
 import { type Relay, startRelay } from './relay.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 
 type ServerKind = Exclude<Awaited<ReturnType<typeof findKinds>>[number], 'DUCKDB'>;

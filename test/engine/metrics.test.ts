@@ -5,7 +5,7 @@ import { evaluate } from '../isolation/evaluator.js';
 import type { Source } from '../isolation/evaluator-joins.js';
 import { areAlike, isRight } from '../isolation/judge.js';
 import { columns, type Item, items, mart, rows, type TableName } from './metrics.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { createLoggedEngine, type Place, question, refusalOf } from './world.js';
 
 const namesOf = (name: TableName): readonly string[] =>

@@ -2,7 +2,7 @@
 import type { Datamart } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
 import type { Measure, VisualDefinition } from '../../src/domain/metric.js';
-import type { Kind } from './places.js';
+import type { Kind } from './test-databases.js';
 import { columnRef, condition, datamart, metric, relationship, table } from './world.js';
 
 type Stored = string | number | boolean | null;

@@ -4,7 +4,7 @@ import type { Cell, Engine } from '../../src/domain/ports.js';
 import { customerIds, northwind } from '../fixtures/northwind.js';
 import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,

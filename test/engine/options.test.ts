@@ -1,7 +1,7 @@
 /** Values to choose from where there are very many of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Kind } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   at,
   byClients,

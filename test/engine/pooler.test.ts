@@ -7,7 +7,7 @@ import type { ClientDatabase } from '../../src/domain/tenant.js';
 import { tenantScope } from '../../src/domain/tenant.js';
 import { isPgBouncerThere, type Pooler, startPgBouncer } from '../suites/pgbouncer.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { postgresAt } from './places.js';
+import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, refusalOf, table } from './world.js';
 
 const clients = Array.from({ length: 12 }, (_, index) => `client ${index} 'é"`);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createKeys, type Keyed } from '../../src/engine/cache/key.js';
-import { createMemory } from '../../src/engine/cache/memory.js';
+import { type CacheKeyParts, createKeys } from '../../src/engine/cache/key.js';
+import { createMemoryCache } from '../../src/engine/cache/memory.js';
 import {
   type CacheOutcome,
   createResultCache,
@@ -232,7 +232,7 @@ describe('memory', () => {
 
   it('lets go of what nobody will find any more', () => {
     const clock = createMovableClock();
-    const memory = createMemory({ clock, maxBytes: 1e6, evicted: () => {} });
+    const memory = createMemoryCache({ clock, maxBytes: 1e6, evicted: () => {} });
     const keep = (key: string, ttlMs: number) =>
       memory.keep(key, { rows: rowsOf('x'), madeAtMs: clock.now().getTime(), datasourceId: 'd' }, ttlMs);
     keep('short', 1_000);
@@ -276,7 +276,7 @@ describe('known leaks 1 and 8, at random: questions of many clients, changes and
     const ask = ({ kind, who, sql }: Step): Promise<void> => {
       const person = people[who] ?? { dataAppId: 'app', clientId: 'acme', timezone: null };
       const epoch = `${epochs.get(`${person.dataAppId} ${person.clientId}`) ?? 0}/0`;
-      const keyed: Keyed = keyedOf({ ...person, epoch, version, sql: `select ${sql}` });
+      const keyed: CacheKeyParts = keyedOf({ ...person, epoch, version, sql: `select ${sql}` });
       const expected = rowsOf(JSON.stringify([person, epoch, version, sql]));
       asked += 1;
       let open = (): void => {};

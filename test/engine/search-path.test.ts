@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SqlDefinition } from '../../src/domain/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { postgresAt } from './places.js';
+import { postgresAt } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, question, table } from './world.js';
 
 /** Each counts and compares as nobody means it; the clients' rows are in reach of them. */

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource } from '../../src/domain/organization.js';
 import type { TenantScope } from '../../src/domain/tenant.js';
 import { createDatabases, type Databases } from '../../src/engine/datasources/databases.js';
-import type { SecuredPlan } from '../../src/engine/plan/plan.js';
-import { plan } from '../../src/engine/question/planning.js';
+import type { TenantScopedPlan } from '../../src/engine/plan/plan.js';
+import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
-import { secure } from '../../src/engine/scope/secure.js';
+import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
-import { postgresAt } from './places.js';
+import { postgresAt } from './test-databases.js';
 import { columnRef, datamart, metric, question, relationship, scopeOf, table } from './world.js';
 
 const role = `wall_${randomUUID().slice(0, 8)}`;
@@ -59,8 +59,8 @@ const definition = metric('sales', { measures: [amount] });
 const ofLines = metric('sale_lines', { measures: [{ ...amount, column: columnRef('sale_lines.amount') }] });
 
 /** The type says that no such plan is made: the tests make one all the same. */
-const withoutFirstWall = (secured: SecuredPlan): SecuredPlan =>
-  ({ ...secured, leaves: secured.leaves.map((leaf) => ({ ...leaf, tenant: null })) }) as SecuredPlan;
+const withoutFirstWall = (scoped: TenantScopedPlan): TenantScopedPlan =>
+  ({ ...scoped, leaves: scoped.leaves.map((leaf) => ({ ...leaf, tenant: null })) }) as TenantScopedPlan;
 
 describe.runIf(await isPostgresThere())('the second wall', () => {
   let database: OwnDatabase;
@@ -81,9 +81,9 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
   ): Promise<unknown> =>
     databases.use(datasource, null, async ({ catalog, dialect, run }) => {
       const asked = { ...question({ datasource, schemaName: 'main' }, mart, 'acme', of), definition: of };
-      const planned = plan(resolve(asked, catalog), { kind: 'answer', question: asked });
-      const secured = secure(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog });
-      const { rows } = await run(compile(breach(secured), dialect).page, tenant);
+      const planned = buildPlan(resolve(asked, catalog), { kind: 'answer', question: asked });
+      const scoped = scopeToTenant(planned, scopeOf(mart, 'acme'), { datamart: mart, catalog });
+      const { rows } = await run(compile(breach(scoped), dialect).page, tenant);
       return rows.flat()[0];
     });
 
@@ -107,7 +107,7 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
 
   it('the first is really gone in these tests: who passes policies by sees every row', async () => {
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'))).toBe(63);
-    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (secured) => secured)).toBe(3);
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (scoped) => scoped)).toBe(3);
   });
 
   it('holds by itself, for each client its own rows', async () => {
@@ -119,7 +119,7 @@ describe.runIf(await isPostgresThere())('the second wall', () => {
 
   it('holds by itself for a table that gets its client by its parent', async () => {
     expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), withoutFirstWall, ofLines)).toBe(511);
-    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (secured) => secured, ofLines)).toBe(7);
+    expect(await sumOf(postgresAt(database.url), scopeOf(mart, 'acme'), (scoped) => scoped, ofLines)).toBe(7);
     const reader = asReader(database.url);
     const sums = ['acme', 'globex', 'ACME', 'nobody'].map((client) =>
       sumOf(reader, scopeOf(mart, client), withoutFirstWall, ofLines),

@@ -8,7 +8,7 @@ import type { Engine } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { onMysql } from '../suites/mysql.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   columnRef,
   createLoggedEngine,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/ports.js';
 import { guestReads } from '../../src/usecases/guest-engine.js';
-import { type Builder, createBuilder } from './places.js';
+import { type Builder, createBuilder } from './test-databases.js';
 import {
   byClients,
   createLoggedEngine,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,
   columnRef,

@@ -6,7 +6,7 @@ import type { FilterDataType, Predicate, Scalar } from '../../src/domain/filter.
 import { readFilterValue } from '../../src/domain/filter-value.js';
 import type { Aggregate, Dimension } from '../../src/domain/metric.js';
 import type { Cell, Engine, MetricQuestion } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds, type Kind, type TableData, type Value } from './places.js';
+import { type Builder, createBuilder, findKinds, type Kind, type TableData, type Value } from './test-databases.js';
 import {
   at,
   columnRef,

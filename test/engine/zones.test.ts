@@ -7,7 +7,7 @@ import type { Condition } from '../../src/domain/filter.js';
 import { readFilterValue } from '../../src/domain/filter-value.js';
 import type { TimeGrain } from '../../src/domain/metric.js';
 import type { Cell, Engine } from '../../src/domain/ports.js';
-import { type Builder, createBuilder, findKinds } from './places.js';
+import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 
 type Change = {

@@ -1,5 +1,5 @@
 /** Tables of many tenants: keys that repeat, dangle and are NULL, ids that a sloppy comparison takes for one another. */
-import type { Value as Literal, TableData } from '../engine/places.js';
+import type { Value as Literal, TableData } from '../engine/test-databases.js';
 import type { StoredRow } from './evaluator-joins.js';
 
 /** Who asks. Each is another one, and one of them is an attack on a sloppy compiler. */

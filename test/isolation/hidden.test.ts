@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findKinds } from '../engine/places.js';
+import { findKinds } from '../engine/test-databases.js';
 import { createDataset } from './dataset.js';
 import { createHiddenTally, type HiddenTally, judgeSmaller } from './hidden.js';
 import { aBatchOf } from './hidden-cases.js';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findKinds } from '../engine/places.js';
+import { findKinds } from '../engine/test-databases.js';
 import { aCase } from './cases.js';
 import { createTally, judge, refusedShare, type Tally } from './oracle.js';
 import { createStage, type Stage } from './stage.js';

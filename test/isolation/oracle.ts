@@ -1,5 +1,5 @@
 /** Judges one case: the shared database, the tenant's own, and the evaluator must say the same. */
-import type { Kind } from '../engine/places.js';
+import type { Kind } from '../engine/test-databases.js';
 import type { ACase } from './cases.js';
 import { shardOf } from './dataset.js';
 import { type Expected, evaluate, evaluateOptions, evaluateUnderlying } from './evaluator.js';

@@ -6,9 +6,9 @@ import { withTenancySettings } from '../../src/domain/datamart.js';
 import { hostMade, type Metric } from '../../src/domain/metric.js';
 import { rlsVariablesOf } from '../../src/domain/rls-conditions.js';
 import type { ClientId } from '../../src/domain/tenant.js';
-import { plan } from '../../src/engine/question/planning.js';
+import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
-import { secure } from '../../src/engine/scope/secure.js';
+import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import {
   byClients,
   catalogOf,
@@ -45,11 +45,11 @@ describe('a client id that nobody checked', () => {
     tables: [table('orders', { id: 'BIGINT', owner: 'BIGINT' }, 'owner')],
   });
   const asked = { ...question('unused', mart, '1', counted), definition: counted };
-  const planned = plan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
+  const planned = buildPlan(resolve(asked, catalogOf(mart)), { kind: 'answer', question: asked });
 
   it.each(['', '-0', '1.0', '1.5', '01'])('%j is refused at the leaf, too', async (clientId) => {
     const scope = { kind: 'tenant', clientId: clientId as ClientId, database: null } as const;
-    const refusal = await refusalOf(() => secure(planned, scope, { datamart: mart, catalog: catalogOf(mart) }));
+    const refusal = await refusalOf(() => scopeToTenant(planned, scope, { datamart: mart, catalog: catalogOf(mart) }));
     expect(refusal.code).toBe('CLIENT_ID_ERROR');
   });
 });

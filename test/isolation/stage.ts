@@ -3,7 +3,7 @@
 import type { Datamart } from '../../src/domain/datamart.js';
 import type { Scalar } from '../../src/domain/filter.js';
 import type { Engine, MetricAnswer } from '../../src/domain/ports.js';
-import { createBuilder, type Kind } from '../engine/places.js';
+import { createBuilder, type Kind } from '../engine/test-databases.js';
 import { at, createLoggedEngine, type Place, question } from '../engine/world.js';
 import {
   createDataset,

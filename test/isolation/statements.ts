@@ -4,7 +4,7 @@ import type { Datamart } from '../../src/domain/datamart.js';
 import type { Condition } from '../../src/domain/filter.js';
 import type { SqlDefinition } from '../../src/domain/metric.js';
 import type { MetricAnswer } from '../../src/domain/ports.js';
-import type { Kind } from '../engine/places.js';
+import type { Kind } from '../engine/test-databases.js';
 import { byClients, columnRef, datamart, type Place, question, relationship, table } from '../engine/world.js';
 import type { ATest } from './cases.js';
 import { clientColumns, columns, type Tenant, tenants } from './dataset.js';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createBuilder, findKinds, type Kind } from '../engine/places.js';
+import { createBuilder, findKinds, type Kind } from '../engine/test-databases.js';
 
 const script = fileURLToPath(new URL('download.mjs', import.meta.url));
 const count = 1_000_000;

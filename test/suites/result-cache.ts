@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Epoch, MetricQuestion } from '../../src/domain/ports.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/tenant.js';
-import type { Keyed } from '../../src/engine/cache/key.js';
+import type { CacheKeyParts } from '../../src/engine/cache/key.js';
 import type { CacheOutcome, ResultCache } from '../../src/engine/cache/result-cache.js';
 import type { RunResult } from '../../src/engine/run/run.js';
 import { datamart, datasourceAt, epoch as firstDay } from '../engine/world.js';
@@ -33,7 +33,7 @@ export type Asked = {
 };
 
 /** What a question comes to after `compile`. Only the cache's own tests make one by hand. */
-export const keyedOf = (asked: Asked): Keyed => {
+export const keyedOf = (asked: Asked): CacheKeyParts => {
   const { clientId = 'acme', sql = 'select 1', parameters = [], limit = null, version = 0 } = asked;
   const tenant: TenantScope =
     clientId === null
@@ -49,7 +49,7 @@ export const keyedOf = (asked: Asked): Keyed => {
       datamart: { ...datamart({ tables: [], updatedAt }), cacheTtlSeconds: asked.ttlSeconds },
       timezone: asked.timezone ?? null,
     },
-    plan: { database: asked.database ?? 'main', leaves: [] } as unknown as Keyed['plan'],
+    plan: { database: asked.database ?? 'main', leaves: [] } as unknown as CacheKeyParts['plan'],
     statements: { page: { sql, parameters } },
     page: { cap: null, limit, offset: 0 },
   };
@@ -92,7 +92,7 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
   const own = () => {
     run += 1;
     const dataAppId = `app-${run}`;
-    return (asked: Asked = {}): Keyed => keyedOf({ dataAppId, ...asked });
+    return (asked: Asked = {}): CacheKeyParts => keyedOf({ dataAppId, ...asked });
   };
   const never = async (): Promise<RunResult> => {
     throw new Error('the rows were not kept');

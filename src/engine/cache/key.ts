@@ -3,16 +3,16 @@ import { canonicalJson } from '../../domain/canonical-json.js';
 import type { MetricQuestion } from '../../domain/ports.js';
 import { type TenantScope, untenantedClientId } from '../../domain/tenant.js';
 import type { Statement } from '../databases/dialect.js';
-import type { Leaf, PageOfRows, Secured } from '../plan/plan.js';
-import { plainly } from './plainly.js';
+import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
+import { toJsonValue } from './json-value.js';
 
-/** What decides which rows there are. The plan is one that `secure` made: there is no key without a tenant scope. */
-export type Keyed = {
+/** What decides which rows there are. The plan is one that `scopeToTenant` made: there is no key without a tenant scope. */
+export type CacheKeyParts = {
   readonly question: Pick<
     MetricQuestion,
     'dataAppId' | 'epoch' | 'tenant' | 'datasource' | 'datamart' | 'timezone' | 'joinModel'
   >;
-  readonly plan: Secured<{ readonly leaves: readonly Leaf[] }>;
+  readonly plan: TenantScoped<{ readonly leaves: readonly Leaf[] }>;
   /** All that may run, by name. */
   readonly statements: Readonly<Record<string, Statement>>;
   readonly page: PageOfRows;
@@ -22,7 +22,7 @@ export type Keyed = {
 export type Key = { readonly text: string; readonly prefix: string };
 
 export type Keys = {
-  readonly keyOf: (keyed: Keyed) => Key;
+  readonly keyOf: (parts: CacheKeyParts) => Key;
   /** Of the client's keys, or of all the data app's. */
   readonly prefixOf: (dataAppId: string, clientId: string | null) => string;
 };
@@ -39,13 +39,13 @@ const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? te
 export const createKeys = (secret: Buffer): Keys => {
   const markOf = (...parts: readonly unknown[]): string =>
     createHmac('sha256', secret)
-      .update(canonicalJson(plainly(parts)))
+      .update(canonicalJson(toJsonValue(parts)))
       .digest('base64url');
   const prefixOf = (dataAppId: string, clientId: string | null): string => {
     const dataApp = `${keyStart}${markOf('dataApp', dataAppId)}:`;
     return clientId === null ? dataApp : `${dataApp}${markOf('client', dataAppId, clientId)}:`;
   };
-  const write = ({ question, plan, statements, page }: Keyed): Key => {
+  const write = ({ question, plan, statements, page }: CacheKeyParts): Key => {
     const { dataAppId, epoch, tenant, datasource, datamart, timezone, joinModel = null } = question;
     const prefix = prefixOf(dataAppId, clientOf(tenant));
     const mark = markOf('rows', formatVersion, {
@@ -58,17 +58,18 @@ export const createKeys = (secret: Buffer): Keys => {
     return { text: prefix + mark, prefix };
   };
   // Of the very same objects, none of which is ever changed: a preparation that is used again.
-  const written = new WeakMap<Keyed['statements'], { readonly of: Keyed; readonly key: Key }>();
+  const written = new WeakMap<CacheKeyParts['statements'], { readonly of: CacheKeyParts; readonly key: Key }>();
   return {
     prefixOf,
-    keyOf: (keyed) => {
-      const known = written.get(keyed.statements);
-      if (known !== undefined && isSame(known.of, keyed)) return known.key;
-      const key = write(keyed);
-      written.set(keyed.statements, { of: keyed, key });
+    keyOf: (parts) => {
+      const known = written.get(parts.statements);
+      if (known !== undefined && isSame(known.of, parts)) return known.key;
+      const key = write(parts);
+      written.set(parts.statements, { of: parts, key });
       return key;
     },
   };
 };
 
-const isSame = (a: Keyed, b: Keyed): boolean => a.question === b.question && a.plan === b.plan && a.page === b.page;
+const isSame = (a: CacheKeyParts, b: CacheKeyParts): boolean =>
+  a.question === b.question && a.plan === b.plan && a.page === b.page;

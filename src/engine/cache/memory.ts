@@ -30,7 +30,7 @@ export const bytesOf = ({ rows }: RunResult): number => {
   return bytes;
 };
 
-export const createMemory = ({ clock, maxBytes, evicted }: MemoryOptions): Memory => {
+export const createMemoryCache = ({ clock, maxBytes, evicted }: MemoryOptions): Memory => {
   // One answer may take a quarter of the room, so that it does not turn everything else out.
   const maxEntryBytes = maxBytes / 4;
   const entries = createSizedLru<string, Entry>(Math.max(1, maxBytes), ({ rows }) => bytesOf(rows), evicted);

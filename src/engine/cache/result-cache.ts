@@ -7,10 +7,10 @@ import type { Clock } from '../../domain/ports.js';
 import { repeat } from '../../platform/repeat.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import type { RunResult } from '../run/run.js';
-import { createFlights } from './flights.js';
-import { createKeys, type Keyed } from './key.js';
-import { createMemory } from './memory.js';
+import { type CacheKeyParts, createKeys } from './key.js';
+import { createMemoryCache } from './memory.js';
 import { createSharedRows, Ended, type Found, type SharedOptions } from './shared.js';
+import { createSingleFlight } from './single-flight.js';
 
 /** How an answer came about: from this process's memory, from another replica, with somebody else's, by asking, or as one that is never kept. */
 export type CacheOutcome = 'hit' | 'shared' | 'joined' | 'miss' | 'uncached';
@@ -38,7 +38,7 @@ export type ResultCache = {
    * The rows, kept or made. One caller of a key makes them, over all replicas, and the others take part; nobody's leaving ends it for the
    * others. A failure is everybody's who waits for it, and is not kept.
    */
-  readonly load: (keyed: Keyed, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
+  readonly load: (parts: CacheKeyParts, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
   readonly forgetDatasource: (datasourceId: string) => void;
   /** As `Engine.forgetClient`. */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => Promise<void>;
@@ -71,7 +71,7 @@ const unlessEnded = async (signal: AbortSignal, read: Read): Promise<RunResult> 
 
 /** What is kept, here and by the replicas. */
 const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing, noted, log }: Options) => {
-  const memory = createMemory({ clock, maxBytes, evicted: noted.evicted });
+  const memory = createMemoryCache({ clock, maxBytes, evicted: noted.evicted });
   const shared = sharing === null ? null : createSharedRows({ ...sharing, clock, timing, log });
   const loads = new Set<Load>();
   const makeAlone = async (make: () => Promise<RunResult>): Promise<Found> => {
@@ -114,18 +114,18 @@ export const createResultCache = (options: Options): ResultCache => {
   const { noted } = options;
   const keys = createKeys(options.secret);
   const { memory, shared, forget, make: makeAndKeep, close } = createStores(options);
-  const flights = createFlights<RunResult>();
+  const flights = createSingleFlight<RunResult>();
   return {
-    load: async (keyed, make, signal) => {
+    load: async (parts, make, signal) => {
       signal?.throwIfAborted();
-      const { datamart, datasource } = keyed.question;
+      const { datamart, datasource } = parts.question;
       const ttlMs = 1000 * (datamart.cacheTtlSeconds ?? options.ttlSeconds);
       if (ttlMs <= 0) {
         // Not with another's, either: that one may have been begun before what the caller means to see.
         noted.answered('uncached');
         return make(signal);
       }
-      const { text: key } = keys.keyOf(keyed);
+      const { text: key } = keys.keyOf(parts);
       const kept = memory.find(key, ttlMs);
       if (kept !== undefined) {
         noted.answered('hit');

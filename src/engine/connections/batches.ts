@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { Cell } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
-import { ReaderGone, type ResultTable, type Sink } from './database.js';
+import { ReaderFailed, type ResultTable, type Sink } from './database.js';
 
 type Row = readonly Cell[];
 
@@ -42,19 +42,19 @@ export const collect = (maxBytes = Number.POSITIVE_INFINITY): Collector => {
 };
 
 /** Ends a statement of which enough was read: its connection cannot be used again, its rows can. */
-export class Enough extends Error {
-  override readonly name = 'Enough';
+export class ReadLimitReached extends Error {
+  override readonly name = 'ReadLimitReached';
   constructor(readonly table: ResultTable) {
     super('enough was read');
   }
 }
 
 /** The table of `work`, or what it had read when it had read enough. */
-export const untilEnough = async (work: () => Promise<ResultTable>): Promise<ResultTable> => {
+export const untilReadLimit = async (work: () => Promise<ResultTable>): Promise<ResultTable> => {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof Enough) return cause.table;
+    if (cause instanceof ReadLimitReached) return cause.table;
     throw cause;
   }
 };
@@ -101,7 +101,7 @@ export const hand = async (sink: Sink, batch: ResultTable): Promise<void> => {
   try {
     await Promise.race([sink(batch), stalled]);
   } catch (cause) {
-    throw new ReaderGone('the reader takes no more', { cause });
+    throw new ReaderFailed('the reader takes no more', { cause });
   } finally {
     clearTimeout(timer);
   }

@@ -1,8 +1,8 @@
 import { DependencyUnavailable } from '../../domain/unavailable.js';
-import { Enough } from './batches.js';
-import { ReaderGone, refuseGone, refuseLate } from './database.js';
-import { createLimiter } from './limiter.js';
-import type { Seat, Seats } from './quota.js';
+import { ReadLimitReached } from './batches.js';
+import type { Permit, Permits } from './budget.js';
+import { ReaderFailed, refuseDisconnected, refuseLate } from './database.js';
+import { createPool } from './pool.js';
 
 /** How a driver's connection is handled; none of these is asked twice at a time for one connection. */
 export type Driver<Connection> = {
@@ -51,24 +51,24 @@ export type Connections<Connection> = {
 /** The server stops what runs too long; where it does not answer at all, we hang up after this much more. */
 const graceMs = 5000;
 
-type Seated<Connection> = { readonly connection: Connection; readonly seat: Seat };
-type Slot<Connection> = { current: Seated<Connection> | null };
+type Permitted<Connection> = { readonly connection: Connection; readonly permit: Permit };
+type Slot<Connection> = { current: Permitted<Connection> | null };
 
-/** At most `count` connections, each made when it is first needed, and again after it broke or its seat was needed elsewhere. */
+/** At most `count` connections, each made when it is first needed, and again after it broke or its permit was needed elsewhere. */
 export const createConnections = <Connection>(
   driver: Driver<Connection>,
   count: number,
-  seats: Seats,
+  permits: Permits,
 ): Connections<Connection> => {
   const slots = Array.from({ length: count }, (): Slot<Connection> => ({ current: null }));
-  const limiter = createLimiter(slots);
+  const limiter = createPool(slots);
   const { kill, settled } = createKilling(driver);
   const once = <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings): Promise<R> =>
     limiter.use(async (slot) => {
-      if (slot.current?.seat.wake() !== true) slot.current = await connect(driver, seats, slot, settings.signal);
-      const { connection, seat } = slot.current;
+      if (slot.current?.permit.wake() !== true) slot.current = await connect(driver, permits, slot, settings.signal);
+      const { connection, permit } = slot.current;
       try {
-        return await lend({ driver, connection, drop: () => drop(slot, seat), kill }, work, settings);
+        return await lend({ driver, connection, drop: () => drop(slot, permit), kill }, work, settings);
       } finally {
         rest(driver, slot);
       }
@@ -81,7 +81,7 @@ export const createConnections = <Connection>(
           return await once(work, settings);
         } catch (cause) {
           // It left a line.
-          if (signal?.aborted === true && cause === signal.reason) return refuseGone(cause);
+          if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
           if (!driver.isLost(cause)) throw cause;
           if (tries === 1) throw new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
         }
@@ -95,34 +95,37 @@ export const createConnections = <Connection>(
   };
 };
 
-const drop = <Connection>(slot: Slot<Connection>, seat: Seat): void => {
-  if (slot.current?.seat === seat) slot.current = null;
-  seat.leave();
+const drop = <Connection>(slot: Slot<Connection>, permit: Permit): void => {
+  if (slot.current?.permit === permit) slot.current = null;
+  permit.leave();
 };
 
 const connect = async <Connection>(
   driver: Driver<Connection>,
-  seats: Seats,
+  permits: Permits,
   slot: Slot<Connection>,
   signal: AbortSignal | undefined,
-): Promise<Seated<Connection>> => {
-  const seat = await seats.take(signal);
+): Promise<Permitted<Connection>> => {
+  const permit = await permits.take(signal);
   try {
-    return { connection: await driver.connect(() => drop(slot, seat)), seat };
+    return { connection: await driver.connect(() => drop(slot, permit)), permit };
   } catch (cause) {
-    seat.leave();
+    permit.leave();
     throw cause;
   }
 };
 
-const end = async <Connection>(driver: Driver<Connection>, { connection, seat }: Seated<Connection>): Promise<void> => {
-  seat.wake();
-  await driver.end(connection).finally(seat.leave);
+const end = async <Connection>(
+  driver: Driver<Connection>,
+  { connection, permit }: Permitted<Connection>,
+): Promise<void> => {
+  permit.wake();
+  await driver.end(connection).finally(permit.leave);
 };
 
 const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): void => {
   const { current } = slot;
-  current?.seat.rest(async () => {
+  current?.permit.rest(async () => {
     slot.current = null;
     await driver.end(current.connection);
   });
@@ -179,9 +182,9 @@ const lend = async <Connection, R>(
     if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
       drop();
       // What was left off still runs, and nobody wants the rest.
-      (cause instanceof Enough || cause instanceof ReaderGone ? kill : driver.destroy)(connection);
+      (cause instanceof ReadLimitReached || cause instanceof ReaderFailed ? kill : driver.destroy)(connection);
     }
-    if (stopped === 'gone') return refuseGone(cause);
+    if (stopped === 'gone') return refuseDisconnected(cause);
     if (stopped === 'late' || driver.isTimeout(cause))
       return refuseLate(stopped === 'late' ? totalMs : timeoutMs, cause);
     throw cause;

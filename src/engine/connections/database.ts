@@ -6,7 +6,7 @@ import type { TenantScope } from '../../domain/tenant.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Dialect, Statement } from '../databases/dialect.js';
 import type { SqlType } from '../databases/sql-type.js';
-import type { Seats } from './quota.js';
+import type { Permits } from './budget.js';
 
 export type Log = {
   readonly warn: (details: object, message: string) => void;
@@ -79,7 +79,7 @@ export type OpenOptions = {
   /** How many connections it may have, where it is a server. */
   readonly connections: number;
   /** Leave for each of them. */
-  readonly seats: Seats;
+  readonly permits: Permits;
 };
 
 /** How long a database may take to say what tables it has: nobody waits for that alone. */
@@ -96,7 +96,7 @@ export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   );
 };
 
-export const refuseGone = (cause: unknown): never => {
+export const refuseDisconnected = (cause: unknown): never => {
   throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone, so the query was stopped.', {
     reason: 'caller-gone',
     cause,
@@ -121,7 +121,7 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof ReaderGone) throw cause.cause;
+    if (cause instanceof ReaderFailed) throw cause.cause;
     if (cause instanceof Refusal) {
       log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
       throw cause;
@@ -136,8 +136,8 @@ export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasourc
 };
 
 /** What a stream's reader threw; nothing failed at the database. */
-export class ReaderGone extends Error {
-  override readonly name = 'ReaderGone';
+export class ReaderFailed extends Error {
+  override readonly name = 'ReaderFailed';
 }
 
 /** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */

@@ -17,15 +17,15 @@ import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
 import type { SqlType } from '../databases/sql-type.js';
 import type { ParsedExpression, Path, SqlParser, Template } from '../parsing/sql-parser.js';
 import type { Computed } from '../plan/plan.js';
+import { assertOperators, findOwnColumn, loadParser, rememberPerDatabase, type SqlContext } from './context.js';
 import { castOf } from './queries.js';
-import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader } from './reader.js';
 import { type Shape, shapeOf } from './statement.js';
 
-const parses = createMemory<ParsedExpression>();
+const parses = rememberPerDatabase<ParsedExpression>();
 
-const parse = async (reader: Reader, parser: SqlParser, text: string): Promise<ParsedExpression> => {
+const parse = async (context: SqlContext, parser: SqlParser, text: string): Promise<ParsedExpression> => {
   const parsed = await parses(parser, text, () => parser.expression(text));
-  assertOperators(reader, parsed.operators);
+  assertOperators(context, parsed.operators);
   return parsed;
 };
 
@@ -38,26 +38,26 @@ export type NamedColumn = ColumnRef & { readonly isHidden?: boolean | undefined 
 export const namedBy = ({ column, isHidden }: Condition): NamedColumn => ({ ...column, isHidden });
 
 /** Those of `refs` that are custom columns, each once. */
-export const readComputed = async (reader: Reader, refs: readonly NamedColumn[]): Promise<Computations> => {
-  const tables = new Map(reader.catalog.tables);
+export const readComputed = async (context: SqlContext, refs: readonly NamedColumn[]): Promise<Computations> => {
+  const tables = new Map(context.catalog.tables);
   const columns = new Map<string, readonly Computed[]>();
   for (const ref of refs) {
     const key = tableKey(ref);
     const known = columns.get(key) ?? [];
-    const isCustom = findColumn(reader.datamart, ref)?.isCustomColumn === true;
+    const isCustom = findColumn(context.datamart, ref)?.isCustomColumn === true;
     if (!isCustom || known.some((one) => one.columnName === ref.columnName)) continue;
-    const computing = computeColumn(reader, ref);
+    const computing = computeColumn(context, ref);
     const { computed, type } = await computing.catch((cause: unknown) => rethrowUnnamed(ref.isHidden, cause));
     columns.set(key, [...known, computed]);
     tables.set(key, new Map([...(tables.get(key) ?? []), [ref.columnName, type]]));
   }
-  return { catalog: { ...reader.catalog, tables }, columns };
+  return { catalog: { ...context.catalog, tables }, columns };
 };
 
-const computeColumn = async (reader: Reader, ref: ColumnRef) => {
-  const parser = loadParser(reader);
-  const column = findColumn(reader.datamart, ref);
-  const { template, isAggregate } = await parse(reader, parser, column?.sql ?? '');
+const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
+  const parser = loadParser(context);
+  const column = findColumn(context.datamart, ref);
+  const { template, isAggregate } = await parse(context, parser, column?.sql ?? '');
   if (isAggregate || column?.isAggregate === true) {
     refuseQuery(
       `Custom column ${columnName(ref)} aggregates already: name it in a measure's expression, and nowhere else.`,
@@ -65,13 +65,13 @@ const computeColumn = async (reader: Reader, ref: ColumnRef) => {
     );
   }
   const resolved = template.map((part) =>
-    typeof part === 'string' ? part : ownColumn(reader, parser, ref, part.path),
+    typeof part === 'string' ? part : ownColumn(context, parser, ref, part.path),
   );
   const write = (from: string): Sql => templateSql(resolved, (name) => sql.id(from, name.columnName));
   const name = 'gl_leaf_0';
   const { schemaName, tableName } = ref;
   const plain = { table: { schemaName, tableName }, isMarked: false, isBarrier: true, name };
-  const shape = await shapeOf(reader, [tableKey(ref), ref.columnName, column?.sql], [plain], () => {
+  const shape = await shapeOf(context, [tableKey(ref), ref.columnName, column?.sql], [plain], () => {
     return sql`SELECT (${write(name)}) AS ${sql.id('gl_c0')} FROM ${sql.id(name)}`;
   });
   const { type, cast } = typeFor(shape[0]);
@@ -119,10 +119,10 @@ const refuseColumn: (path: Path, where: string) => never = (path, where) =>
   );
 
 /** A column of the datasource, in the custom column's own table. */
-const ownColumn = (reader: Reader, parser: SqlParser, ref: ColumnRef, path: Path): ColumnRef => {
-  const table = findTable(reader.datamart, ref);
+const ownColumn = (context: SqlContext, parser: SqlParser, ref: ColumnRef, path: Path): ColumnRef => {
+  const table = findTable(context.datamart, ref);
   const isOwn = table !== undefined && isNamed(parser, table, path.slice(0, -1));
-  const name = isOwn ? findOwnColumn(reader, parser, table, path.at(-1) ?? '') : undefined;
+  const name = isOwn ? findOwnColumn(context, parser, table, path.at(-1) ?? '') : undefined;
   return name === undefined
     ? refuseColumn(path, `the datasource in ${ref.tableName}`)
     : { schemaName: ref.schemaName, tableName: ref.tableName, columnName: name };
@@ -132,17 +132,17 @@ const ownColumn = (reader: Reader, parser: SqlParser, ref: ColumnRef, path: Path
 export type Expressions = ReadonlyMap<string, Template<ColumnRef>>;
 
 export const readExpressions = async (
-  reader: Reader,
+  context: SqlContext,
   measures: readonly ExpressionMeasure[],
   near: readonly TableRef[],
 ): Promise<Expressions> => {
   const expressions = new Map<string, Template<ColumnRef>>();
   for (const { name, expression } of measures) {
-    const parser = loadParser(reader);
-    const parsed = await parse(reader, parser, expression);
+    const parser = loadParser(context);
+    const parsed = await parse(context, parser, expression);
     const parts: Template<ColumnRef>[] = [];
     for (const part of parsed.template) {
-      parts.push(typeof part === 'string' ? [part] : await expand(reader, parser, part.path, near));
+      parts.push(typeof part === 'string' ? [part] : await expand(context, parser, part.path, near));
     }
     // A column by itself must be one that aggregates already.
     const isBare = parts.some((inner, at) => typeof parsed.template[at] !== 'string' && inner.length === 1);
@@ -160,14 +160,14 @@ export const readExpressions = async (
 
 /** The column, or what the custom column that aggregates is made of. */
 const expand = async (
-  reader: Reader,
+  context: SqlContext,
   parser: SqlParser,
   path: Path,
   near: readonly TableRef[],
 ): Promise<Template<ColumnRef>> => {
   const name = path.at(-1) ?? '';
   const isNear = (table: TableRef): boolean => near.some((other) => sameTable(other, table));
-  const found = reader.datamart.tables
+  const found = context.datamart.tables
     .filter((table) => path.length > 1 || isNear(table))
     .filter((table) => isNamed(parser, table, path.slice(0, -1)))
     .flatMap((table) => {
@@ -180,14 +180,14 @@ const expand = async (
   const { schemaName, tableName } = one.table;
   const ref = { schemaName, tableName, columnName: one.column.columnName };
   if (one.column.isCustomColumn !== true || one.column.isAggregate !== true) return [ref];
-  const { template, isAggregate } = await parse(reader, parser, one.column.sql ?? '');
+  const { template, isAggregate } = await parse(context, parser, one.column.sql ?? '');
   if (!isAggregate) {
     refuseQuery(
       `Custom column ${columnName(ref)} has isAggregate, but its SQL aggregates nothing.`,
       'custom-column-not-aggregate',
     );
   }
-  const parts = template.map((part) => (typeof part === 'string' ? part : ownColumn(reader, parser, ref, part.path)));
+  const parts = template.map((part) => (typeof part === 'string' ? part : ownColumn(context, parser, ref, part.path)));
   return ['(', ...parts, ')'];
 };
 

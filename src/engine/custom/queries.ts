@@ -8,7 +8,7 @@ import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';
 import type { SqlKind, SqlType } from '../databases/sql-type.js';
 import type { Leaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
-import type { Reader } from './reader.js';
+import type { SqlContext } from './context.js';
 import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './statement.js';
 
 type InQuery = Extract<Predicate, { kind: 'inQuery' }>;
@@ -21,24 +21,28 @@ export type Query = {
 export type Queries = ReadonlyMap<Predicate, Query>;
 
 /** Every one among the conditions, each with leaves of its own. */
-export const readQueries = async (reader: Reader, conditions: readonly Condition[]): Promise<Queries> => {
+export const readQueries = async (context: SqlContext, conditions: readonly Condition[]): Promise<Queries> => {
   const queries = new Map<Predicate, Query>();
   for (const { predicate, isHidden, restriction } of conditions) {
     if (predicate.kind !== 'inQuery' || queries.has(predicate)) continue;
-    const reading = readQuery(reader, predicate, queries.size);
+    const reading = readQuery(context, predicate, queries.size);
     const query = await reading.catch((cause: unknown) => rethrowUnnamed(isHidden, cause));
     queries.set(predicate, { ...query, isRestriction: restriction !== undefined });
   }
   return queries;
 };
 
-const readQuery = async (reader: Reader, predicate: InQuery, index: number): Promise<Omit<Query, 'isRestriction'>> => {
-  const statement = await readStatement(reader, predicate.sql);
+const readQuery = async (
+  context: SqlContext,
+  predicate: InQuery,
+  index: number,
+): Promise<Omit<Query, 'isRestriction'>> => {
+  const statement = await readStatement(context, predicate.sql);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_query_${index}_${keys.indexOf(tableKey(table))}`;
   const leaves = leavesFor(statement.tables, nameOf);
   const rows = (dialect: Dialect): Sql => statementSql(dialect, statement, nameOf);
-  const shape = await shapeOf(reader, predicate.sql, leaves, () => rows(reader.dialect));
+  const shape = await shapeOf(context, predicate.sql, leaves, () => rows(context.dialect));
   const [column, ...others] = shape.filter(({ name }) => statement.parser.isSameName(name, predicate.columnName));
   if (column === undefined || others.length > 0) {
     refuseQuery(

@@ -10,9 +10,16 @@ import type { SqlType } from '../databases/sql-type.js';
 import { withoutPlaceholder, writtenPath } from '../parsing/placeholder.js';
 import type { ParsedSelect, SelectHole, SqlParser, Template } from '../parsing/sql-parser.js';
 import type { Leaf } from '../plan/plan.js';
-import { secure } from '../scope/secure.js';
+import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { rowsAs } from '../sql/leaves.js';
-import { assertOperators, createMemory, findOwnColumn, loadParser, type Reader, resolveTable } from './reader.js';
+import {
+  assertOperators,
+  findOwnColumn,
+  loadParser,
+  rememberPerDatabase,
+  resolveTable,
+  type SqlContext,
+} from './context.js';
 
 export type Statement = {
   readonly parser: SqlParser;
@@ -26,18 +33,18 @@ export type Statement = {
   readonly values: ReadonlyMap<string, readonly Scalar[] | null>;
 };
 
-const parses = createMemory<ParsedSelect>();
+const parses = rememberPerDatabase<ParsedSelect>();
 
 /** Throws METRIC_QUERY_ERROR for whatever is not one SELECT over the datamart's tables with declared variables. */
-export const readStatement = async (reader: Reader, text: string): Promise<Statement> => {
-  const parser = loadParser(reader);
+export const readStatement = async (context: SqlContext, text: string): Promise<Statement> => {
+  const parser = loadParser(context);
   const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
-  assertOperators(reader, parsed.operators);
-  const tables = parsed.tables.map((path) => resolveTable(reader, parser, writtenPath(path)));
-  for (const table of tables) assertThere(reader, table);
+  assertOperators(context, parsed.operators);
+  const tables = parsed.tables.map((path) => resolveTable(context, parser, writtenPath(path)));
+  for (const table of tables) assertThere(context, table);
   for (const { tables: among, name } of parsed.columns ?? []) {
     const read = among.flatMap((table) => tables[table] ?? []);
-    assertColumn(reader, parser, read, name);
+    assertColumn(context, parser, read, name);
   }
   const isOnce = tables.every((table, index) => tables.findIndex((other) => sameTable(other, table)) === index);
   const block = parsed.block?.flatMap(({ table, alias }) => {
@@ -48,13 +55,13 @@ export const readStatement = async (reader: Reader, text: string): Promise<State
     parser,
     template: parsed.template,
     tables,
-    shown: parsed.shown.map((path) => resolveTable(reader, parser, writtenPath(path))),
+    shown: parsed.shown.map((path) => resolveTable(context, parser, writtenPath(path))),
     block: isOnce ? (block ?? null) : null,
-    values: new Map(parsed.variables.map((name) => [name, valuesOf(reader, name)])),
+    values: new Map(parsed.variables.map((name) => [name, valuesOf(context, name)])),
   };
 };
 
-const assertThere = ({ catalog, datamart }: Reader, table: TableRef): void => {
+const assertThere = ({ catalog, datamart }: SqlContext, table: TableRef): void => {
   if (columnsOf(catalog, table).size > 0) return;
   refuseQuery(
     `Table ${table.schemaName}.${table.tableName} of datamart ${datamart.name} is not in its datasource; update the datamart.`,
@@ -62,9 +69,9 @@ const assertThere = ({ catalog, datamart }: Reader, table: TableRef): void => {
   );
 };
 
-const assertColumn = (reader: Reader, parser: SqlParser, tables: readonly TableRef[], name: string): void => {
+const assertColumn = (context: SqlContext, parser: SqlParser, tables: readonly TableRef[], name: string): void => {
   const isThere = tables.some((table) =>
-    columnsOf(reader.catalog, table).has(findOwnColumn(reader, parser, table, name) ?? ''),
+    columnsOf(context.catalog, table).has(findOwnColumn(context, parser, table, name) ?? ''),
   );
   if (isThere) return;
   const [table, ...others] = tables;
@@ -75,7 +82,7 @@ const assertColumn = (reader: Reader, parser: SqlParser, tables: readonly TableR
 };
 
 /** Null: an optional variable without a value, which is NULL. */
-const valuesOf = ({ tenant, datamart, declared, variables }: Reader, name: string): readonly Scalar[] | null => {
+const valuesOf = ({ tenant, datamart, declared, variables }: SqlContext, name: string): readonly Scalar[] | null => {
   const isNamed = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
   if (isNamed('client_id')) {
     if (tenant.kind === 'tenant') return [tenant.clientId];
@@ -162,16 +169,21 @@ export type Shape = readonly {
   readonly numberType: SqlType | null;
 }[];
 
-const shapes = createMemory<Shape>();
+const shapes = rememberPerDatabase<Shape>();
 
 /** The columns that `rows` over these leaves would answer; it answers none. */
-export const shapeOf = (reader: Reader, key: unknown, leaves: readonly Leaf[], rows: () => Sql): Promise<Shape> => {
-  const { dialect, datamart, tenant, catalog, memory } = reader;
+export const shapeOf = (
+  context: SqlContext,
+  key: unknown,
+  leaves: readonly Leaf[],
+  rows: () => Sql,
+): Promise<Shape> => {
+  const { dialect, datamart, tenant, catalog, memory } = context;
   const known = [datamart.id, datamart.updatedAt, catalog.client?.database, key];
   return shapes(memory, known, async () => {
-    const secured = secure({ leaves }, tenant, { datamart, catalog });
-    const query = sql`${rowsAs(dialect, secured, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
-    const { names, dataTypes, numberTypes } = await reader.run(dialect.compile(query, secured.leaves));
+    const scoped = scopeToTenant({ leaves }, tenant, { datamart, catalog });
+    const query = sql`${rowsAs(dialect, scoped, 'gl_q', rows())} SELECT * FROM ${sql.id('gl_q')}${dialect.page(0, 0)}`;
+    const { names, dataTypes, numberTypes } = await context.run(dialect.compile(query, scoped.leaves));
     return names.map((name, index) => ({
       name,
       dataType: dataTypes[index] ?? 'string',

@@ -1,15 +1,15 @@
 import type { Datasource } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
+import { createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
-import { usualPatience } from '../connections/limiter.js';
-import { createQuota } from '../connections/quota.js';
+import { defaultWaitLimits } from '../connections/pool.js';
 import { openClickHouse } from '../databases/clickhouse/database.js';
 import { openDuckDb } from '../databases/duckdb/database.js';
 import { openMysql } from '../databases/mysql/database.js';
 import { openPostgres } from '../databases/postgres/database.js';
-import { type ClientPlace, placedDatasource } from '../scope/client-place.js';
-import { createPlaces, type Places, reachableBeside } from './places.js';
+import { type ClientDatabaseRef, datasourceFor } from '../scope/client-database.js';
+import { allowedSiblings, createCatalogCache, type Places } from './catalog-cache.js';
 
 /** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
 export type Databases = {
@@ -19,7 +19,7 @@ export type Databases = {
    */
   readonly use: <R>(
     datasource: Datasource,
-    client: ClientPlace | null,
+    client: ClientDatabaseRef | null,
     work: (database: Database) => Promise<R>,
   ) => Promise<R>;
   /** Its tables as they are now; a later question sees them too. Throws DATASOURCE_CONNECTION_ERROR. */
@@ -83,8 +83,8 @@ const open: OpenDatabase = async (datasource, options) => {
 
 type Entries = {
   /** The entry of the datasource's database, or of the client's; it is made, and opens, where there is none. */
-  readonly find: (datasource: Datasource, client: ClientPlace | null) => Entry;
-  readonly isOpen: (datasource: Datasource, client: ClientPlace | null) => boolean;
+  readonly find: (datasource: Datasource, client: ClientDatabaseRef | null) => Entry;
+  readonly isOpen: (datasource: Datasource, client: ClientDatabaseRef | null) => boolean;
   /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
@@ -102,21 +102,21 @@ const closeEntry = async (entry: Entry): Promise<void> => {
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
   const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
   const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
-  const { waitMs = usualPatience.waitMs } = options;
-  const quota = createQuota({ ...usualPatience, waitMs, maxConnections, maxConnectionsPerDatasource });
+  const { waitMs = defaultWaitLimits.waitMs } = options;
+  const quota = createConnectionBudget({ ...defaultWaitLimits, waitMs, maxConnections, maxConnectionsPerDatasource });
   return (datasource, client) => {
     const isClients = client?.level === 'DATABASE';
-    const placed = placedDatasource(datasource, client);
+    const placed = datasourceFor(datasource, client);
     const connections = isClients
       ? Math.min(maxConnectionsPerClient, maxConnectionsPerDatasource)
       : maxConnectionsPerDatasource;
-    const seats = quota.seatsOf(datasource.id);
-    const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, seats });
+    const permits = quota.permitsOf(datasource.id);
+    const opening = open(placed, { log, timeoutMs, streamMs, connectTimeoutMs, connections, permits });
     return {
       key: keyOf(placed),
       datasourceId: datasource.id,
       opening,
-      places: createPlaces(opening, datasource),
+      places: createCatalogCache(opening, datasource),
       running: new Set(),
       idle: undefined,
     };
@@ -139,8 +139,8 @@ const createEntries = (options: DatabasesOptions): Entries => {
     if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
     retire(idle);
   };
-  const findOpen = (datasource: Datasource, client: ClientPlace | null): Entry | undefined =>
-    entries.get(keyOf(placedDatasource(datasource, client)));
+  const findOpen = (datasource: Datasource, client: ClientDatabaseRef | null): Entry | undefined =>
+    entries.get(keyOf(datasourceFor(datasource, client)));
   return {
     isOpen: (datasource, client) => findOpen(datasource, client) !== undefined,
     find: (datasource, client) => {
@@ -170,11 +170,11 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
   let isClosed = false;
   const lend = async <R>(
     datasource: Datasource,
-    client: ClientPlace | null,
+    client: ClientDatabaseRef | null,
     work: (entry: Entry) => Promise<R>,
   ): Promise<R> => {
     // Whether it may be read is asked before it is opened: what it is then, it stays.
-    if (!isOpen(datasource, client)) await assertReachable(placedDatasource(datasource, client));
+    if (!isOpen(datasource, client)) await assertReachable(datasourceFor(datasource, client));
     assertOpen(isClosed);
     const entry = find(datasource, client);
     clearTimeout(entry.idle);
@@ -201,7 +201,7 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
     listClientDatabases: async (datasource) => {
       const list = async ({ opening }: Entry) => (await opening).listClientDatabases();
       const found = await forOperator(() => lend(datasource, null, list), datasource, log);
-      return { ...found, DATABASE: await reachableBeside(datasource, found.DATABASE, assertReachable) };
+      return { ...found, DATABASE: await allowedSiblings(datasource, found.DATABASE, assertReachable) };
     },
     forget,
     close: async () => {

@@ -131,14 +131,14 @@ export type Calculated = { readonly of: number; readonly within: readonly number
 /** `cap` bounds the rows there are at all; `limit` and `offset` page within it. */
 export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };
 
-export type SecuredLeaf = Leaf & {
+export type TenantScopedLeaf = Leaf & {
   readonly columns: readonly string[];
   readonly tenant: TenantPredicate | null;
 };
 
-/** A plan of any kind, whose leaves hold one tenant's rows. Made by `secure` alone, and nothing else compiles. */
-export type Secured<P extends { readonly leaves: readonly Leaf[] }> = Brand<
-  Omit<P, 'leaves'> & { readonly database: string; readonly leaves: readonly SecuredLeaf[] },
-  'SecuredPlan'
+/** A plan of any kind, whose leaves hold one tenant's rows. Made by `scopeToTenant` alone, and nothing else compiles. */
+export type TenantScoped<P extends { readonly leaves: readonly Leaf[] }> = Brand<
+  Omit<P, 'leaves'> & { readonly database: string; readonly leaves: readonly TenantScopedLeaf[] },
+  'TenantScopedPlan'
 >;
-export type SecuredPlan = Secured<Plan>;
+export type TenantScopedPlan = TenantScoped<Plan>;

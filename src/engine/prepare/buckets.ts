@@ -2,7 +2,7 @@
 import type { Cell } from '../../domain/ports.js';
 import type { OutputColumn, Plan } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
-import { type Ask, metricTables, rowsOf } from '../question/planning.js';
+import { type Ask, metricTables, rowsOf } from '../question/build-plan.js';
 import type { Resolved } from '../question/resolve.js';
 import { bindWidth, type ResolvedDimension } from '../question/resolve-dimension.js';
 import { planRowSet } from '../question/row-set.js';

@@ -8,8 +8,8 @@ import {
   type TableRef,
   tableKey,
 } from '../../domain/datamart.js';
-import type { Custom } from '../custom/custom.js';
 import type { Queries } from '../custom/queries.js';
+import type { Custom } from '../custom/read-custom.js';
 import type { Column, Dialect, Side, Sql } from '../databases/dialect.js';
 import { withoutNames } from '../databases/refuse.js';
 import type { Leaf, LeafTest, Plan } from '../plan/plan.js';

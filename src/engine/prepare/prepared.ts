@@ -1,16 +1,16 @@
 import type { MetricAnswer } from '../../domain/ports.js';
-import type { Keyed } from '../cache/key.js';
+import type { CacheKeyParts } from '../cache/key.js';
 import type { ResultTable } from '../connections/database.js';
 import type { PageOfRows } from '../plan/plan.js';
 import type { RunResult } from '../run/run.js';
 import type { StreamBatch } from '../run/stream.js';
 import type { CompiledPlan } from '../sql/compile.js';
 
-/** Compiled out of a secured plan, and how what comes back is answered. */
+/** Compiled out of a scoped plan, and how what comes back is answered. */
 export type Prepared = {
   /** As it was asked first. */
-  readonly question: Keyed['question'];
-  readonly secured: Keyed['plan'];
+  readonly question: CacheKeyParts['question'];
+  readonly scoped: CacheKeyParts['plan'];
   readonly compiled: CompiledPlan;
   readonly page: PageOfRows;
   readonly shape: (result: RunResult) => MetricAnswer;

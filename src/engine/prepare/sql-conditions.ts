@@ -4,7 +4,7 @@
  */
 import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
 import { qualifiedName } from '../../domain/embed.js';
-import type { Reader } from '../custom/reader.js';
+import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
 import type { Column, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, withoutNames } from '../databases/refuse.js';
@@ -24,7 +24,7 @@ export type Restrictions = {
 
 type ColumnOf = (ref: ColumnRef) => Column;
 type Source = {
-  readonly reader: Reader;
+  readonly context: SqlContext;
   readonly statement: Statement;
   readonly columnOf: ColumnOf;
   readonly nameOf: Naming;
@@ -76,8 +76,8 @@ const planHidden = (
   leaves: Leaf[],
   restrictions: readonly ResolvedCondition[],
 ): ReadonlyMap<string, HiddenTests> => {
-  const { statement, reader, nameOf } = source;
-  const { datamart } = reader;
+  const { statement, context, nameOf } = source;
+  const { datamart } = context;
   const block = statement.block ?? [];
   const isInBlock = (table: TableRef): boolean => block.some((one) => sameTable(one.table, table));
   const isSaid = (table: TableRef, other: TableRef): boolean =>
@@ -115,8 +115,8 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
 
 /** A table that is shown from elsewhere, each of whose rows belongs to one row of the condition's, would go on without the condition. */
 const assertAlone = (source: Source, table: TableRef): void => {
-  const { reader, statement } = source;
-  const { relationships } = withCardinalities(reader.datamart, reader.catalog);
+  const { context, statement } = source;
+  const { relationships } = withCardinalities(context.datamart, context.catalog);
   const block = loadBlock(source, table);
   const leadsToMany = (step: Step): boolean => step.relationship.cardinality !== null && isMultiplying(step);
   const beside = statement.shown.find(
@@ -137,8 +137,8 @@ type Start = { readonly near: string; readonly steps: readonly Step[] };
 
 /** From the one table of the block that the path leaves last. What the SQL reads beside its block would go on without the condition. */
 const findSemiJoin = (source: Source, table: TableRef): Start => {
-  const { reader, statement } = source;
-  const { relationships } = reader.datamart;
+  const { context, statement } = source;
+  const { relationships } = context.datamart;
   const block = loadBlock(source, table);
   if (statement.tables.some((read) => sameTable(read, table)))
     refuse(table, 'it reads that table elsewhere than there');

@@ -4,8 +4,8 @@ import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
 import { outputNames, type SqlDefinition } from '../../domain/metric.js';
 import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
 import { namedBy, readComputed } from '../custom/computed.js';
+import type { SqlContext } from '../custom/context.js';
 import { readQueries } from '../custom/queries.js';
-import type { Reader } from '../custom/reader.js';
 import {
   leavesFor,
   type Naming,
@@ -17,12 +17,12 @@ import {
 } from '../custom/statement.js';
 import type { Column, Statement as CompiledStatement, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
-import type { Leaf, PageOfRows, Secured } from '../plan/plan.js';
-import { orderBy } from '../question/planning.js';
+import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
+import { orderBy } from '../question/build-plan.js';
 import { assertCount, resolveColumn, resolveCondition, resolveZone, splitHeld } from '../question/resolve.js';
 import { testsOfLeaf } from '../question/row-set.js';
 import type { RunResult } from '../run/run.js';
-import { secure } from '../scope/secure.js';
+import { scopeToTenant } from '../scope/scope-to-tenant.js';
 import { type CompiledPlan, pageSql } from '../sql/compile.js';
 import { outputName } from '../sql/expressions.js';
 import { rowsAs } from '../sql/leaves.js';
@@ -44,47 +44,47 @@ type SqlPlan = {
 };
 
 /** Throws METRIC_QUERY_ERROR for SQL that is not allowed, and for conditions that it cannot take. */
-export const prepareSql = async (reader: Reader, question: SqlQuestion): Promise<Prepared> => {
-  const { datamart, catalog, tenant, dialect } = reader;
-  const { plan, shape } = await planSql(reader, question);
-  const secured = secure(plan, tenant, { datamart, catalog });
+export const prepareSql = async (context: SqlContext, question: SqlQuestion): Promise<Prepared> => {
+  const { datamart, catalog, tenant, dialect } = context;
+  const { plan, shape } = await planSql(context, question);
+  const scoped = scopeToTenant(plan, tenant, { datamart, catalog });
   const columns = answerColumns(question.definition, shape);
   return {
     question,
-    secured,
-    compiled: compileSql(dialect, secured),
+    scoped,
+    compiled: compileSql(dialect, scoped),
     page: plan.page,
     shape: (result) => shapeAnswer(question.definition, columns, result),
     shapeBatch: ({ rows }) => ({ columns, rows }),
   };
 };
 
-const planSql = async (reader: Reader, question: SqlQuestion) => {
+const planSql = async (context: SqlContext, question: SqlQuestion) => {
   const { definition, conditions } = question;
-  const statement = await readStatement(reader, definition.sql);
-  assertCompared(reader, statement);
+  const statement = await readStatement(context, definition.sql);
+  assertCompared(context, statement);
   const keys = statement.tables.map(tableKey);
   const nameOf: Naming = (table) => `gl_sql_${keys.indexOf(tableKey(table))}`;
   const leaves = leavesFor(statement.tables, nameOf);
-  const shape = await shapeOf(reader, definition.sql, leaves, () => statementSql(reader.dialect, statement, nameOf));
+  const shape = await shapeOf(context, definition.sql, leaves, () => statementSql(context.dialect, statement, nameOf));
   const columns = matchOutputs(definition, statement, shape);
-  const queries = await readQueries(reader, conditions);
-  const { catalog, columns: computed } = await readComputed(reader, conditions.map(namedBy));
+  const queries = await readQueries(context, conditions);
+  const { catalog, columns: computed } = await readComputed(context, conditions.map(namedBy));
   const zone = question.timezone === null ? null : resolveZone(question.timezone);
-  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, reader.datamart, catalog, zone);
+  const columnOf = (ref: ColumnRef): Column => resolveColumn(ref, context.datamart, catalog, zone);
   const held = splitHeld(
     conditions,
     (table) => statement.tables.some((read) => sameTable(read, table)),
     (condition) => resolveCondition(condition, columnOf, queries),
   );
-  const restrictions = restrict({ reader, statement, columnOf, nameOf }, held.conditions);
+  const restrictions = restrict({ context, statement, columnOf, nameOf }, held.conditions);
   const whereRead = (leaf: Leaf): Leaf => ({ ...leaf, ...testsOfLeaf(held.whereRead, leaf.table) });
   const visible = (leaf: Leaf): Leaf => withTests(leaf, restrictions.testsOf(leaf.table));
   const plan: SqlPlan = {
     leaves: withComputed(
       [
         ...[...leaves.map(whereRead).map(visible), ...restrictions.leaves.map(whereRead)],
-        ...leavesOfQueries(queries, { datamart: reader.datamart, columnOf, ...held }),
+        ...leavesOfQueries(queries, { datamart: context.datamart, columnOf, ...held }),
       ],
       computed,
     ),
@@ -103,7 +103,7 @@ const planSql = async (reader: Reader, question: SqlQuestion) => {
 };
 
 /** The value of a variable that has no column and that the SQL names only in a comment, or not at all, would restrict nothing. */
-const assertCompared = ({ declared, variables }: Reader, { values }: Statement): void => {
+const assertCompared = ({ declared, variables }: SqlContext, { values }: Statement): void => {
   const compared = new Set([...values.keys()].map((name) => name.toLowerCase()));
   const isLost = declared.some(
     ({ name, column }) => column === undefined && variables.has(name) && !compared.has(name.toLowerCase()),
@@ -133,7 +133,7 @@ const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: S
       );
 };
 
-const compileSql = (dialect: Dialect, plan: Secured<SqlPlan>): CompiledPlan => {
+const compileSql = (dialect: Dialect, plan: TenantScoped<SqlPlan>): CompiledPlan => {
   const compile = (selected: Sql): CompiledStatement => {
     const rows = statementSql(dialect, plan.statement, plan.nameOf, plan.restrictions.write(dialect));
     return dialect.compile(sql`${rowsAs(dialect, plan, 'gl_q', rows)} ${selected}`, plan.leaves);

@@ -1,11 +1,11 @@
 import type { Timing } from '../../platform/timing.js';
-import { createFairLine, type FairLine, type LineLimits, type NoteRefused } from './fair-line.js';
+import { createFairQueue, type FairQueue, type NoteRefused, type QueueLimits } from './fair-queue.js';
 
 /** A line before each database, while anybody is in it. */
-export type FairLines = {
-  /** As `FairLine.use`. */
+export type FairQueues = {
+  /** As `FairQueue.use`. */
   readonly use: <R>(
-    at: { readonly database: string; readonly client: string; readonly limits: LineLimits },
+    at: { readonly database: string; readonly client: string; readonly limits: QueueLimits },
     work: () => Promise<R>,
     signal?: AbortSignal | undefined,
   ) => Promise<R>;
@@ -13,10 +13,10 @@ export type FairLines = {
   readonly waiting: () => number;
 };
 
-export const createFairLines = (timing: Timing, refused: NoteRefused): FairLines => {
-  const lines = new Map<string, FairLine>();
-  const find = (database: string, limits: LineLimits): FairLine => {
-    const line = lines.get(database) ?? createFairLine(limits, timing, refused);
+export const createFairQueues = (timing: Timing, refused: NoteRefused): FairQueues => {
+  const lines = new Map<string, FairQueue>();
+  const find = (database: string, limits: QueueLimits): FairQueue => {
+    const line = lines.get(database) ?? createFairQueue(limits, timing, refused);
     lines.set(database, line);
     return line;
   };

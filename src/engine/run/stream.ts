@@ -1,5 +1,5 @@
 import type { AnswerColumn, Cell, MetricStream } from '../../domain/ports.js';
-import { refuseGone } from '../connections/database.js';
+import { refuseDisconnected } from '../connections/database.js';
 
 export type StreamBatch = {
   readonly columns: readonly AnswerColumn[];
@@ -71,7 +71,7 @@ export const streamed = async (
       return await handover.take();
     } catch (cause) {
       await written;
-      return signal?.aborted === true ? refuseGone(cause) : Promise.reject(cause);
+      return signal?.aborted === true ? refuseDisconnected(cause) : Promise.reject(cause);
     }
   };
   const first = await take();

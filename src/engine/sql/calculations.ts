@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
-import type { Calculated, Having, SecuredPlan } from '../plan/plan.js';
+import type { Calculated, Having, TenantScopedPlan } from '../plan/plan.js';
 import { isCalculated, outputName } from './expressions.js';
 import { groupSql } from './from.js';
 import { predicateSql } from './predicates.js';
@@ -10,7 +10,7 @@ import { predicateSql } from './predicates.js';
 const outputSql = (index: number): Sql => sql.id(outputName(index));
 
 /** The groups that stay, with what is calculated; `groups` itself where there is nothing to add. */
-export const calculatedSql = (dialect: Dialect, { having, output }: SecuredPlan, groups: Sql): Sql => {
+export const calculatedSql = (dialect: Dialect, { having, output }: TenantScopedPlan, groups: Sql): Sql => {
   const calculations = output.columns.flatMap(({ expression }, index) =>
     isCalculated(expression) ? [sql`${calculationSql(dialect, expression)} AS ${outputSql(index)}`] : [],
   );

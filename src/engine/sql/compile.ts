@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Dialect, Sql, Statement } from '../databases/dialect.js';
-import type { PageOfRows, SecuredPlan } from '../plan/plan.js';
+import type { PageOfRows, TenantScopedPlan } from '../plan/plan.js';
 import { calculatedSql } from './calculations.js';
 import { isCalculated, mayBeNaN, outputName } from './expressions.js';
 import { fromSql } from './from.js';
@@ -10,8 +10,8 @@ import { leavesSql } from './leaves.js';
 /** Text and bound values. `page` answers the rows asked for, `count` the number of all rows before any limit. */
 export type CompiledPlan = { readonly page: Statement; readonly count: Statement };
 
-/** Writes a secured plan as SQL. Names of tables stand in the leaves alone; values are bound, and output columns are known by their position. */
-export const compile = (plan: SecuredPlan, dialect: Dialect): CompiledPlan => {
+/** Writes a scoped plan as SQL. Names of tables stand in the leaves alone; values are bound, and output columns are known by their position. */
+export const compile = (plan: TenantScopedPlan, dialect: Dialect): CompiledPlan => {
   const leaves = leavesSql(dialect, plan, plan.joins);
   const counted = withoutCalculations(plan);
   return {
@@ -26,15 +26,15 @@ export const compile = (plan: SecuredPlan, dialect: Dialect): CompiledPlan => {
   };
 };
 
-const rowsSql = (dialect: Dialect, plan: SecuredPlan): Sql =>
+const rowsSql = (dialect: Dialect, plan: TenantScopedPlan): Sql =>
   calculatedSql(dialect, plan, groupedSql(dialect, plan, fromSql(dialect, plan)));
 
-const withoutCalculations = (plan: SecuredPlan): SecuredPlan => ({
+const withoutCalculations = (plan: TenantScopedPlan): TenantScopedPlan => ({
   ...plan,
   output: { ...plan.output, columns: plan.output.columns.filter(({ expression }) => !isCalculated(expression)) },
 });
 
-const orderedSql = (dialect: Dialect, rows: Sql, { order, output: { columns } }: SecuredPlan): Sql => {
+const orderedSql = (dialect: Dialect, rows: Sql, { order, output: { columns } }: TenantScopedPlan): Sql => {
   const keys = order.map(({ output, direction }) => {
     const isFloat = columns[output] !== undefined && mayBeNaN(columns[output].expression);
     const ordered = { position: output + 1, name: outputName(output), isFloat };

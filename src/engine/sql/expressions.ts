@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
 import type { SqlType } from '../databases/sql-type.js';
-import type { Aggregated, Calculated, Expression, Field, SecuredLeaf } from '../plan/plan.js';
+import type { Aggregated, Calculated, Expression, Field, TenantScopedLeaf } from '../plan/plan.js';
 import type { BoundPredicate } from '../plan/values.js';
 import { predicateSql } from './predicates.js';
 
-type Leaves = readonly SecuredLeaf[];
+type Leaves = readonly TenantScopedLeaf[];
 type Aggregate = Extract<Aggregated, { kind: 'aggregate' }>;
 
 export const leafName = (index: number): string => `gl_leaf_${index}`;
@@ -15,7 +15,7 @@ export const leafName = (index: number): string => `gl_leaf_${index}`;
 export const outputName = (index: number): string => `gl_c${index}`;
 
 /** The name of the leaf's column that is never NULL. */
-export const markOf = ({ columns }: SecuredLeaf): string => {
+export const markOf = ({ columns }: TenantScopedLeaf): string => {
   const taken = new Set(columns.map((name) => name.toLowerCase()));
   let mark = 'gl_row';
   while (taken.has(mark)) mark += '_';

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { assertHas } from '../databases/capabilities.js';
 import type { Dialect, Side, Sql } from '../databases/dialect.js';
 import { refuseUnknown, withoutNames } from '../databases/refuse.js';
-import type { Field, Join, Output, SecuredPlan, SemiJoin, Test, Where } from '../plan/plan.js';
+import type { Field, Join, Output, SemiJoin, TenantScopedPlan, Test, Where } from '../plan/plan.js';
 import { fieldSql, leafName, rawSql } from './expressions.js';
 import { predicateSql } from './predicates.js';
 import { semiJoinOf } from './semi-joins.js';
 
 /** The joined rows that a metric is about, under all of its conditions: what follows FROM. */
-export const fromSql = (dialect: Dialect, plan: SecuredPlan): Sql => {
+export const fromSql = (dialect: Dialect, plan: TenantScopedPlan): Sql => {
   const joins = plan.joins.map((join) => sql` ${joinSql(dialect, join)}`);
   return sql`${sql.id(leafName(0))}${sql.join(joins, sql``)}${whereSql(dialect, plan)}`;
 };
@@ -37,7 +37,7 @@ const joinKeyword = (kind: Join['kind']): Sql => {
   }
 };
 
-const whereSql = (dialect: Dialect, { tests, semiJoins, where, output }: SecuredPlan): Sql => {
+const whereSql = (dialect: Dialect, { tests, semiJoins, where, output }: TenantScopedPlan): Sql => {
   const conditions = [
     ...tests.map((test) => testSql(dialect, test)),
     ...semiJoins.map((semiJoin) => semiJoinSql(dialect, semiJoin)),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';
-import type { Aggregated, Output, OutputColumn, SecuredPlan } from '../plan/plan.js';
+import type { Aggregated, Output, OutputColumn, TenantScopedPlan } from '../plan/plan.js';
 import {
   aggregateSql,
   argumentSql,
@@ -16,7 +16,7 @@ import {
 import { isRanked, rankedAggregateSql, ranksSql } from './ranked.js';
 
 /** The rows of a plan, grouped and aggregated where it says so; what is calculated from them is not among them. */
-export const groupedSql = (dialect: Dialect, plan: SecuredPlan, from: Sql): Sql => {
+export const groupedSql = (dialect: Dialect, plan: TenantScopedPlan, from: Sql): Sql => {
   const columns = plan.output.columns.filter(({ expression }) => !isCalculated(expression));
   const isRankedHere = dialect.percentile === null && columns.some(({ expression }) => isRanked(expression));
   const isLayered = isRankedHere || columns.some(({ expression }) => onceOf({ expression }) !== null);
@@ -47,7 +47,7 @@ const fieldsSql = (dialect: Dialect, columns: readonly OutputColumn[], grouped: 
   return sql`SELECT ${outputs} FROM (${grouped}) AS ${groups}`;
 };
 
-const plainSql = (dialect: Dialect, { leaves }: SecuredPlan, { expression }: OutputColumn): Sql => {
+const plainSql = (dialect: Dialect, { leaves }: TenantScopedPlan, { expression }: OutputColumn): Sql => {
   if (isAggregate(expression)) return aggregateSql(dialect, expression, argumentSql(dialect, expression, leaves));
   return isCalculated(expression) ? sql`` : dimensionSql(dialect, expression);
 };
@@ -73,7 +73,7 @@ const onceName = (leaf: number): Sql => sql.id(`gl_once_${leaf}`);
  * The same in layers: the joined rows with what is grouped and aggregated, then which of them are the first in their group with this row of a repeated
  * leaf, then the ranks of values, where the database has no percentiles. A row that an outer join padded has no number, and counts nothing.
  */
-const layeredSql = (dialect: Dialect, plan: SecuredPlan, columns: readonly OutputColumn[], from: Sql): Sql => {
+const layeredSql = (dialect: Dialect, plan: TenantScopedPlan, columns: readonly OutputColumn[], from: Sql): Sql => {
   for (const column of columns) assertSingle(column);
   const groups = columns.flatMap(({ expression }, index) => (isAggregate(expression) ? [] : [valueName(index)]));
   const leaves = [...new Set(columns.map(onceOf).filter((leaf) => leaf !== null))];
@@ -112,12 +112,12 @@ const assertSingle = ({ name, expression }: OutputColumn): void => {
   );
 };
 
-const rowSql = (dialect: Dialect, plan: SecuredPlan, column: OutputColumn): Sql =>
+const rowSql = (dialect: Dialect, plan: TenantScopedPlan, column: OutputColumn): Sql =>
   isAggregate(column.expression)
     ? argumentSql(dialect, column.expression, plan.leaves)
     : plainSql(dialect, plan, column);
 
-const numberSql = ({ leaves }: SecuredPlan, index: number): Sql => {
+const numberSql = ({ leaves }: TenantScopedPlan, index: number): Sql => {
   const leaf = leaves[index];
   if (leaf?.isNumbered !== true) throw new TypeError('a leaf whose rows count once is numbered');
   return sql.id(leafName(index), markOf(leaf));

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { assertHas } from '../databases/capabilities.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { withoutNames } from '../databases/refuse.js';
-import type { Computed, Join, Leaf, LeafTest, Secured, SecuredLeaf } from '../plan/plan.js';
+import type { Computed, Join, Leaf, LeafTest, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
 import { leafName, markOf } from './expressions.js';
 import { ownAlias, tenantSql } from './tenant-rows.js';
 
-type LeafPlan = Secured<{ readonly leaves: readonly Leaf[] }>;
+type LeafPlan = TenantScoped<{ readonly leaves: readonly Leaf[] }>;
 
 /** `WITH` and every leaf. Names of tables stand here alone. */
 export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
@@ -23,13 +23,14 @@ const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): rea
     .flat(),
 ];
 
-const nameOf = ({ name }: SecuredLeaf, index: number): string => name ?? leafName(index);
-const isTested = ({ tests = [], testsBeneath = [] }: SecuredLeaf): boolean => tests.length + testsBeneath.length > 0;
+const nameOf = ({ name }: TenantScopedLeaf, index: number): string => name ?? leafName(index);
+const isTested = ({ tests = [], testsBeneath = [] }: TenantScopedLeaf): boolean =>
+  tests.length + testsBeneath.length > 0;
 /** Of the leaf's rows before its tests. */
 export const untestedName = (name: string): string => `${name}_all`;
 
 /** What stands above the leaf's own rows, where a token hides some: tests, custom columns, and tests that may be of these. */
-const visibleSql = (dialect: Dialect, leaf: SecuredLeaf, name: string): readonly Sql[] => {
+const visibleSql = (dialect: Dialect, leaf: TenantScopedLeaf, name: string): readonly Sql[] => {
   if (!isTested(leaf)) return [];
   const { computed = [], testsBeneath = [], tests = [], isBarrier } = leaf;
   const all = untestedName(name);
@@ -57,7 +58,7 @@ export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql
 const leafSql = (
   dialect: Dialect,
   database: string,
-  leaf: SecuredLeaf,
+  leaf: TenantScopedLeaf,
   ownName: string,
   joins: readonly Join[],
 ): readonly Sql[] => {
@@ -93,11 +94,11 @@ const barrierSql = (dialect: Dialect, name: string, rows: Sql): Sql => {
   return barrier(sql.id(name), rows);
 };
 
-const markSql = (leaf: SecuredLeaf): readonly Sql[] => {
+const markSql = (leaf: TenantScopedLeaf): readonly Sql[] => {
   if (leaf.isNumbered) return [sql`row_number() OVER () AS ${sql.id(markOf(leaf))}`];
   return leaf.isMarked ? [sql`1 AS ${sql.id(markOf(leaf))}`] : [];
 };
 
 /** Numbers must stay the same however often the leaf is read within the statement. */
-const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered }: SecuredLeaf): boolean =>
+const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered }: TenantScopedLeaf): boolean =>
   isNumbered === true || (capabilities.isRightJoinSlow && joins.some(({ kind }) => kind === 'RIGHT JOIN'));

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { readHost } from '../../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { clientOf } from '../../../domain/tenant.js';
-import { untilEnough } from '../../connections/batches.js';
+import { untilReadLimit } from '../../connections/batches.js';
 import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { catalogTimeoutMs, forCatalog, type OpenDatabase, runLogged } from '../../connections/database.js';
@@ -16,7 +16,11 @@ type ClickHouseSource = Datasource & ServerConnection;
 /** By HTTP, each statement for itself: there is no session, and so nothing that could stay in one. */
 export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs, connectTimeoutMs } = options;
-  const connections = createConnections(createDriver(datasource, connectTimeoutMs), options.connections, options.seats);
+  const connections = createConnections(
+    createDriver(datasource, connectTimeoutMs),
+    options.connections,
+    options.permits,
+  );
   const ask: Ask = async (sql, parameters = []) => {
     const run = (server: Server) => runStatement(server, { sql, parameters }, catalogTimeoutMs);
     return (await connections.use(run, forCatalog)).rows;
@@ -31,7 +35,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const run = (server: Server) => runStatement(server, statement, timeoutMs, running);
-      return runLogged(() => untilEnough(() => connections.use(run, settings)), datasource, log);
+      return runLogged(() => untilReadLimit(() => connections.use(run, settings)), datasource, log);
     },
     stream: (statement, tenant, sink, running = {}) => {
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };

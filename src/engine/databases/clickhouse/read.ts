@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Cell } from '../../../domain/ports.js';
-import { batchBytes, collect, Enough, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
+import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { refuseQuery } from '../refuse.js';
@@ -82,7 +82,7 @@ const askedOf = ({ readonly }: Server, { sql, parameters }: Statement, timeoutMs
   };
 };
 
-/** Throws `Enough` where there are more bytes than allowed. */
+/** Throws `ReadLimitReached` where there are more bytes than allowed. */
 export const runStatement = async (
   server: Server,
   statement: Statement,
@@ -96,7 +96,7 @@ export const runStatement = async (
     return !isCut;
   });
   const table = { ...headOf(head), rows: collected.rows };
-  if (isCut) throw new Enough({ ...table, isCut: true });
+  if (isCut) throw new ReadLimitReached({ ...table, isCut: true });
   return table;
 };
 

@@ -7,12 +7,12 @@ import {
   type OpenDatabase,
   type OpenedDatabase,
   refuseConnection,
-  refuseGone,
+  refuseDisconnected,
   refuseLate,
   runLogged,
   type Sink,
 } from '../../connections/database.js';
-import { createLimiter, type Limiter } from '../../connections/limiter.js';
+import { createPool, type Pool } from '../../connections/pool.js';
 import type { Ask } from '../source-tables.js';
 import { duckDbDialect } from './dialect.js';
 import { runStatement, streamStatement, type Watch, watch } from './read.js';
@@ -61,7 +61,7 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
 
 /** A connection with what bounds its work. */
 const lender =
-  (pool: Limiter<DuckDBConnection>, timeoutMs: number) =>
+  (pool: Pool<DuckDBConnection>, timeoutMs: number) =>
   async <R>(
     work: (connection: DuckDBConnection, watched: Watch) => Promise<R>,
     signal: AbortSignal | undefined,
@@ -71,7 +71,7 @@ const lender =
       return await pool.use((connection) => work(connection, watch(connection, ms, signal)), signal);
     } catch (cause) {
       // It left the line.
-      return signal?.aborted === true && cause === signal.reason ? refuseGone(cause) : Promise.reject(cause);
+      return signal?.aborted === true && cause === signal.reason ? refuseDisconnected(cause) : Promise.reject(cause);
     }
   };
 
@@ -82,7 +82,7 @@ const connect = async (
 ): Promise<OpenedDatabase> => {
   const connections: DuckDBConnection[] = [];
   for (let count = 0; count < connectionsPerFile; count += 1) connections.push(await instance.connect());
-  const pool = createLimiter(connections);
+  const pool = createPool(connections);
   const lend = lender(pool, timeoutMs);
   const ask: Ask = (sql, parameters = []) =>
     lend(

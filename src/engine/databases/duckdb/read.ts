@@ -13,7 +13,7 @@ import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../con
 import {
   type ResultTable,
   type Running,
-  refuseGone,
+  refuseDisconnected,
   refuseLate,
   type Sink,
   textOf,
@@ -33,7 +33,7 @@ const interruptAgainMs = 100;
 /** Stops what runs too long or for nobody, so that it does not keep its connection from everybody else. */
 export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: AbortSignal | undefined): Watch => ({
   within: async (work) => {
-    if (signal?.aborted === true) return refuseGone(signal.reason);
+    if (signal?.aborted === true) return refuseDisconnected(signal.reason);
     let stopped: 'late' | 'gone' | undefined;
     const stop = (why: 'late' | 'gone'): void => {
       stopped ??= why;
@@ -49,7 +49,7 @@ export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: A
       return await work();
     } catch (cause) {
       if (stopped === undefined) throw cause;
-      return stopped === 'gone' ? refuseGone(cause) : refuseLate(timeoutMs, cause);
+      return stopped === 'gone' ? refuseDisconnected(cause) : refuseLate(timeoutMs, cause);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', leave);

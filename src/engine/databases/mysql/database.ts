@@ -1,7 +1,7 @@
 import type { ConnectionOptions, QueryError } from 'mysql2/promise';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { clientOf } from '../../../domain/tenant.js';
-import { untilEnough } from '../../connections/batches.js';
+import { untilReadLimit } from '../../connections/batches.js';
 import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { forCatalog, type Log, type OpenDatabase, runLogged } from '../../connections/database.js';
@@ -15,7 +15,7 @@ type MysqlSource = Datasource & ServerConnection;
 /** MySQL and MariaDB. */
 export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
-  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.permits);
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (server) => (await runStatement(server, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
@@ -35,7 +35,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
     run: (statement, tenant, running = {}) => {
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
-      return runLogged(() => untilEnough(work), datasource, log);
+      return runLogged(() => untilReadLimit(work), datasource, log);
     },
     stream: (statement, tenant, sink, running = {}) => {
       // To the server, a stream is one statement.

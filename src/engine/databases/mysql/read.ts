@@ -5,10 +5,10 @@ import type { Cell } from '../../../domain/ports.js';
 import {
   batchBytes,
   collect,
-  Enough,
   hand,
   type Meter,
   meter,
+  ReadLimitReached,
   refuseLargeBatch,
   rowBytes,
 } from '../../connections/batches.js';
@@ -76,7 +76,7 @@ const headOf = ({ names, types }: Columns) => ({
 const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
   row.map((value, index) => cellOf(value, types[index] ?? 0));
 
-/** Throws `Enough` where there are more bytes than allowed. */
+/** Throws `ReadLimitReached` where there are more bytes than allowed. */
 export const runStatement = async (
   { connection, meter }: Server,
   statement: Statement,
@@ -87,7 +87,7 @@ export const runStatement = async (
   const table = (): ResultTable => ({ ...headOf(columns), rows: collected.rows });
   try {
     return await new Promise<ResultTable>((resolve, reject) => {
-      const enough = (): void => reject(new Enough({ ...table(), isCut: true }));
+      const enough = (): void => reject(new ReadLimitReached({ ...table(), isCut: true }));
       meter.allow(maxBytes, enough);
       execute(coreOf(connection), statement, {
         columns: (given) => {

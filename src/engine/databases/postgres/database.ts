@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { DatabaseError } from 'pg';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
 import { clientOf } from '../../../domain/tenant.js';
-import { untilEnough } from '../../connections/batches.js';
+import { untilReadLimit } from '../../connections/batches.js';
 import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';
 import { forCatalog, type Log, type OpenDatabase, type ResultTable, runLogged } from '../../connections/database.js';
@@ -16,7 +16,7 @@ type PostgresSource = Datasource & ServerConnection;
 
 export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
-  const connections = createConnections(createDriver(datasource, options), options.connections, options.seats);
+  const connections = createConnections(createDriver(datasource, options), options.connections, options.permits);
   const ask: Ask = (sql, parameters = []) =>
     connections.use(async (client) => (await runStatement(client, { sql, parameters })).rows, forCatalog);
   const told = <R>(work: Promise<R>): Promise<R> =>
@@ -36,7 +36,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
       const settings = { timeoutMs, client: clientOf(tenant), signal: running.signal, isRepeatable: true };
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       const all = async (): Promise<ResultTable> => {
-        const table = await untilEnough(work);
+        const table = await untilReadLimit(work);
         // The transaction that read these rows was cut off with the rest of them.
         if (table.isCut === true) await connections.use((server) => assertAssumed(server, statement), settings);
         return table;

@@ -3,10 +3,10 @@ import type { Client, FieldDef, Query, QueryArrayConfig, QueryArrayResult } from
 import {
   batchBytes,
   collect,
-  Enough,
   hand,
   type Meter,
   meter,
+  ReadLimitReached,
   refuseLargeBatch,
   rowBytes,
 } from '../../connections/batches.js';
@@ -69,7 +69,7 @@ const columnsOf = (fields: readonly FieldDef[]) => ({
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
 /**
- * The whole transaction in one go: what follows the statement waits at the server, and not here. Throws `Enough` where there are more
+ * The whole transaction in one go: what follows the statement waits at the server, and not here. Throws `ReadLimitReached` where there are more
  * bytes than allowed.
  */
 export const runStatement = async (
@@ -102,7 +102,7 @@ const askRows = (server: Server, statement: Statement, { maxBytes }: Running): P
   let types: readonly number[] = [];
   const table = (): ResultTable => ({ ...columnsOf(fields), rows: collected.rows });
   return new Promise<ResultTable>((resolve, reject) => {
-    const enough = (): void => reject(new Enough({ ...table(), isCut: true }));
+    const enough = (): void => reject(new ReadLimitReached({ ...table(), isCut: true }));
     server.meter.allow(maxBytes, enough);
     query.on('row', (row, result) => {
       if (result !== undefined && fields !== result.fields) {

@@ -5,7 +5,7 @@
  */
 import { clientOf } from '../../domain/tenant.js';
 import { createLru } from '../../platform/lru.js';
-import { plainly, Unkeyable } from '../cache/plainly.js';
+import { NotJson, toJsonValue } from '../cache/json-value.js';
 import type { Database } from '../connections/database.js';
 import type { AnyAsk } from './prepare.js';
 import type { Prepared } from './prepared.js';
@@ -15,7 +15,7 @@ const greatestMemory = 2000;
 /** Questions that take more to write down are prepared each time. */
 const longestKey = 4096;
 
-export type Preparations = {
+export type PlanCache = {
   /** `isLasting` false: it goes by more than the question, and is not kept. */
   readonly load: (
     database: Database,
@@ -26,7 +26,7 @@ export type Preparations = {
   readonly forgetClient: (dataAppId: string, clientId: string | null) => void;
 };
 
-export const createPreparations = (): Preparations => {
+export const createPlanCache = (): PlanCache => {
   const memory = createLru<string, Prepared>(greatestMemory);
   const keyOf = createKeys();
   return {
@@ -69,9 +69,9 @@ const createKeys = (): ((database: Database, ask: AnyAsk) => string | null) => {
 /** Null for what JSON would take for something else: whether it can be asked is for the preparation to say. */
 const writeExactly = (value: unknown): string | null => {
   try {
-    return JSON.stringify(plainly(value));
+    return JSON.stringify(toJsonValue(value));
   } catch (error) {
-    if (error instanceof Unkeyable) return null;
+    if (error instanceof NotJson) return null;
     throw error;
   }
 };

@@ -1,4 +1,4 @@
-/** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `secure` alone. */
+/** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `scopeToTenant` alone. */
 import { type Datamart, findTable, type TableRef } from '../../domain/datamart.js';
 import { defaultSchemaOf } from '../../domain/datamart-tables.js';
 import type { Scalar } from '../../domain/filter.js';
@@ -11,10 +11,10 @@ import type { Statement as CompiledStatement, Dialect } from '../databases/diale
 import { refuseQuery } from '../databases/refuse.js';
 import { databasePlaceholder } from '../parsing/placeholder.js';
 import type { Operators, Path, SqlParser } from '../parsing/sql-parser.js';
-import { databaseNameFor } from '../scope/client-place.js';
+import { databaseNameFor } from '../scope/client-database.js';
 import { parserOf } from './sql-parsers.js';
 
-export type Reader = {
+export type SqlContext = {
   readonly datasource: Datasource;
   readonly datamart: Datamart;
   readonly tenant: TenantScope;
@@ -28,7 +28,7 @@ export type Reader = {
 };
 
 /** Throws METRIC_QUERY_ERROR where no grammar here reads this database's SQL. */
-export const loadParser = ({ datasource, dialect }: Reader): SqlParser =>
+export const loadParser = ({ datasource, dialect }: SqlContext): SqlParser =>
   parserOf(datasource.datasourceType) ??
   refuseQuery(
     `Custom SQL and expressions are not read for ${dialect.capabilities.databaseName} yet; use plain columns and measures.`,
@@ -36,10 +36,10 @@ export const loadParser = ({ datasource, dialect }: Reader): SqlParser =>
   );
 
 /** The datamart's table that a FROM names. A bare name is of the default schema, or else of the one schema that has such a table. */
-export const resolveTable = (reader: Reader, parser: SqlParser, path: Path): TableRef => {
-  const { datamart, datasource, catalog } = reader;
+export const resolveTable = (context: SqlContext, parser: SqlParser, path: Path): TableRef => {
+  const { datamart, datasource, catalog } = context;
   const same = parser.isSameName;
-  const [name = '', schema, database, ...more] = namedPath(reader, path).toReversed();
+  const [name = '', schema, database, ...more] = namedPath(context, path).toReversed();
   const isHere = more.length === 0 && (database === undefined || same(database, catalog.database));
   const named = isHere ? datamart.tables.filter(({ tableName }) => same(tableName, name)) : [];
   const home = defaultSchemaOf(datasource);
@@ -56,16 +56,16 @@ export const resolveTable = (reader: Reader, parser: SqlParser, path: Path): Tab
 };
 
 /** With the client's database for its placeholder; where that is what is connected to, a table is named by itself. */
-const namedPath = (reader: Reader, path: Path): Path => {
+const namedPath = (context: SqlContext, path: Path): Path => {
   if (!path.includes(databasePlaceholder)) return path;
-  const name = databaseNameFor(reader);
-  const isConnected = path.length === 2 && path[0] === databasePlaceholder && name === reader.catalog.database;
+  const name = databaseNameFor(context);
+  const isConnected = path.length === 2 && path[0] === databasePlaceholder && name === context.catalog.database;
   return isConnected ? path.slice(1) : path.map((part) => (part === databasePlaceholder ? name : part));
 };
 
 /** The datasource's column of the table by a name out of SQL; undefined where the datamart has none. */
 export const findOwnColumn = (
-  { datamart }: Pick<Reader, 'datamart'>,
+  { datamart }: Pick<SqlContext, 'datamart'>,
   parser: SqlParser,
   table: TableRef,
   name: string,
@@ -76,7 +76,7 @@ export const findOwnColumn = (
 };
 
 /** An operator that the database's owner made may read anything, whatever its name. */
-export const assertOperators = ({ catalog }: Reader, operators: Operators): void => {
+export const assertOperators = ({ catalog }: SqlContext, operators: Operators): void => {
   const own = operators?.find((name) => catalog.ownOperators?.has(name) === true);
   if (own === undefined) return;
   refuseQuery(
@@ -88,7 +88,7 @@ export const assertOperators = ({ catalog }: Reader, operators: Operators): void
 const greatestMemory = 1000;
 
 /** Answers that do not change while a database is open: by what they are of, for all who ask. */
-export const createMemory = <Answer>() => {
+export const rememberPerDatabase = <Answer>() => {
   const databases = new WeakMap<object, Map<string, Promise<Answer>>>();
   return (database: object, key: unknown, ask: () => Promise<Answer>): Promise<Answer> => {
     const known = databases.get(database) ?? new Map<string, Promise<Answer>>();

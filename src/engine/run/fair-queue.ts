@@ -5,7 +5,7 @@
 import { Refusal } from '../../domain/refusal.js';
 import type { Timing } from '../../platform/timing.js';
 
-export type LineLimits = {
+export type QueueLimits = {
   /** Queries that run at once, and of one client. */
   readonly places: number;
   readonly perClient: number;
@@ -16,7 +16,7 @@ export type LineLimits = {
   readonly waitMs: number;
 };
 
-export type FairLine = {
+export type FairQueue = {
   /** Runs the work in its turn. Throws METRIC_QUERY_ERROR where the line is full or the wait too long, or the signal's reason, which ends the wait. */
   readonly use: <R>(client: string, work: () => Promise<R>, signal?: AbortSignal | undefined) => Promise<R>;
   readonly waiting: () => number;
@@ -110,7 +110,7 @@ const waitToEnter = (
     add(enter);
   });
 
-export const createFairLine = (limits: LineLimits, timing: Timing, refused: NoteRefused): FairLine => {
+export const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefused): FairQueue => {
   const queues = createQueues();
   const running = createRunning();
   const mayEnter = (client: string): boolean => running.of(client) < limits.perClient;

@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/refusal.js';
 
 /** A fixed set of things that one user at a time may have; whoever comes when all are out waits in line. */
-export type Limiter<T> = {
+export type Pool<T> = {
   /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first, and nothing was lent. */
   readonly use: <R>(work: (item: T) => Promise<R>, signal?: AbortSignal) => Promise<R>;
   /** Resolves when nothing is in use and nobody waits. */
@@ -9,12 +9,12 @@ export type Limiter<T> = {
 };
 
 /** How many may wait, and how long each. */
-export type Patience = { readonly maxWaiting: number; readonly waitMs: number };
+export type WaitLimits = { readonly maxWaiting: number; readonly waitMs: number };
 
-export const usualPatience: Patience = { maxWaiting: 1000, waitMs: 30_000 };
+export const defaultWaitLimits: WaitLimits = { maxWaiting: 1000, waitMs: 30_000 };
 
 /** A line of those who wait for one thing each, served in the order in which they came. */
-export type Line<T> = {
+export type WaitQueue<T> = {
   /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first. */
   readonly wait: (signal?: AbortSignal) => Promise<T>;
   /** Serves the first in line; false where nobody waits. */
@@ -27,7 +27,7 @@ const busy = (): Refusal =>
     reason: 'datasource-busy',
   });
 
-export const createLine = <T>({ maxWaiting, waitMs }: Patience): Line<T> => {
+export const createWaitQueue = <T>({ maxWaiting, waitMs }: WaitLimits): WaitQueue<T> => {
   const waiting = new Set<(item: T) => void>();
   return {
     wait: (signal) =>
@@ -65,9 +65,9 @@ export const createLine = <T>({ maxWaiting, waitMs }: Patience): Line<T> => {
   };
 };
 
-export const createLimiter = <T>(items: readonly T[], patience: Patience = usualPatience): Limiter<T> => {
+export const createPool = <T>(items: readonly T[], patience: WaitLimits = defaultWaitLimits): Pool<T> => {
   const free = [...items];
-  const line = createLine<T>(patience);
+  const line = createWaitQueue<T>(patience);
   const running = new Set<Promise<unknown>>();
 
   const lend = async <R>(work: (item: T) => Promise<R>, signal: AbortSignal | undefined): Promise<R> => {

@@ -7,10 +7,10 @@ import type { Datasource } from '../../src/domain/organization.js';
 import type { MetricQuestion } from '../../src/domain/ports.js';
 import type { Database } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
-import { createPreparations } from '../../src/engine/prepare/preparations.js';
+import { createPlanCache } from '../../src/engine/prepare/plan-cache.js';
 import type { Prepared } from '../../src/engine/prepare/prepared.js';
 import { isPostgresThere } from '../suites/postgres.js';
-import { createBuilder } from './places.js';
+import { createBuilder } from './test-databases.js';
 import {
   columnRef,
   condition,
@@ -129,7 +129,7 @@ it.runIf(isThere)('buckets are fitted to the rows that there are at each questio
 });
 
 it('a client that is forgotten is in none of them', async () => {
-  const preparations = createPreparations();
+  const preparations = createPlanCache();
   const database = {} as Database;
   const made: string[] = [];
   const load = (clientId: string, dataAppId: string) => {

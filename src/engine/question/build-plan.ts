@@ -22,7 +22,7 @@ export type Ask =
 type Visual<Question> = Question & { readonly definition: VisualDefinition };
 
 /** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for what has no one meaning. */
-export const plan = (resolved: Resolved, ask: Ask): Plan => {
+export const buildPlan = (resolved: Resolved, ask: Ask): Plan => {
   switch (ask.kind) {
     case 'answer':
       return planAnswer(resolved, ask.question);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFairLine, type LineLimits } from '../../src/engine/run/fair-line.js';
-import { createFairLines } from '../../src/engine/run/fair-lines.js';
+import { createFairQueues } from '../../src/engine/run/fair-lines.js';
+import { createFairQueue, type QueueLimits } from '../../src/engine/run/fair-queue.js';
 import type { Timing } from '../../src/platform/timing.js';
 import { refusalOf } from './world.js';
 
-const usual: LineLimits = { places: 3, perClient: 2, waiting: 10_000, waitingPerClient: 10_000, waitMs: 30_000 };
+const usual: QueueLimits = { places: 3, perClient: 2, waiting: 10_000, waitingPerClient: 10_000, waitMs: 30_000 };
 
 /** Time passes when the test says so. */
 const createTiming = () => {
@@ -31,10 +31,10 @@ const createTiming = () => {
 };
 
 /** A line, the queries in the order in which they were started, and what ends the oldest that runs. */
-const createStage = (limits: Partial<LineLimits> = {}) => {
+const createStage = (limits: Partial<QueueLimits> = {}) => {
   const { timing, pass, timers } = createTiming();
   const refused: string[] = [];
-  const line = createFairLine({ ...usual, ...limits }, timing, (why) => void refused.push(why));
+  const line = createFairQueue({ ...usual, ...limits }, timing, (why) => void refused.push(why));
   const started: string[] = [];
   const running: { readonly client: string; readonly end: () => void }[] = [];
   const ask = (client: string, signal?: AbortSignal, label = client): Promise<void> =>
@@ -194,7 +194,7 @@ describe('the line', () => {
 
   it('is one for each database: what waits for one keeps nobody from another', async () => {
     const { timing } = createTiming();
-    const lines = createFairLines(timing, () => {});
+    const lines = createFairQueues(timing, () => {});
     const limits = { ...usual, places: 1 };
     let end = (): void => {};
     const busy = lines.use(

@@ -7,7 +7,7 @@ import type { TenantScope } from '../../domain/tenant.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import type { TenantPredicate } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown, withoutNames } from '../databases/refuse.js';
-import type { Leaf, Secured, SecuredLeaf } from '../plan/plan.js';
+import type { Leaf, TenantScoped, TenantScopedLeaf } from '../plan/plan.js';
 import { columnPredicate, refuseClient, type Source, tablePredicate } from './tenancy.js';
 
 type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
@@ -17,13 +17,13 @@ type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel:
  * columns, wherever the leaf stands: a predicate in ON of a RIGHT or FULL join, or in the outer WHERE, would change which rows there are.
  * Throws CLIENT_ID_ERROR where scope and datamart do not fit, METRIC_QUERY_ERROR where a table's tenancy is unclear.
  */
-export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
+export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
   plan: P,
   tenant: TenantScope,
   source: Source,
-): Secured<P> => {
+): TenantScoped<P> => {
   const predicateOf = tenantRule(tenant, source);
-  const secureLeaf = (leaf: Leaf): SecuredLeaf => {
+  const secureLeaf = (leaf: Leaf): TenantScopedLeaf => {
     const table = loadTable(leaf, source.datamart);
     return {
       ...leaf,
@@ -34,7 +34,7 @@ export const secure = <P extends { readonly leaves: readonly Leaf[] }>(
   };
   const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
   // The one place where the brand is given.
-  return { ...plan, database: source.catalog.database, leaves } as unknown as Secured<P>;
+  return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
 };
 
 /** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */

@@ -6,8 +6,8 @@ import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../do
 import type { Catalog } from '../databases/catalog.js';
 import type { Computed } from '../plan/plan.js';
 import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';
+import type { SqlContext } from './context.js';
 import { type Queries, readQueries } from './queries.js';
-import type { Reader } from './reader.js';
 
 export type Custom = {
   /** With the types of the custom columns that the question names; null: it names none. */
@@ -30,17 +30,17 @@ const isExpression = (measure: VisualDefinition['measures'][number]): measure is
   measure.aggregate === undefined;
 
 /** Throws METRIC_QUERY_ERROR for what does not parse or is not allowed. */
-export const readCustom = async (reader: Reader, question: CustomQuestion): Promise<Custom> => {
+export const readCustom = async (context: SqlContext, question: CustomQuestion): Promise<Custom> => {
   const { definition, column } = question;
   const conditions = [...question.conditions, ...testsOf(definition.where)];
-  const queries = await readQueries(reader, conditions);
+  const queries = await readQueries(context, conditions);
   const named = [...columnsOf(definition), ...conditions.map(namedBy), ...(column ? [column] : [])];
   const near = [
     definition.from,
     ...[...definition.dimensions, ...definition.measures].flatMap((one) => one.column ?? []),
   ];
-  const expressions = await readExpressions(reader, definition.measures.filter(isExpression), near);
+  const expressions = await readExpressions(context, definition.measures.filter(isExpression), near);
   const refs = [...named, ...[...expressions.values()].flatMap(columnsIn)];
-  const { catalog, columns } = await readComputed(reader, refs);
+  const { catalog, columns } = await readComputed(context, refs);
   return { catalog: columns.size === 0 ? null : catalog, columns, expressions, queries };
 };

@@ -10,7 +10,7 @@ import type { ClientDatabase, TenantScope } from '../../domain/tenant.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import { refuseQuery } from '../databases/refuse.js';
 
-export type ClientPlace = {
+export type ClientDatabaseRef = {
   readonly level: ClientLevel;
   readonly database: ClientDatabase;
   /** Of MULTI_DATABASE: what holds the tables that are not the client's. */
@@ -19,11 +19,11 @@ export type ClientPlace = {
 
 type Asked = { readonly datamart: Datamart; readonly tenant: TenantScope; readonly datasource: Datasource };
 
-/** Null: the tables are the datasource's own. That scope and datamart fit is `secure`'s to see. */
-export const clientPlaceOf = ({
+/** Null: the tables are the datasource's own. That scope and datamart fit is `scopeToTenant`'s to see. */
+export const clientDatabaseOf = ({
   datamart: { tenancy },
   tenant,
-}: Pick<Asked, 'datamart' | 'tenant'>): ClientPlace | null =>
+}: Pick<Asked, 'datamart' | 'tenant'>): ClientDatabaseRef | null =>
   tenancy === null || tenancy.tenancyLevel === 'TABLE' || tenant.kind !== 'tenant' || tenant.database === null
     ? null
     : { level: tenancy.tenancyLevel, database: tenant.database, primaryDatabase: tenancy.primaryDatabase };
@@ -37,30 +37,30 @@ const isDatabaseSchema: Readonly<Record<DatasourceType, boolean>> = {
 };
 
 /** Another database of the same server, or another file of the same folder. */
-export const databaseBeside = (datasource: Datasource, name: string): Datasource =>
+export const siblingDatabase = (datasource: Datasource, name: string): Datasource =>
   datasource.datasourceType === 'DUCKDB'
     ? { ...datasource, path: join(dirname(datasource.path), `${name}${extname(datasource.path)}`) }
     : { ...datasource, database: name };
 
 /** What is connected to. */
-export const placedDatasource = (datasource: Datasource, client: ClientPlace | null): Datasource =>
-  client?.level === 'DATABASE' ? databaseBeside(datasource, client.database) : datasource;
+export const datasourceFor = (datasource: Datasource, client: ClientDatabaseRef | null): Datasource =>
+  client?.level === 'DATABASE' ? siblingDatabase(datasource, client.database) : datasource;
 
 /** The schemas that a question may read; null: all of what is connected to. */
-export const placedSchemas = (client: ClientPlace | null): readonly string[] | null => {
+export const schemasFor = (client: ClientDatabaseRef | null): readonly string[] | null => {
   if (client === null || client.level === 'DATABASE') return null;
   return client.primaryDatabase === null ? [client.database] : [client.primaryDatabase, client.database];
 };
 
-const realTable = (table: TableRef, client: ClientPlace, { datasourceType }: Datasource): TableRef => {
+const realTable = (table: TableRef, client: ClientDatabaseRef, { datasourceType }: Datasource): TableRef => {
   const isRenamed =
     client.level === 'MULTI_DATABASE' ? table.schemaName !== client.primaryDatabase : isDatabaseSchema[datasourceType];
   return { schemaName: isRenamed ? client.database : table.schemaName, tableName: table.tableName };
 };
 
 /** The catalog as the datamart names it: its own tables alone, each with what the client's real table holds. */
-export const placeCatalog = (asked: Asked, real: Catalog): Catalog => {
-  const client = clientPlaceOf(asked);
+export const catalogFor = (asked: Asked, real: Catalog): Catalog => {
+  const client = clientDatabaseOf(asked);
   if (client === null) return real;
   const tables = new Map(
     asked.datamart.tables.map((table): [string, TableRef] => [
@@ -83,7 +83,7 @@ export const placeCatalog = (asked: Asked, real: Catalog): Catalog => {
  * where clients have no databases, or the datamart calls their tables by several schemas.
  */
 export const databaseNameFor = (asked: Asked): string => {
-  const client = clientPlaceOf(asked);
+  const client = clientDatabaseOf(asked);
   if (client === null) {
     return refuseQuery(
       `{{DATABASE_NAME}} needs tenancyLevel DATABASE or MULTI_DATABASE; datamart ${asked.datamart.name} has neither.`,

@@ -1,22 +1,22 @@
 /** Connections to servers: bounded in all and for each datasource, never kept from who needs one by who does not, never waited for without end. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLimiter } from '../../src/engine/connections/limiter.js';
-import { createQuota, type Seat } from '../../src/engine/connections/quota.js';
+import { createConnectionBudget, type Permit } from '../../src/engine/connections/budget.js';
+import { createPool } from '../../src/engine/connections/pool.js';
 import { refusalOf } from './world.js';
 
 const patience = { maxWaiting: 100, waitMs: 30_000 };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('seats', () => {
+describe('permits', () => {
   it('are as many as there may be, in all and for one datasource', async () => {
-    const quota = createQuota({ ...patience, maxConnections: 3, maxConnectionsPerDatasource: 2 });
-    const [one, two] = [quota.seatsOf('one'), quota.seatsOf('two')];
+    const quota = createConnectionBudget({ ...patience, maxConnections: 3, maxConnectionsPerDatasource: 2 });
+    const [one, two] = [quota.permitsOf('one'), quota.permitsOf('two')];
     const first = await one.take();
     await one.take();
-    let third: Seat | undefined;
-    const waiting = one.take().then((seat) => {
-      third = seat;
+    let third: Permit | undefined;
+    const waiting = one.take().then((permit) => {
+      third = permit;
     });
     await two.take();
     await settled();
@@ -28,11 +28,11 @@ describe('seats', () => {
   });
 
   it('that rest make room, the longest idle first; one that is used again does not', async () => {
-    const quota = createQuota({ ...patience, maxConnections: 2, maxConnectionsPerDatasource: 2 });
-    const [one, two] = [quota.seatsOf('one'), quota.seatsOf('two')];
+    const quota = createConnectionBudget({ ...patience, maxConnections: 2, maxConnectionsPerDatasource: 2 });
+    const [one, two] = [quota.permitsOf('one'), quota.permitsOf('two')];
     const evicted: string[] = [];
-    const restAs = (seat: Seat, name: string): void =>
-      seat.rest(async () => {
+    const restAs = (permit: Permit, name: string): void =>
+      permit.rest(async () => {
         evicted.push(name);
       });
     const [older, newer] = [await one.take(), await one.take()];
@@ -53,14 +53,14 @@ describe('seats', () => {
   });
 
   it('that come free go to the datasources in turn, however many of one wait', async () => {
-    const quota = createQuota({ ...patience, maxConnections: 1, maxConnectionsPerDatasource: 1 });
-    const first = await quota.seatsOf('one').take();
+    const quota = createConnectionBudget({ ...patience, maxConnections: 1, maxConnectionsPerDatasource: 1 });
+    const first = await quota.permitsOf('one').take();
     const order: string[] = [];
     const waiting = ['one', 'one', 'one', 'two', 'three'].map(async (id) => {
-      const seat = await quota.seatsOf(id).take();
+      const permit = await quota.permitsOf(id).take();
       order.push(id);
       await settled();
-      seat.leave();
+      permit.leave();
     });
     first.leave();
     await Promise.all(waiting);
@@ -68,22 +68,27 @@ describe('seats', () => {
   });
 
   it('are refused where none comes in time, or too many wait', async () => {
-    const quota = createQuota({ maxWaiting: 1, waitMs: 1, maxConnections: 1, maxConnectionsPerDatasource: 1 });
-    const seats = quota.seatsOf('one');
-    const seat = await seats.take();
-    const [late, tooMany] = await Promise.all([refusalOf(() => seats.take()), refusalOf(() => seats.take())]);
+    const quota = createConnectionBudget({
+      maxWaiting: 1,
+      waitMs: 1,
+      maxConnections: 1,
+      maxConnectionsPerDatasource: 1,
+    });
+    const permits = quota.permitsOf('one');
+    const permit = await permits.take();
+    const [late, tooMany] = await Promise.all([refusalOf(() => permits.take()), refusalOf(() => permits.take())]);
     for (const { code, reason } of [late, tooMany]) {
       expect({ code, reason }).toEqual({ code: 'METRIC_QUERY_ERROR', reason: 'datasource-busy' });
     }
-    seat.leave();
-    expect(await seats.take()).toBeDefined();
+    permit.leave();
+    expect(await permits.take()).toBeDefined();
   });
 
   it('never are more than the bounds, and everybody is served, whatever comes in whatever order', async () => {
     const user = fc.record({ datasource: fc.constantFrom('a', 'b', 'c'), turns: fc.nat(4), ends: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(user, { maxLength: 30 }), async (users) => {
-        const quota = createQuota({ ...patience, maxConnections: 4, maxConnectionsPerDatasource: 2 });
+        const quota = createConnectionBudget({ ...patience, maxConnections: 4, maxConnectionsPerDatasource: 2 });
         const open = new Map<string, number>();
         const count = (id: string, by: number): void => {
           open.set(id, (open.get(id) ?? 0) + by);
@@ -92,16 +97,16 @@ describe('seats', () => {
         };
         await Promise.all(
           users.map(async ({ datasource, turns, ends }) => {
-            const seat = await quota.seatsOf(datasource).take();
+            const permit = await quota.permitsOf(datasource).take();
             count(datasource, 1);
             for (let turn = 0; turn < turns; turn += 1) await settled();
             const end = async (): Promise<void> => {
               await settled();
               count(datasource, -1);
             };
-            if (!ends) return seat.rest(end);
+            if (!ends) return permit.rest(end);
             await end();
-            seat.leave();
+            permit.leave();
           }),
         );
       }),
@@ -111,7 +116,7 @@ describe('seats', () => {
 });
 
 it('a limited thing is waited for so long, by so many', async () => {
-  const limiter = createLimiter(['only'], { maxWaiting: 1, waitMs: 1 });
+  const limiter = createPool(['only'], { maxWaiting: 1, waitMs: 1 });
   let release: (() => void) | undefined;
   const holding = limiter.use(
     () =>

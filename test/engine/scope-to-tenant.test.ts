@@ -8,9 +8,9 @@ import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';
 import { postgresDialect } from '../../src/engine/databases/postgres/dialect.js';
 import type { Plan } from '../../src/engine/plan/plan.js';
-import { plan } from '../../src/engine/question/planning.js';
+import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
-import { secure } from '../../src/engine/scope/secure.js';
+import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { compile } from '../../src/engine/sql/compile.js';
 import {
   byClients,
@@ -52,10 +52,10 @@ const byState: VisualDefinition = metric('orders', {
 const catalog = catalogOf(mart);
 const planFor = (definition: VisualDefinition, parts: Partial<MetricQuestion> = {}, of: Datamart = mart): Plan => {
   const asked = { ...question('unused', of, of.tenancy === null ? 'None' : '7', definition, parts), definition };
-  return plan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
+  return buildPlan(resolve(asked, catalogOf(of)), { kind: 'answer', question: asked });
 };
 const compiled = (scope: TenantScope, definition: VisualDefinition, parts: Partial<MetricQuestion> = {}) =>
-  compile(secure(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
+  compile(scopeToTenant(planFor(definition, parts), scope, { datamart: mart, catalog }), duckDbDialect).page;
 
 describe('every occurrence of every table is a leaf', () => {
   const onItems = condition('items.sku', { kind: 'compare', operator: '=', value: "x' OR 1=1 --" });
@@ -87,24 +87,24 @@ describe('every occurrence of every table is a leaf', () => {
     const wider = new Map(catalog.tables);
     for (const [key, columns] of catalog.tables)
       wider.set(key, new Map([...columns, ['secret', { kind: 'text', cast: 'VARCHAR' }]]));
-    const secured = secure(planFor(byState), scopeOf(mart, 'acme'), {
+    const scoped = scopeToTenant(planFor(byState), scopeOf(mart, 'acme'), {
       datamart: mart,
       catalog: { ...catalog, tables: wider },
     });
-    expect(compile(secured, duckDbDialect).page.sql).not.toContain('secret');
-    expect(secured.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
+    expect(compile(scoped, duckDbDialect).page.sql).not.toContain('secret');
+    expect(scoped.leaves[0]?.columns).toEqual(['id', 'owner', 'city', 'at']);
   });
 
   it('and names are quoted, whatever is in them', () => {
     const evil = 'a" FROM secrets; --';
     const odd = datamart({ tenancy: null, tables: [table('t', { [evil]: 'VARCHAR', gl_row: 'BIGINT' })] });
     const of = { schemaName: 'main', tableName: 't', columnName: evil };
-    const secured = secure(
+    const scoped = scopeToTenant(
       planFor(metric('t', { dimensions: [{ name: evil, column: of }] }), {}, odd),
       { kind: 'untenanted' },
       { datamart: odd, catalog: catalogOf(odd) },
     );
-    expect(compile(secured, duckDbDialect).page.sql).toBe(
+    expect(compile(scoped, duckDbDialect).page.sql).toBe(
       'WITH "gl_leaf_0" AS NOT MATERIALIZED (SELECT "a"" FROM secrets; --", "gl_row" FROM "warehouse"."main"."t") SELECT "gl_leaf_0"."a"" FROM secrets; --" AS "gl_c0" FROM "gl_leaf_0" GROUP BY 1 ORDER BY 1 ASC NULLS LAST',
     );
   });
@@ -143,11 +143,11 @@ describe('the tenant is compared by bytes inside the leaf, in every dialect', ()
     );
     const byClient = metric('orders', { dimensions: [{ name: 'client', column: columnRef('clients.name') }] });
     const of = datamart({ ...mart, relationships: [relationship('orders.owner', 'clients.id')] });
-    const secured = secure(planFor(byClient, {}, of), scopeOf(of, 'acme'), {
+    const scoped = scopeToTenant(planFor(byClient, {}, of), scopeOf(of, 'acme'), {
       datamart: of,
       catalog: { ...catalog, tables: typed },
     });
-    const { sql, parameters } = compile(secured, dialect).page;
+    const { sql, parameters } = compile(scoped, dialect).page;
     expect(sql).toMatch(/^WITH .gl_leaf_0. AS /);
     expect(sql).toContain(` WHERE ${owner})`);
     expect(sql).toContain(` WHERE ${id})`);
@@ -167,21 +167,21 @@ describe('scope and datamart must fit', () => {
     ['a tenancy level that the engine does not know', tenant, database],
   ])('%s: CLIENT_ID_ERROR', async (_, scope, of) => {
     const planned = planFor(byState);
-    expect(await refusalOf(() => secure(planned, scope, { datamart: of, catalog }))).toMatchObject({
+    expect(await refusalOf(() => scopeToTenant(planned, scope, { datamart: of, catalog }))).toMatchObject({
       code: 'CLIENT_ID_ERROR',
     });
   });
 
   it('an unknown kind of scope is refused', async () => {
     const scope = JSON.parse('{"kind":"everybody"}');
-    expect(await refusalOf(() => secure(planFor(byState), scope, { datamart: mart, catalog }))).toMatchObject({
+    expect(await refusalOf(() => scopeToTenant(planFor(byState), scope, { datamart: mart, catalog }))).toMatchObject({
       reason: 'unknown-kind',
     });
   });
 
   it('without tenancy no leaf has a predicate', () => {
-    const secured = secure(planFor(byState, {}, loose), { kind: 'untenanted' }, { datamart: loose, catalog });
-    expect(secured.leaves.map(({ tenant: predicate }) => predicate)).toEqual([null, null, null]);
+    const scoped = scopeToTenant(planFor(byState, {}, loose), { kind: 'untenanted' }, { datamart: loose, catalog });
+    expect(scoped.leaves.map(({ tenant: predicate }) => predicate)).toEqual([null, null, null]);
   });
 });
 
@@ -193,7 +193,7 @@ describe('a client id is compared as its column is', () => {
     });
   const counted = metric('orders', { measures: [count] });
   const securedBy = (of: Datamart, clientId: string) =>
-    secure(planFor(counted, {}, of), scopeOf(of, clientId), { datamart: of, catalog: catalogOf(of) });
+    scopeToTenant(planFor(counted, {}, of), scopeOf(of, clientId), { datamart: of, catalog: catalogOf(of) });
 
   it.each([
     ['BIGINT', 'NUMBER', '-42'],
@@ -253,7 +253,7 @@ describe('a table without client column', () => {
     });
   const securedNotes = (of: Datamart) => {
     const planned = planFor(metric('notes', { measures: [count] }), {}, of);
-    return secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: catalogOf(of) });
+    return scopeToTenant(planned, scopeOf(of, 'acme'), { datamart: of, catalog: catalogOf(of) });
   };
 
   it('is refused by its name, with what to do', async () => {
@@ -277,7 +277,7 @@ describe('a table without client column', () => {
     const planned = planFor(metric('notes', { measures: [count] }), {}, of);
     const securedBy = (...keys: string[][]) => {
       const uniqueKeys = new Map([[tableKey(orders), keys]]);
-      return secure(planned, scopeOf(of, 'acme'), { datamart: of, catalog: { ...catalogOf(of), uniqueKeys } });
+      return scopeToTenant(planned, scopeOf(of, 'acme'), { datamart: of, catalog: { ...catalogOf(of), uniqueKeys } });
     };
     const { leaves } = securedBy(['id']);
     expect(leaves[0]?.tenant).toMatchObject({
@@ -304,8 +304,8 @@ describe('a table without client column', () => {
 
   it('and with a client column is the tenant’s, listed or not', () => {
     const of = datamart({ ...mart, sharedTables: ['main.orders', 'main.clients', 'cities'] });
-    const secured = secure(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
-    expect(secured.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant])).toMatchObject([
+    const scoped = scopeToTenant(planFor(byState), scopeOf(of, 'acme'), { datamart: of, catalog });
+    expect(scoped.leaves.map((leaf) => [leaf.table.tableName, leaf.tenant])).toMatchObject([
       ['orders', { kind: 'column', columnName: 'owner' }],
       ['cities', null],
       ['clients', { kind: 'column', columnName: 'id' }],

@@ -1,5 +1,5 @@
 /** Work that several callers wait for, done once at a time for a key. It goes on while one of them still waits for it. */
-export type Flights<T> = {
+export type SingleFlight<T> = {
   /** Rejects as the work does, or with the signal's reason: then the others' work goes on. `isJoined`: somebody else had begun it. */
   readonly join: (
     key: string,
@@ -10,7 +10,7 @@ export type Flights<T> = {
 
 type Flight<T> = { readonly result: Promise<T>; readonly controller: AbortController; waiting: number };
 
-export const createFlights = <T>(): Flights<T> => {
+export const createSingleFlight = <T>(): SingleFlight<T> => {
   const flights = new Map<string, Flight<T>>();
   const end = (key: string, flight: Flight<T>): void => {
     if (flights.get(key) === flight) flights.delete(key);

@@ -2,22 +2,22 @@ import type { Datasource } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createLru } from '../../platform/lru.js';
 import { type Database, type OpenedDatabase, outdated, refuseConnection } from '../connections/database.js';
-import { type ClientPlace, databaseBeside, placedSchemas } from '../scope/client-place.js';
+import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/client-database.js';
 
 /** An opened database as the questions of its clients see it. */
 export type Places = {
   /** Each catalog is read once; one that could not be read is tried again. Throws DATASOURCE_CONNECTION_ERROR. */
-  readonly find: (client: ClientPlace | null) => Promise<Database>;
+  readonly find: (client: ClientDatabaseRef | null) => Promise<Database>;
 };
 
 /** Clients of one database, each with a schema, whose catalogs are kept. */
 const catalogsPerDatabase = 200;
 
-export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
+export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
   const known = createLru<string, Promise<Database>>(catalogsPerDatabase);
-  const read = async (client: ClientPlace | null): Promise<Database> => {
+  const read = async (client: ClientDatabaseRef | null): Promise<Database> => {
     const { dialect, run, stream, readCatalog } = await opening;
-    const catalog = await readCatalog(placedSchemas(client));
+    const catalog = await readCatalog(schemasFor(client));
     assertDatabase(catalog.database, datasource, client);
     const key = keyOf(client);
     return {
@@ -44,10 +44,14 @@ export const createPlaces = (opening: Promise<OpenedDatabase>, datasource: Datas
   };
 };
 
-const keyOf = (client: ClientPlace | null): string => JSON.stringify(placedSchemas(client));
+const keyOf = (client: ClientDatabaseRef | null): string => JSON.stringify(schemasFor(client));
 
 /** A pooler may lead a name to another database than the one of that name. */
-const assertDatabase = (found: string, { name, datasourceType }: Datasource, client: ClientPlace | null): void => {
+const assertDatabase = (
+  found: string,
+  { name, datasourceType }: Datasource,
+  client: ClientDatabaseRef | null,
+): void => {
   if (datasourceType !== 'POSTGRES' || client?.level !== 'DATABASE' || found === '' || found === client.database)
     return;
   const message = `Datasource ${name}: its server answers for a client's database with another one; check the pooler.`;
@@ -57,7 +61,7 @@ const assertDatabase = (found: string, { name, datasourceType }: Datasource, cli
 type AssertReachable = (datasource: Datasource) => Promise<void>;
 
 /** Of databases of the same server, or files of the same folder, those that may be datasources: the metadata's is none. */
-export const reachableBeside = async (
+export const allowedSiblings = async (
   datasource: Datasource,
   names: readonly string[],
   assertReachable: AssertReachable,
@@ -65,7 +69,7 @@ export const reachableBeside = async (
   const kept: string[] = [];
   for (const name of names) {
     try {
-      await assertReachable(databaseBeside(datasource, name));
+      await assertReachable(siblingDatabase(datasource, name));
       kept.push(name);
     } catch (cause) {
       if (!(cause instanceof Refusal)) throw cause;
