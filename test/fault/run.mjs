@@ -83,8 +83,11 @@ try {
       ...(seed === undefined ? {} : { FAULTS_SEED: seed }),
     },
   });
-  print(linesOf(file));
-  process.exitCode = status ?? 1;
+  const lines = linesOf(file);
+  print(lines);
+  if (lines.length === 0)
+    console.error(`No fault was provoked${only === undefined ? '' : `: no test has "${only}" in its name`}.`);
+  process.exitCode = lines.length === 0 ? 1 : (status ?? 1);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
