@@ -32,9 +32,9 @@ import type { Log } from '../platform/log.js';
 import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
 import { logUnreadableTables } from '../usecases/tenancy-check.js';
-import type { GatewayOptions } from './create-gateway.js';
+
 import { openEngine } from './engine.js';
-import { type OpenedGateway, openGateway } from './gateway.js';
+import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
@@ -110,7 +110,7 @@ const composeInOrder = async (
     loadAssets(assetFiles(context.webFolder, config.isDemo)),
   ]);
   const parts = { config, credentials, dispatch: service?.dispatch ?? null, shared, metadata, context };
-  const gateway = shared.gateway === null ? null : await resources.add(composeGateway(parts, shared.gateway));
+  const gateway = shared.gateway === null ? null : await resources.add(openConfiguredGateway(parts, shared.gateway));
   metadata.startMarking();
   const document = () => createOpenApi(bound, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
@@ -200,7 +200,7 @@ type PartsOfGateway = {
   readonly context: ProcessContext;
 };
 
-const composeGateway = (parts: PartsOfGateway, { cache, metrics }: SharedOfGateway): Promise<OpenedGateway> => {
+const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: SharedOfGateway): Promise<OpenedGateway> => {
   const { config, credentials, shared, metadata, context } = parts;
   const { addressOf, note } = shared.admission;
   const { failedCredentialsPerMinute } = config.settings.limits;

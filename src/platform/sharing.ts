@@ -2,7 +2,6 @@
  * What the replicas of one product share beside values: work that is done once over all of them, and notices. It may be lost at
  * any time: then every replica works for itself, and nothing is wrong but the cost.
  */
-import type { Cache } from './cache.js';
 import { createSingleFlight } from './single-flight.js';
 
 /** What work gave, and for how long it may be answered. Nothing is kept where `lifeMs` is not positive. */
@@ -59,8 +58,14 @@ export const createTopics = () => {
   };
 };
 
-/** One process, over any cache: work is done once in it. */
-export const createLocalSharing = (cache: Pick<Cache, 'get' | 'set'>): Sharing => {
+/** Where results of shared work are kept; see `Cache`. */
+type Results = {
+  readonly get: (key: string) => Promise<string | null>;
+  readonly set: (key: string, value: string, ttlMs: number) => Promise<void>;
+};
+
+/** Single flight within one process. */
+export const createLocalSharing = (cache: Results): Sharing => {
   const flight = createSingleFlight<Shared>();
   const offers = createSingleFlight<string>();
   const topics = createTopics();

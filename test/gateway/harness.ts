@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { createGateway, type GatewayOptions } from '../../src/compose/create-gateway.js';
+import { composeGateway, type GatewayOptions } from '../../src/compose/gateway.js';
 import type { Capability } from '../../src/domain/capability.js';
 import { createAudit } from '../../src/gateway/audit/ledger.js';
 import { loadPolicyFile, type Policy } from '../../src/gateway/policy/load.js';
@@ -106,7 +106,7 @@ export const startGateway = async (overrides: Overrides = {}) => {
     log,
     ...overrides,
   };
-  const gateway = createGateway(options as GatewayOptions);
+  const gateway = composeGateway(options as GatewayOptions);
   const server = createServer((request, response) =>
     gateway(request, response, () => {
       response.writeHead(404).end('next');

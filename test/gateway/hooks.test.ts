@@ -7,7 +7,7 @@ import type { WireRequest } from '../../src/contract/client.js';
 import { createTenantWorks } from '../../src/gateway/lease/tenant-lease.js';
 import { createLeases } from '../../src/gateway/ledger/leases.js';
 import { deadAfterMs, joinProcesses } from '../../src/gateway/ledger/processes.js';
-import { createTenants } from '../../src/gateway/tenant/records.js';
+import { createTenantRecords } from '../../src/gateway/tenant/records.js';
 import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenant/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
@@ -455,7 +455,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect(await tokensOf(clientId)).toHaveLength(1);
       const other = await joinSilent();
       // All that the other process did before it died.
-      await createTenants(other, { now: () => new Date() }).note({
+      await createTenantRecords(other, { now: () => new Date() }).note({
         kind: 'suspended',
         clientId,
         occurredAt: new Date(momentOf(1)),
@@ -472,7 +472,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       const other = await joinSilent();
       await (await start()).granted(sessionOf(clientId));
       const noted = { kind: 'deleted', clientId, occurredAt: new Date(momentOf(1)) } as const;
-      await createTenants(other, { now: () => new Date() }).note(noted);
+      await createTenantRecords(other, { now: () => new Date() }).note(noted);
       await createLeases(other).take(`tenant/${other.refOf(clientId)}`);
       await other.fallSilent();
       await service.ledger.self.beat(true);

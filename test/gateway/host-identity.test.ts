@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway } from '../../src/compose/create-gateway.js';
+import { composeGateway } from '../../src/compose/gateway.js';
 import { createHostIdentity, type HostClaims, type Identify } from '../../src/gateway/authenticate/host-session.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
@@ -55,7 +55,7 @@ const startHost = async (identify: Identify<HostRequest> = fromSession, identify
   const { log, lines } = captureLog();
   const sessions = createHostSessions();
   const asked: HostRequest[] = [];
-  const gateway = createGateway({
+  const gateway = composeGateway({
     identify: (request) => {
       asked.push(request as HostRequest);
       return identify(request as HostRequest);

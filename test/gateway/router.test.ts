@@ -4,7 +4,7 @@ import express from 'express';
 import { pino } from 'pino';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { createGateway } from '../../src/compose/create-gateway.js';
+import { composeGateway } from '../../src/compose/gateway.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import {
@@ -186,7 +186,7 @@ describe("inside a host's Express app", () => {
   const mount = async () => {
     const clock = createMovableClock();
     const upstream = createScriptedUpstream();
-    const gateway = createGateway({
+    const gateway = composeGateway({
       issuers: [{ issuer: null, algorithms: ['HS256'], keys: secretKeys(demoSecret), clockToleranceSeconds: 0 }],
       cookieName: null,
       allowedOrigins: [],

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { createStanding } from '../../src/gateway/lifecycle/access.js';
 import { createEpochs } from '../../src/gateway/revocation/epochs.js';
 import { createScopes } from '../../src/gateway/revocation/scopes.js';
-import { createTenants, type TenantEvent } from '../../src/gateway/tenant/records.js';
+import { createTenantRecords, type TenantEvent } from '../../src/gateway/tenant/records.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';
 import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
@@ -50,7 +50,7 @@ const createTwo = async () => {
   const clock = createMovableClock();
   const { log } = captureLog();
   const scopes = createScopes(ledger);
-  const tenants = createTenants(ledger, clock);
+  const tenants = createTenantRecords(ledger, clock);
   const reads: string[] = [];
   const find: typeof tenants.find = (clientId) => {
     reads.push(clientId);

@@ -7,7 +7,7 @@ import { suspended } from '../lease/tenant-lease.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Epochs, Knowledge } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
-import type { Tenants } from '../tenant/records.js';
+import type { TenantRecords } from '../tenant/records.js';
 import { unavailable } from '../upstream/upstream.js';
 
 /** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
@@ -22,7 +22,7 @@ export type TenantStanding = {
 };
 
 export type StandingOptions = {
-  readonly tenants: Pick<Tenants, 'find'>;
+  readonly tenants: Pick<TenantRecords, 'find'>;
   readonly epochs: Pick<Epochs, 'current'>;
   readonly scopes: Pick<Scopes, 'tenant'>;
 };

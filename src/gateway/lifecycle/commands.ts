@@ -5,12 +5,12 @@ import type { Audit } from '../audit/audit.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Erasure } from '../erase/erasure.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Tenants } from '../tenant/records.js';
+import type { TenantRecords } from '../tenant/records.js';
 import type { TenantEventKind } from '../tenant/state.js';
 import type { Lifecycle } from './lifecycle.js';
 
 export type TenantCommandOptions = {
-  readonly tenants: Tenants;
+  readonly tenants: TenantRecords;
   readonly lifecycle: Lifecycle;
   readonly erasure: Erasure;
   readonly ledger: Ledger;

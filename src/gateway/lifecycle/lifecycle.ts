@@ -13,7 +13,7 @@ import type { TenantState } from '../ledger/ledger.js';
 import { policyFor } from '../policy/load.js';
 import type { Policies } from '../policy/policies.js';
 import type { Provision } from '../provision/provision.js';
-import type { Tenant, TenantEvent, Tenants } from '../tenant/records.js';
+import type { Tenant, TenantEvent, TenantRecords } from '../tenant/records.js';
 import { newestOf, type TenantEventKind } from '../tenant/state.js';
 import { unavailable } from '../upstream/upstream.js';
 
@@ -36,7 +36,7 @@ export type Lifecycle = {
 };
 
 export type LifecycleOptions = {
-  readonly tenants: Tenants;
+  readonly tenants: TenantRecords;
   readonly takeTurn: TakeTurn;
   readonly erasure: Erasure;
   readonly tokens: TenantRevocation;
@@ -91,7 +91,7 @@ const begin = async ({ tenants, tokens, spread }: LifecycleOptions, event: Tenan
 const isAnothers = (error: unknown): boolean =>
   error instanceof Refusal && ['tenant-turn-taken', 'tenant-turn-lost'].includes(error.reason);
 
-const load = async (tenants: Tenants, clientId: string): Promise<Tenant> => {
+const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> => {
   const tenant = await tenants.find(clientId);
   if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
   return tenant;

@@ -23,7 +23,7 @@ export type Tenant = {
   readonly changes: string;
 };
 
-export type Tenants = {
+export type TenantRecords = {
   /** Undefined: never seen. */
   readonly find: (clientId: string) => Promise<Tenant | undefined>;
   /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing but `tokens`. */
@@ -115,7 +115,7 @@ const noteEvent = async (db: Kysely<LedgerTables>, { self }: Ledger, event: Tena
 const findLocked = (db: Kysely<LedgerTables>, tenantRef: string) =>
   db.selectFrom('tenants').selectAll().where('tenant_ref', '=', tenantRef).forUpdate().executeTakeFirstOrThrow();
 
-export const createTenants = (ledger: Ledger, clock: Clock): Tenants => ({
+export const createTenantRecords = (ledger: Ledger, clock: Clock): TenantRecords => ({
   find: async (clientId) => {
     const rows = ledger.db.selectFrom('tenants').selectAll().where('tenant_ref', '=', ledger.refOf(clientId));
     const row = await rows.executeTakeFirst();

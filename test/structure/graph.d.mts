@@ -1,0 +1,15 @@
+export type SourceFile = {
+  readonly file: string;
+  readonly folder: string;
+  readonly lines: number;
+  /** Paths relative to src. */
+  readonly imports: readonly string[];
+  readonly functions: readonly { readonly line: number; readonly length: number }[];
+};
+export const src: string;
+export const readSources: () => readonly SourceFile[];
+export const fileCircles: (sources: readonly SourceFile[]) => readonly (readonly string[])[];
+export const mutualFolders: (
+  sources: readonly SourceFile[],
+) => readonly { readonly folders: readonly string[]; readonly imports: readonly string[] }[];
+export const folderCircles: (sources: readonly SourceFile[]) => readonly (readonly string[])[];
