@@ -1,6 +1,9 @@
 /** Which use case serves which operation: a bound operation without one does not compile. */
 import type { Handlers } from './contract/operations.js';
-import type { Clock, Digest, Engine, Ids, SqlRewriter, Store, Tokens } from './domain/ports.js';
+import type { Clock, Digest, Ids, Tokens } from './domain/ports.js';
+import type { Engine } from './domain/query/engine.js';
+import type { SqlRewriter } from './domain/query/sql-rewriter.js';
+import type { Store } from './domain/store/store.js';
 import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
 import { eraseClient } from './usecases/client-erasure.js';
 import { getDashboardContent, replaceDashboardContent } from './usecases/dashboard-content.js';

@@ -2,7 +2,9 @@
 import { hash } from 'node:crypto';
 import { bound } from '../contract/operations.js';
 import { keyHintOf } from '../domain/organization.js';
-import type { Clock, Digest, Engine, Ids, Store, Tokens } from '../domain/ports.js';
+import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { Store } from '../domain/store/store.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
 import { createHandlers } from '../handlers.js';
 import type { AdmissionLimits, Authenticate } from '../http/admission.js';

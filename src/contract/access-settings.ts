@@ -1,6 +1,6 @@
 /** The interface's "Access settings", which both kinds of embed creation take. */
 import { z } from 'zod';
-import type { AccessSettings } from '../domain/embed.js';
+import type { AccessSettings } from '../domain/dashboard/embed.js';
 import { filterColumns, identifier, list } from './fields.js';
 
 const flag = z.boolean().optional();

@@ -1,6 +1,6 @@
 /** API keys of data apps. A key is shown once, in the answer that makes it. */
 import { z } from 'zod';
-import type { StoredApiKey } from '../domain/ports.js';
+import type { StoredApiKey } from '../domain/store/credentials.js';
 import { decodePagination, identifier, limits, pagination, queryPagination, text } from './fields.js';
 import { asIs, operation } from './operation.js';
 

@@ -1,6 +1,6 @@
 /** Erasing a client: ours, in the interface's style. */
 import { z } from 'zod';
-import type { ErasedClient } from '../domain/ports.js';
+import type { ErasedClient } from '../domain/store/organization.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 

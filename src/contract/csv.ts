@@ -1,4 +1,4 @@
-import type { AnswerColumn, Cell, MetricStream } from '../domain/ports.js';
+import type { AnswerColumn, Cell, MetricStream } from '../domain/query/engine.js';
 
 /** Characters at which a spreadsheet takes a cell for a formula. */
 const formula = /^[=+\-@\t\r]/;

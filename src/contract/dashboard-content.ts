@@ -1,6 +1,6 @@
 /** A dashboard's content read and replaced where it stands: ids of dashboard, embeds and metrics stay, and with them whatever names them. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { dashboardExport, type ExportedDashboard, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
 import { identifier, limits } from './fields.js';

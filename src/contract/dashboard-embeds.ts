@@ -1,6 +1,6 @@
 /** Operation 4: a dashboard of one client with its embed, as JSON or as a form with a file. */
 import { z } from 'zod';
-import type { Embed } from '../domain/embed.js';
+import type { Embed } from '../domain/dashboard/embed.js';
 import { dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { importedData } from './dashboard-versions.js';
 import { schemaPairs } from './dashboards.js';

@@ -3,8 +3,8 @@
  * `_meta.version`. Templates are written in it, and `importDashboardData` takes its `data`.
  */
 import { z } from 'zod';
-import type { DashboardContent, DashboardFilter } from '../domain/dashboard.js';
-import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } from '../domain/metric.js';
+import type { DashboardContent, DashboardFilter } from '../domain/dashboard/dashboard.js';
+import { aggregates, maxLineage, type SqlDefinition, type VisualDefinition } from '../domain/dashboard/metric.js';
 import { columnRef, filterValue, identifier, limits, list, metadata, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 

@@ -1,6 +1,6 @@
 /** Reads a dashboard's data of any version, in its envelope or bare, as the newest: each version has an upgrade to the next. */
 import { z } from 'zod';
-import type { DashboardContent } from '../domain/dashboard.js';
+import type { DashboardContent } from '../domain/dashboard/dashboard.js';
 import { dashboardData, dashboardDataV1, exportVersion } from './dashboard-export.js';
 import { identifier } from './fields.js';
 

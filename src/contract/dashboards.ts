@@ -1,6 +1,6 @@
 /** A dashboard as a whole: deleted, taken out as a file, brought in as one. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
 import { dashboardExport, encodeExport } from './dashboard-export.js';
 import { importedData } from './dashboard-versions.js';
 import { identifier, limits, list } from './fields.js';

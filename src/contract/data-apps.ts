@@ -1,6 +1,6 @@
 /** Operations 5, 6 and 7, and the listing: data apps. */
 import { z } from 'zod';
-import type { Embed } from '../domain/embed.js';
+import type { Embed } from '../domain/dashboard/embed.js';
 import type { DataApp } from '../domain/organization.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { operation } from './operation.js';

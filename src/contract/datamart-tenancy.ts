@@ -1,8 +1,7 @@
 /** Ours: whose the rows of each table of a datamart are, and why. */
 import { z } from 'zod';
-import type { Datamart } from '../domain/datamart.js';
-import { qualifiedName } from '../domain/embed.js';
-import type { TableOwnership } from '../domain/table-ownership.js';
+import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
+import type { TableOwnership } from '../domain/datamart/table-ownership.js';
 import { identifier } from './fields.js';
 import { noError, operation } from './operation.js';
 

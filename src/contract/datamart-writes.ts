@@ -1,7 +1,7 @@
 /** Datamarts created, and operation 9: updated. */
 import { z } from 'zod';
-import type { Datamart } from '../domain/datamart.js';
-import type { TenancyWarning } from '../domain/table-ownership.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { TenancyWarning } from '../domain/datamart/table-ownership.js';
 import {
   cacheTtlSeconds,
   newTenancySettings,

@@ -1,8 +1,8 @@
 /** Operations 8 and 10: datamarts, listed and deleted. */
 import { z } from 'zod';
-import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart.js';
-import { draftRelationships, nameTables } from '../domain/datamart-relationships.js';
-import type { ListedDatamart } from '../domain/ports.js';
+import type { Datamart, DatamartColumn, DatamartTable, Tenancy } from '../domain/datamart/datamart.js';
+import { draftRelationships, nameTables } from '../domain/datamart/relationships.js';
+import type { ListedDatamart } from '../domain/store/organization.js';
 import { cardinality, join } from './datamart-fields.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';

@@ -1,6 +1,6 @@
 /** What a data app changes about an embed that it has. */
 import { z } from 'zod';
-import type { Embed } from '../domain/embed.js';
+import type { Embed } from '../domain/dashboard/embed.js';
 import { accessSettings } from './access-settings.js';
 import { identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';

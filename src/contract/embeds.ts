@@ -1,8 +1,8 @@
 /** Operations 2 and 3, and the listings of a data app's embeds and their metrics. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Embed } from '../domain/dashboard/embed.js';
+import type { Metric } from '../domain/dashboard/metric.js';
 import { accessSettings, dashboardAccessSettings, exampleSettings } from './access-settings.js';
 import { decodePagination, identifier, limits, pagination, queryPagination } from './fields.js';
 import { noError, operation, type RequestParts } from './operation.js';

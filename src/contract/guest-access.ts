@@ -1,6 +1,6 @@
 /** What a guest may do with filters of its own, as it is told. */
 import { z } from 'zod';
-import type { EffectiveAccess } from '../domain/end-user-filters.js';
+import type { EffectiveAccess } from '../domain/guest/end-user-filters.js';
 
 const columns = z.array(z.object({ tableName: z.string(), columns: z.array(z.string()) }));
 

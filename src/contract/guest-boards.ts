@@ -1,8 +1,8 @@
 /** How a guest arranges its board, and the filter choices that it saves: ours, in the interface's style. */
 import { z } from 'zod';
-import type { LayoutCard } from '../domain/dashboard.js';
-import { guestLimits } from '../domain/guest-metric.js';
-import type { SavedView } from '../domain/saved-view.js';
+import type { LayoutCard } from '../domain/dashboard/dashboard.js';
+import { guestLimits } from '../domain/guest/metric.js';
+import type { SavedView } from '../domain/guest/saved-view.js';
 import { guestFilterValue, guestFilterValues, identifier, list, named } from './fields.js';
 import { gridCard } from './guest-metrics.js';
 import { noError, operation } from './operation.js';

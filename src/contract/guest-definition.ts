@@ -3,8 +3,8 @@
  * browser's to send as well.
  */
 import { z } from 'zod';
-import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest-metric.js';
-import { aggregates } from '../domain/metric.js';
+import { aggregates } from '../domain/dashboard/metric.js';
+import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest/metric.js';
 import { columnRef, guestFilterValue, identifier, limits, list, tableRef } from './fields.js';
 import { calculation, chart, comparison, dimension, predicateOf, sort, treesOf } from './metric-parts.js';
 

@@ -1,7 +1,7 @@
-/** Metrics that guests make: ours, in the interface's style. Each write needs a permission of the token's (`guestWrites`, domain/access.ts). */
+/** Metrics that guests make: ours, in the interface's style. Each write needs a permission of the token's (`guestWrites`, domain/guest/access.ts). */
 import { z } from 'zod';
-import { lastRow } from '../domain/guest-layout.js';
-import type { GuestMetric } from '../domain/guest-view.js';
+import { lastRow } from '../domain/guest/layout.js';
+import type { GuestMetric } from '../domain/guest/view.js';
 import { guestFilterValues, identifier, limits, list } from './fields.js';
 import { guestDefinition, newGuestDefinition } from './guest-definition.js';
 import { encodeMetric, exampleGuestMetric, guestMetric } from './guest-reads.js';

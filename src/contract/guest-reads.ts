@@ -1,7 +1,7 @@
 /** What a guest token reads: ours, in the interface's style. The input is a browser's, so it knows no SQL. */
 import { z } from 'zod';
-import type { FilterValue } from '../domain/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest-view.js';
+import type { FilterValue } from '../domain/filter/filter.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../domain/guest/view.js';
 import { toCsv } from './csv.js';
 import { guestFilterValue, guestFilterValues, identifier, limits, list, scalar, text } from './fields.js';
 import { encodeAccess, guestAccess, noAccess } from './guest-access.js';

@@ -1,6 +1,6 @@
 /** Listing and revoking guest tokens: ours, in the interface's style. */
 import { z } from 'zod';
-import type { ListedGuestToken } from '../domain/ports.js';
+import type { ListedGuestToken } from '../domain/store/credentials.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { noError, operation } from './operation.js';
 

@@ -1,7 +1,6 @@
 /** Parts of a metric's definition that its author's file and a guest's request share. */
 import { z } from 'zod';
-import { type Chart, chartTypes, seriesTypes } from '../domain/chart.js';
-import type { Predicate } from '../domain/filter.js';
+import { type Chart, chartTypes, seriesTypes } from '../domain/dashboard/chart.js';
 import {
   type Calculation,
   type Comparison,
@@ -9,8 +8,9 @@ import {
   type Dimension,
   type HavingTree,
   maxPeriods,
-  periods,
-} from '../domain/metric.js';
+} from '../domain/dashboard/metric.js';
+import type { Predicate } from '../domain/filter/filter.js';
+import { periods } from '../domain/filter/period.js';
 import { columnRef, identifier, limits, list, scalar, text } from './fields.js';
 
 /** What is asked of one column; a list holds so many values at most. */

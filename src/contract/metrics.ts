@@ -1,6 +1,6 @@
 /** Operation 16: a metric's data for the host's backend. */
 import { z } from 'zod';
-import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
+import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
 import { filterValues, identifier, limits } from './fields.js';
 import { noError, operation } from './operation.js';
 

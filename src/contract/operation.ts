@@ -3,7 +3,7 @@
  * conformance checks are all made from it. Nothing here knows Express, SQL or a use case.
  */
 import { z } from 'zod';
-import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/caller.js';
+import type { ApiKeyCaller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Code } from '../domain/refusal.js';
 
 type CallerByCredential = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };

@@ -1,6 +1,6 @@
 /** Service tokens of the organization: ours but for the rotation, in the style of API keys. */
 import { z } from 'zod';
-import type { StoredKey } from '../domain/ports.js';
+import type { StoredKey } from '../domain/store/credentials.js';
 import { encodeCredential, listedCredential, newCredential, rotation } from './api-keys.js';
 import { decodePagination, identifier, pagination, queryPagination } from './fields.js';
 import { asIs, operation } from './operation.js';

@@ -1,7 +1,7 @@
 /** Operations 13 to 15: the dashboards and metrics of a workspace. */
 import { z } from 'zod';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { Metric } from '../domain/metric.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Metric } from '../domain/dashboard/metric.js';
 import { identifier, limits, list, pagination } from './fields.js';
 import { noError, operation } from './operation.js';
 

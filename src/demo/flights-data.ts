@@ -2,7 +2,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Engine, Reads } from '../domain/ports.js';
+import type { Engine, Reads } from '../domain/query/engine.js';
 
 /** The folder of the demo's real data. Throws where the development dependency is not installed. */
 export const flightsSource = (): string =>

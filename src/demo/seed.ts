@@ -1,11 +1,13 @@
 /** Writes the demo's organization into the store, again at every start, so that an edited bundle takes effect. */
 import { join } from 'node:path';
 import type { ExportedDashboard } from '../contract/dashboard-export.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { Datamart, Relationship } from '../domain/datamart.js';
-import { hostMade } from '../domain/metric.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { hostMade } from '../domain/dashboard/metric.js';
+import type { Datamart, Relationship } from '../domain/datamart/datamart.js';
 import { keyHintOf, type Workspace } from '../domain/organization.js';
-import type { Clock, Ids, NamedStore, Store, Tokens } from '../domain/ports.js';
+import type { Clock, Ids, Tokens } from '../domain/ports.js';
+import type { NamedStore } from '../domain/store/page.js';
+import type { Store } from '../domain/store/store.js';
 import type { DemoBundle } from './bundle.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };

@@ -2,8 +2,8 @@
  * Metric -> rows. The engine reads the customer's database for one tenant, through `scopeToTenant` and nothing else: a plan that
  * was not scoped does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
  */
-import type { Scalar } from '../domain/filter.js';
-import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/ports.js';
+import type { Scalar } from '../domain/filter/filter.js';
+import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/query/engine.js';
 import { breathe } from '../platform/breathe.js';
 import type { CacheKeyParts } from './cache/key.js';
 import { type Database, type Running, refuseDisconnected } from './connections/database.js';

@@ -1,6 +1,6 @@
 /** Rows of scoped plans: kept ones, or those that are read in their client's turn. Who finds them kept does not wait in line. */
 import type { Datasource } from '../domain/organization.js';
-import type { MetricQuestion } from '../domain/ports.js';
+import type { MetricQuestion } from '../domain/query/engine.js';
 import { systemTiming } from '../platform/timing.js';
 import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
 import { type Log, refuseDisconnected } from './connections/database.js';

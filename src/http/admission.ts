@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
 import type { Credential, Operation } from '../contract/operation.js';
-import type { Caller } from '../domain/caller.js';
+import type { Caller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
 import type { AssertBudget } from '../platform/budget.js';
 import type { CredentialGuard } from '../platform/credential-guard.js';

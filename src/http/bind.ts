@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
 import type { Operation } from '../contract/operation.js';
 import type { HandlersOf } from '../contract/operations.js';
-import type { Caller } from '../domain/caller.js';
+import type { Caller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';

@@ -1,6 +1,6 @@
 /** A grant as a flat list of comparable facts: what a policy test expects exactly, and what a plan compares. */
-import type { FilterColumns } from '../domain/embed.js';
-import type { AccessPermissions } from '../domain/guest.js';
+import type { FilterColumns } from '../domain/dashboard/embed.js';
+import type { AccessPermissions } from '../domain/guest/grant.js';
 import type { Bound, BoundValues, Restriction } from '../gateway/policy/combine.js';
 import type { Granted } from './dry-run.js';
 

@@ -5,7 +5,7 @@
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { identifier } from '../contract/fields.js';
-import { guestPermissionNames } from '../domain/guest.js';
+import { guestPermissionNames } from '../domain/guest/grant.js';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import { grantedAccess, minutes, templateName } from '../gateway/policy/schema.js';
 import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } from '../gateway/policy/source.js';

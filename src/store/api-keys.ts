@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { ApiKeyStore, StoredApiKey } from '../domain/ports.js';
+import type { ApiKeyStore, StoredApiKey } from '../domain/store/credentials.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';

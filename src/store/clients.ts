@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Owner } from '../domain/metric.js';
-import type { ClientStore, ErasedClient } from '../domain/ports.js';
+import type { Owner } from '../domain/dashboard/metric.js';
+import type { ClientStore, ErasedClient } from '../domain/store/organization.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';

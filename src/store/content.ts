@@ -2,7 +2,8 @@
  * What guests' requests read of the organization's content, kept from one request to the next. All of it goes with the next revision: the
  * caller's was read in the same statement as its token, so nothing is answered that was changed before the request came.
  */
-import type { ContentRevision, ContentStore } from '../domain/ports.js';
+import type { ContentRevision } from '../domain/brand.js';
+import type { ContentStore } from '../domain/store/store.js';
 import { createSizedLru } from '../platform/lru.js';
 
 /** What the answers that are kept of one revision may take, as characters of JSON. */

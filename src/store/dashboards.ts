@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { DashboardStore } from '../domain/ports.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { DashboardStore } from '../domain/store/dashboards.js';
 import { listMetrics, lockMetrics, placeFirstMetrics, placeMetrics } from './dashboard-metrics.js';
 import { decodeDashboard, encodeDashboard } from './dashboard-row.js';
 import { takeName } from './data-app-names.js';

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { DataApp } from '../domain/organization.js';
-import type { DataAppStore } from '../domain/ports.js';
+import type { DataAppStore } from '../domain/store/organization.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import { isNameTaken } from './query.js';

@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { Datamart } from '../domain/datamart.js';
-import type { DatamartStore } from '../domain/ports.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { DatamartStore } from '../domain/store/organization.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Datasource, DatasourceSummary, ServerConnection } from '../domain/organization.js';
-import type { DatasourceStore, Sealer } from '../domain/ports.js';
+import type { Sealer } from '../domain/ports.js';
+import type { DatasourceStore } from '../domain/store/organization.js';
 import { listRows } from './list-rows.js';
 import { createNamedStore } from './named.js';
 import { createSourceSyncs } from './source-syncs.js';

@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { Embed } from '../domain/embed.js';
-import type { EmbedStore } from '../domain/ports.js';
+import type { Embed } from '../domain/dashboard/embed.js';
+import type { EmbedStore } from '../domain/store/dashboards.js';
 import { takeName } from './data-app-names.js';
 import { nullableJsonb } from './document.js';
 import { listRows } from './list-rows.js';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { GuestLayoutStore } from '../domain/ports.js';
+import type { GuestLayoutStore } from '../domain/store/dashboards.js';
 import { jsonb } from './document.js';
 import { viewerColumns, viewerIs } from './query.js';
 import type { Tables } from './tables.js';

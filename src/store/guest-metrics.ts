@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { GuestMadeMetric } from '../domain/metric.js';
-import type { GuestMetricChange, GuestMetricStore } from '../domain/ports.js';
+import type { GuestMadeMetric } from '../domain/dashboard/metric.js';
+import type { GuestMetricChange, GuestMetricStore } from '../domain/store/dashboards.js';
 import { jsonb, nullableJsonb } from './document.js';
 import { wasInserted } from './query.js';
 import type { Tables } from './tables.js';

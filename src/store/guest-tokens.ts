@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { HashedToken } from '../domain/brand.js';
-import type { GuestGrant } from '../domain/guest.js';
-import type { ContentRevision, Epoch, GuestTokenStore, TokenSubject } from '../domain/ports.js';
+import type { ContentRevision, Epoch, HashedToken } from '../domain/brand.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import type { GuestTokenStore, TokenSubject } from '../domain/store/credentials.js';
 import { wasErasedSince } from './clients.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';

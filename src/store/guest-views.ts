@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { GuestViewStore } from '../domain/ports.js';
+import type { GuestViewStore } from '../domain/store/dashboards.js';
 import { jsonb } from './document.js';
 import { viewerColumns, viewerIs, wasInserted } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,6 +1,6 @@
 /** What API keys and service tokens have in common at rest. */
 import type { Insertable, Selectable } from 'kysely';
-import type { NewKey, StoredKey } from '../domain/ports.js';
+import type { NewKey, StoredKey } from '../domain/store/credentials.js';
 import type { Tables } from './tables.js';
 
 type Row = Selectable<Tables['service_tokens']>;

@@ -1,5 +1,5 @@
 /** Tokens that were found before, for a database that nobody else writes to: while nothing was written, each is what it was. */
-import type { GuestTokenStore } from '../domain/ports.js';
+import type { GuestTokenStore } from '../domain/store/credentials.js';
 import { createLru } from '../platform/lru.js';
 
 const greatestMemory = 10_000;

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { LastUse, LastUseStore } from '../domain/ports.js';
+import type { LastUse, LastUseStore } from '../domain/store/credentials.js';
 import type { Tables } from './tables.js';
 
 const tables: Readonly<Record<LastUse['kind'], string>> = {

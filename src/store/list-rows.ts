@@ -1,6 +1,6 @@
 /** Reads lists: a page by its number, and a whole list in slices, each by the key of the row before it. */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { Page } from '../domain/ports.js';
+import type { Page } from '../domain/store/page.js';
 import type { Tables } from './tables.js';
 
 /**

@@ -1,7 +1,7 @@
 /** `update` does not change the owner: it throws for a metric that has another. */
 import { type Kysely, sql } from 'kysely';
-import type { Metric, Owner } from '../domain/metric.js';
-import type { MetricChange, MetricStore } from '../domain/ports.js';
+import type { Metric, Owner } from '../domain/dashboard/metric.js';
+import type { MetricChange, MetricStore } from '../domain/store/dashboards.js';
 import { decodeDashboard } from './dashboard-row.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { NamedStore } from '../domain/ports.js';
+import type { NamedStore } from '../domain/store/page.js';
 import { assertUpdated, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 

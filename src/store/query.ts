@@ -1,6 +1,6 @@
 /** Runs `work` in the transaction that `db` is in, or in one of its own. */
 import type { ExpressionBuilder, ExpressionWrapper, InsertResult, Kysely, SqlBool, UpdateResult } from 'kysely';
-import type { Owner, Viewer } from '../domain/metric.js';
+import type { Owner, Viewer } from '../domain/dashboard/metric.js';
 import type { Tables } from './tables.js';
 export const inTransaction = <T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);

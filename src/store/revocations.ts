@@ -3,7 +3,8 @@
  * mint began. So a mint that was under way yields a token that was never good, in whichever process.
  */
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Epoch, Revocation } from '../domain/ports.js';
+import type { Epoch } from '../domain/brand.js';
+import type { Revocation } from '../domain/store/credentials.js';
 import { among, deleteSlices, rowPlace } from './list-rows.js';
 import { inTransaction } from './query.js';
 import type { Tables } from './tables.js';

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { SemanticLayerStore } from '../domain/ports.js';
-import type { SemanticLayer } from '../domain/semantic-layer.js';
+import type { SemanticLayer } from '../domain/datamart/semantic-layer.js';
+import type { SemanticLayerStore } from '../domain/store/organization.js';
 import { jsonb } from './document.js';
 import { assertUpdated, wasInserted } from './query.js';
 import type { Tables } from './tables.js';

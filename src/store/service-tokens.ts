@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ServiceTokenStore, StoredKey } from '../domain/ports.js';
+import type { ServiceTokenStore, StoredKey } from '../domain/store/credentials.js';
 import { decodeKey, earlier, encodeKey } from './key-rows.js';
 import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';

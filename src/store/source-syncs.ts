@@ -1,8 +1,8 @@
 /** What the latest look at each datasource found. */
 import type { Kysely } from 'kysely';
-import type { DatasourceStore } from '../domain/ports.js';
-import type { ClientDatabases, ClientLevel } from '../domain/source-schema.js';
-import type { ClientDatabase } from '../domain/tenant.js';
+import type { ClientDatabases, ClientLevel } from '../domain/datamart/source-schema.js';
+import type { ClientDatabase } from '../domain/datamart/tenant.js';
+import type { DatasourceStore } from '../domain/store/organization.js';
 import { jsonb } from './document.js';
 import type { Tables } from './tables.js';
 

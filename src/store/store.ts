@@ -3,7 +3,8 @@
  * database must decide: which of two simultaneous writers gets a name. Knows no caller, no permission and no clock.
  */
 import type { Kysely } from 'kysely';
-import type { Sealer, Store } from '../domain/ports.js';
+import type { Sealer } from '../domain/ports.js';
+import type { Store } from '../domain/store/store.js';
 import { createApiKeyStore } from './api-keys.js';
 import { createClientStore } from './clients.js';
 import { createContent } from './content.js';

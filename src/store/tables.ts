@@ -1,17 +1,16 @@
 /** The schema that holds all tables. Every statement names it. */
 import type { ColumnType } from 'kysely';
-import type { Brand, HashedToken } from '../domain/brand.js';
-import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard.js';
-import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart.js';
-import type { AccessSettings, Embed } from '../domain/embed.js';
-import type { GuestGrant } from '../domain/guest.js';
-import type { GuestLayout } from '../domain/guest-stores.js';
-import type { GridCard, MetricDefinition } from '../domain/metric.js';
+import type { Brand, Epoch, HashedToken } from '../domain/brand.js';
+import type { DashboardFilter, LayoutCard, MetricPlacement } from '../domain/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
+import type { GridCard, MetricDefinition } from '../domain/dashboard/metric.js';
+import type { DatamartTable, Relationship, Tenancy } from '../domain/datamart/datamart.js';
+import type { SemanticTable } from '../domain/datamart/semantic-layer.js';
+import type { ClientLevel, SourceTable } from '../domain/datamart/source-schema.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import type { GuestLayout } from '../domain/guest/layout.js';
+import type { ViewChoices } from '../domain/guest/saved-view.js';
 import type { ConnectionType, DatasourceType, WorkspaceSettings } from '../domain/organization.js';
-import type { Epoch } from '../domain/ports.js';
-import type { ViewChoices } from '../domain/saved-view.js';
-import type { SemanticTable } from '../domain/semantic-layer.js';
-import type { ClientLevel, SourceTable } from '../domain/source-schema.js';
 export const schemaName = 'guestlist';
 
 /** What was checked and written by `jsonb`. */

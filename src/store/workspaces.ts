@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import { reachesDatamart, type Workspace } from '../domain/organization.js';
-import type { WorkspaceStore } from '../domain/ports.js';
+import type { WorkspaceStore } from '../domain/store/organization.js';
 import { decodeDatamart } from './datamarts.js';
 import { jsonb } from './document.js';
 import { listRows } from './list-rows.js';

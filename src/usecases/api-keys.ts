@@ -1,8 +1,10 @@
 /** API keys: named credentials of a data app. A key is in the answer that makes it, and nowhere else. */
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import { keyHintOf } from '../domain/organization.js';
-import type { Clock, Ids, Store, StoredApiKey, Tokens } from '../domain/ports.js';
+import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { StoredApiKey } from '../domain/store/credentials.js';
+import type { Store } from '../domain/store/store.js';
 import { loadDataApp } from './data-apps.js';
 import { pageOf } from './workspaces.js';
 

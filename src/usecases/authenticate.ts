@@ -1,8 +1,10 @@
 /** From a bearer credential to a caller: recognised, denied, or not this kind. Found by its hash, which is then compared in constant time. */
 import type { HashedToken } from '../domain/brand.js';
-import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../domain/caller.js';
-import type { Clock, Store, StoredKey, Tokens } from '../domain/ports.js';
+import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../domain/guest/caller.js';
+import type { Clock, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { StoredKey } from '../domain/store/credentials.js';
+import type { Store } from '../domain/store/store.js';
 import type { LastUses } from './last-use.js';
 
 type Deps = {

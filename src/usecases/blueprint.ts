@@ -1,13 +1,16 @@
 /** What a new dashboard is made from: a template's content, or an import's, moved to its schemas and checked against its datamarts. */
-import { isOpenTo } from '../domain/access.js';
-import { contentFaults, replaceSchemas, type SchemaPair } from '../domain/content.js';
-import { listSql, listSqlParts, replaceSql } from '../domain/content-sql.js';
-import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
-import type { Datamart } from '../domain/datamart.js';
-import { hostMade, lineageOfCopy, type Metric, type Owner } from '../domain/metric.js';
+
+import { contentFaults, replaceSchemas, type SchemaPair } from '../domain/dashboard/content.js';
+import { listSql, listSqlParts, replaceSql } from '../domain/dashboard/content-sql.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric, type Owner } from '../domain/dashboard/metric.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { isOpenTo } from '../domain/guest/access.js';
 import type { DatasourceType, Workspace } from '../domain/organization.js';
-import type { Ids, SqlRewriter, Store } from '../domain/ports.js';
+import type { Ids } from '../domain/ports.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { contentSqlFaults } from './sql-faults.js';
 
 type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';

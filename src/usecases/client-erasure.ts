@@ -1,6 +1,8 @@
 /** Erasing a client of a data app: a customer has left, or asks for it. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Engine, ErasedClient, Store } from '../domain/ports.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { ErasedClient } from '../domain/store/organization.js';
+import type { Store } from '../domain/store/store.js';
 
 /** Everything that the key's own data app holds for the client. A client that it does not know has nothing to erase. */
 export const eraseClient =

@@ -1,7 +1,7 @@
 /** Whose rows a client's questions to a datamart read. */
-import type { Datamart } from '../domain/datamart.js';
-import type { ContentStore } from '../domain/ports.js';
-import { type ClientDatabase, type TenantScope, tenantScope } from '../domain/tenant.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { type ClientDatabase, type TenantScope, tenantScope } from '../domain/datamart/tenant.js';
+import type { ContentStore } from '../domain/store/store.js';
 
 const findListed = async (
   store: Pick<ContentStore, 'datasources'>,

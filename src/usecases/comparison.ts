@@ -1,5 +1,5 @@
-import { earlierQuestion } from '../domain/comparison.js';
-import type { MetricAnswer, MetricQuestion } from '../domain/ports.js';
+import { earlierQuestion } from '../domain/query/comparison.js';
+import type { MetricAnswer, MetricQuestion } from '../domain/query/engine.js';
 
 type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
 

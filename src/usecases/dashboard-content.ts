@@ -1,13 +1,16 @@
 /** A dashboard's content read, and replaced in place: whatever names the dashboard, its embeds or its metrics goes on naming them. */
-import { isOpenTo } from '../domain/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
+
 import { canonicalJson } from '../domain/canonical-json.js';
-import { relabelLayout } from '../domain/content.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard.js';
-import type { Datamart } from '../domain/datamart.js';
+import { relabelLayout } from '../domain/dashboard/content.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard/dashboard.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Digest, Ids, SqlRewriter, Store } from '../domain/ports.js';
+import type { Clock, Digest, Ids } from '../domain/ports.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { contentOf, moveContent } from './blueprint.js';
 import { loadOrganizationDashboard } from './dashboard-transfer.js';
 import { writeMetrics } from './replaced-metrics.js';

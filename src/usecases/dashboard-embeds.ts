@@ -1,13 +1,16 @@
 /** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import { overTemplate, relabelLayout, type SchemaPair } from '../domain/content.js';
-import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard.js';
-import type { Datamart } from '../domain/datamart.js';
-import type { AccessSettings, Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
+
+import { overTemplate, relabelLayout, type SchemaPair } from '../domain/dashboard/content.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../domain/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
 import { loadTenantScope } from './client-scope.js';
 import { holdDataApp } from './data-apps.js';

@@ -1,11 +1,14 @@
 /** Dashboards taken out as files, and brought in as the organization's. */
-import { isOpenTo } from '../domain/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
-import { relabelLayout, type SchemaPair } from '../domain/content.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard.js';
+
+import { relabelLayout, type SchemaPair } from '../domain/dashboard/content.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard/dashboard.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Ids, SqlRewriter, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { contentOf, copyMetrics, insertDashboard, moveContent } from './blueprint.js';
 import { findEmbed } from './embed-lookup.js';
 import { loadWorkspace } from './workspaces.js';

@@ -1,9 +1,12 @@
 /** Operations 5, 6 and 7, and the listing of data apps. */
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
-import type { Embed } from '../domain/embed.js';
+
+import type { Embed } from '../domain/dashboard/embed.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { DataApp } from '../domain/organization.js';
-import type { Clock, Engine, Ids, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { pageOf } from './workspaces.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };

@@ -1,8 +1,9 @@
 /** What a datamart's datasource holds. */
-import type { Datamart } from '../domain/datamart.js';
-import { type SourceView, viewSource } from '../domain/datamart-tables.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { type SourceView, viewSource } from '../domain/datamart/tables.js';
 import type { Datasource } from '../domain/organization.js';
-import type { Engine, Store } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { Store } from '../domain/store/store.js';
 
 type Looking = Pick<Engine, 'introspect'>;
 

@@ -1,18 +1,19 @@
 /** Whose the rows of a datamart's tables are, by the keys that its datasource has now. */
-import type { ServiceCaller } from '../domain/caller.js';
-import type { Datamart } from '../domain/datamart.js';
-import type { SourceView } from '../domain/datamart-tables.js';
-import { qualifiedName } from '../domain/embed.js';
-import type { Engine, Store } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
+
+import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
 import {
   type TableOwnership,
   type TenancyWarning,
   tableOwnerships,
   undeclaredTables,
   warningsOf,
-} from '../domain/table-ownership.js';
-import type { UniqueKeys } from '../domain/tenancy-steps.js';
+} from '../domain/datamart/table-ownership.js';
+import type { SourceView } from '../domain/datamart/tables.js';
+import type { UniqueKeys } from '../domain/datamart/tenancy-steps.js';
+import type { ServiceCaller } from '../domain/guest/caller.js';
+import type { Engine } from '../domain/query/engine.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { readSourceOf } from './datamart-source.js';
 
 export type TenancyDeps = {

@@ -1,12 +1,17 @@
 /** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
-import type { ServiceCaller } from '../domain/caller.js';
-import type { Datamart } from '../domain/datamart.js';
-import { changeParts, type DatamartChanges, namedDatabases, needsSource, noParts } from '../domain/datamart-changes.js';
-import { assertNoFaults } from '../domain/fault.js';
+
+import { changeParts, type DatamartChanges, namedDatabases, needsSource, noParts } from '../domain/datamart/changes.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { TenancyWarning } from '../domain/datamart/table-ownership.js';
+import { assertNoFaults } from '../domain/faults.js';
+import type { ServiceCaller } from '../domain/guest/caller.js';
 import type { Datasource } from '../domain/organization.js';
-import type { Clock, Engine, Ids, ListedDatamart, SqlRewriter, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 import { Refusal } from '../domain/refusal.js';
-import type { TenancyWarning } from '../domain/table-ownership.js';
+import type { ListedDatamart } from '../domain/store/organization.js';
+import type { Store } from '../domain/store/store.js';
 import { readSource, readSourceOf } from './datamart-source.js';
 import { tenancyWarnings, unknownDatamart } from './datamart-tenancy.js';
 import { customColumnFaults } from './sql-faults.js';

@@ -1,5 +1,5 @@
 /** Datasources: made, replaced, listed and looked at. A datasource is stored only after it was reached. */
-import type { ServiceCaller } from '../domain/caller.js';
+import type { ServiceCaller } from '../domain/guest/caller.js';
 import { readHost } from '../domain/host.js';
 import type {
   Datasource,
@@ -8,8 +8,11 @@ import type {
   DuckDbConnection,
   ServerConnection,
 } from '../domain/organization.js';
-import type { Clock, Engine, Ids, Store, SyncedSource } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { SyncedSource } from '../domain/store/organization.js';
+import type { Store } from '../domain/store/store.js';
 import { pageOf } from './workspaces.js';
 
 type ServerFields = Omit<ServerConnection, 'datasourceType' | 'schema'>;

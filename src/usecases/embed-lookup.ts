@@ -1,14 +1,15 @@
 /** Finding what an id stands for, the same way for every operation. */
 
-import { isKnownAtMint, isMetricOpen, isOpenTo } from '../domain/access.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import { type Datamart, withTenancySettings } from '../domain/datamart.js';
-import { type Embed, joinModelOf } from '../domain/embed.js';
-import type { GuestGrant } from '../domain/guest.js';
-import type { Metric, Owner } from '../domain/metric.js';
+import type { Epoch } from '../domain/brand.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { type Embed, joinModelOf } from '../domain/dashboard/embed.js';
+import type { Metric, Owner } from '../domain/dashboard/metric.js';
+import { type Datamart, withTenancySettings } from '../domain/datamart/datamart.js';
+import type { TenantScope } from '../domain/datamart/tenant.js';
+import { isKnownAtMint, isMetricOpen, isOpenTo } from '../domain/guest/access.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
 import { type Datasource, reachesDatamart } from '../domain/organization.js';
-import type { ContentStore, Epoch } from '../domain/ports.js';
-import type { TenantScope } from '../domain/tenant.js';
+import type { ContentStore } from '../domain/store/store.js';
 import { loadTenantScope } from './client-scope.js';
 import { findScopedDatamart, type SourceScope } from './scoped-datamart.js';
 

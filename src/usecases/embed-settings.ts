@@ -1,9 +1,10 @@
 /** Operation 3, and what a data app changes about its embeds and dashboards afterwards. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../domain/embed.js';
-import type { Store } from '../domain/ports.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../domain/dashboard/embed.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { loadTenantScope } from './client-scope.js';
 import { assertTenancySettings, loadEmbedDatamart } from './embed-source.js';
 

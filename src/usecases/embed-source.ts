@@ -1,9 +1,10 @@
 /** The workspace and datamart that an embed is made over. */
-import type { Datamart } from '../domain/datamart.js';
-import { type AccessSettings, qualifiedName } from '../domain/embed.js';
+
+import type { AccessSettings } from '../domain/dashboard/embed.js';
+import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
 import { reachesDatamart, type Workspace } from '../domain/organization.js';
-import type { ContentStore, Store } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { ContentStore, Store } from '../domain/store/store.js';
 
 /** Throws INVALID_WORKSPACE_NAME. */
 export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Workspace> => {

@@ -1,12 +1,15 @@
 /** Operation 2, and the listings of a data app's embeds. */
-import { isOpenTo } from '../domain/access.js';
-import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { AccessSettings, Embed } from '../domain/embed.js';
-import type { Metric } from '../domain/metric.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../domain/dashboard/embed.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Ids, Page, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Page } from '../domain/store/page.js';
+import type { Store } from '../domain/store/store.js';
 import { holdDataApp } from './data-apps.js';
 import { findEmbed, listedMetrics, metricsOf } from './embed-lookup.js';
 import { assertTenancySettings, findWorkspaceDatamart, loadEmbedDatamart, loadEmbedWorkspace } from './embed-source.js';

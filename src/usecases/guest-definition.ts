@@ -1,17 +1,18 @@
 /** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
 
-import { sameColumn } from '../domain/datamart.js';
-import type { GuestGrant } from '../domain/guest.js';
+import { type Metric, type MetricDefinition, testsOf } from '../domain/dashboard/metric.js';
+import { sameColumn } from '../domain/datamart/datamart.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
 import {
   changedDefinition,
   type GuestDefinition,
   guestFaults,
   type NewGuestDefinition,
   newDefinition,
-} from '../domain/guest-metric.js';
-import { type Metric, type MetricDefinition, testsOf } from '../domain/metric.js';
-import type { Clock, Store } from '../domain/ports.js';
+} from '../domain/guest/metric.js';
+import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { findSource, type Opened } from './embed-lookup.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock };

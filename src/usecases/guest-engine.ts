@@ -1,7 +1,8 @@
 /** The engine as guests ask it. */
-import type { ReadEngine, Reads } from '../domain/ports.js';
+
+import type { UnreadableReason } from '../domain/datamart/unreadable-table.js';
+import type { ReadEngine, Reads } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
-import type { UnreadableReason } from '../domain/unreadable-table.js';
 
 type TenancyReason =
   | `table-${UnreadableReason}`

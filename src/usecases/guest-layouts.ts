@@ -1,11 +1,13 @@
 /** How the cards of a board stand for one guest, and how it moves them. */
-import { assertWrites, isMadeFor, notOpen } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
-import type { Dashboard, LayoutCard } from '../domain/dashboard.js';
-import type { GuestGrant } from '../domain/guest.js';
-import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../domain/guest-layout.js';
-import type { Metric } from '../domain/metric.js';
-import type { GuestLayout, Store } from '../domain/ports.js';
+
+import type { Dashboard, LayoutCard } from '../domain/dashboard/dashboard.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import { assertWrites, isMadeFor, notOpen } from '../domain/guest/access.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import type { GuestLayout } from '../domain/guest/layout.js';
+import { type Arrangement, boardCards, dashboardLayout, ownLayout } from '../domain/guest/layout.js';
+import type { Store } from '../domain/store/store.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { lockDashboard, openDashboard } from './guest-scope.js';
 

@@ -1,10 +1,12 @@
 /** The metric that a guest's write is about: one of its client's, on a dashboard that the token opens, through an embed that permits the write. */
-import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../domain/access.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { GuestGrant } from '../domain/guest.js';
-import type { Metric, Owner } from '../domain/metric.js';
-import type { MetricChange, Store } from '../domain/ports.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Metric, Owner } from '../domain/dashboard/metric.js';
+import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../domain/guest/access.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
 import { Refusal } from '../domain/refusal.js';
+import type { MetricChange } from '../domain/store/dashboards.js';
+import type { Store } from '../domain/store/store.js';
 import type { Opened } from './embed-lookup.js';
 import { assertInScope, opens } from './guest-scope.js';
 

@@ -1,14 +1,16 @@
 /** Metrics that guests make, change, archive and delete. Each is of one client, and read under everything that binds its dashboard. */
-import { assertDefines, assertWrites, notOpen } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { GuestGrant } from '../domain/guest.js';
-import { nextCard } from '../domain/guest-layout.js';
-import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest-metric.js';
-import type { GuestMetric } from '../domain/guest-view.js';
-import type { GridCard, GuestMadeMetric, MetricDefinition } from '../domain/metric.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { GridCard, GuestMadeMetric, MetricDefinition } from '../domain/dashboard/metric.js';
+import { assertDefines, assertWrites, notOpen } from '../domain/guest/access.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import { nextCard } from '../domain/guest/layout.js';
+import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../domain/guest/metric.js';
+import type { GuestMetric } from '../domain/guest/view.js';
+import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { readChangedDefinition, readNewDefinition } from './guest-definition.js';
 import { layoutFor } from './guest-layouts.js';

@@ -1,16 +1,19 @@
 /** The values that a guest may choose of a dashboard's filter: those that occur in rows that this guest may see. */
-import { notOpen } from '../domain/access.js';
-import type { GuestCaller, LiveGrant } from '../domain/caller.js';
+
 import { canonicalJson } from '../domain/canonical-json.js';
-import { visibleFilters } from '../domain/conditions.js';
-import { type DashboardFilter, sameName } from '../domain/dashboard.js';
-import type { Scalar } from '../domain/filter.js';
-import type { GuestOption } from '../domain/guest-view.js';
-import { optionColumns } from '../domain/mapped-columns.js';
-import type { Metric, MetricDefinition } from '../domain/metric.js';
-import { optionOrder } from '../domain/option-order.js';
-import type { Clock, ContentStore, OptionsQuestion, ReadEngine, Reads, Store } from '../domain/ports.js';
+import { type DashboardFilter, sameName } from '../domain/dashboard/dashboard.js';
+import { optionColumns } from '../domain/dashboard/mapped-columns.js';
+import type { Metric, MetricDefinition } from '../domain/dashboard/metric.js';
+import type { Scalar } from '../domain/filter/filter.js';
+import { optionOrder } from '../domain/filter/option-order.js';
+import { notOpen } from '../domain/guest/access.js';
+import type { GuestCaller, LiveGrant } from '../domain/guest/caller.js';
+import { visibleFilters } from '../domain/guest/conditions.js';
+import type { GuestOption } from '../domain/guest/view.js';
+import type { Clock } from '../domain/ports.js';
+import type { OptionsQuestion, ReadEngine, Reads } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { ContentStore, Store } from '../domain/store/store.js';
 import { type Opened, openMetricsOf } from './embed-lookup.js';
 import { guestReads } from './guest-engine.js';
 import { enforcedQuestion, openDashboard } from './guest-scope.js';

@@ -1,12 +1,15 @@
 /** The answer of a definition that is not saved, under everything that binds the dashboard it is read through. */
-import { assertDefines, assertWrites } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
-import type { GuestGrant } from '../domain/guest.js';
-import { type GuestDefinition, isWhole } from '../domain/guest-metric.js';
-import type { GuestQuery, MetricReply } from '../domain/guest-view.js';
-import { hostMade, type Metric } from '../domain/metric.js';
-import type { Clock, ReadEngine, Store } from '../domain/ports.js';
+
+import { hostMade, type Metric } from '../domain/dashboard/metric.js';
+import { assertDefines, assertWrites } from '../domain/guest/access.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import { type GuestDefinition, isWhole } from '../domain/guest/metric.js';
+import type { GuestQuery, MetricReply } from '../domain/guest/view.js';
+import type { Clock } from '../domain/ports.js';
+import type { ReadEngine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { compared } from './comparison.js';
 import type { Opened } from './embed-lookup.js';
 import { readChangedDefinition, readNewDefinition } from './guest-definition.js';

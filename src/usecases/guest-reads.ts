@@ -1,14 +1,17 @@
 /** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
-import { effectivePermissions } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
-import { openMetricFilters, visibleFilters } from '../domain/conditions.js';
-import { appliedValue } from '../domain/end-user-filters.js';
-import type { FilterDataType, FilterValue } from '../domain/filter.js';
-import type { GuestGrant } from '../domain/guest.js';
-import type { GuestDashboard, GuestFilter, GuestMetric, GuestQuery, MetricReply } from '../domain/guest-view.js';
-import { type Metric, measureNames } from '../domain/metric.js';
+
+import { type Metric, measureNames } from '../domain/dashboard/metric.js';
+import type { FilterDataType, FilterValue } from '../domain/filter/filter.js';
+import { effectivePermissions } from '../domain/guest/access.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import { openMetricFilters, visibleFilters } from '../domain/guest/conditions.js';
+import { appliedValue } from '../domain/guest/end-user-filters.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import type { GuestDashboard, GuestFilter, GuestMetric, GuestQuery, MetricReply } from '../domain/guest/view.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, MetricAnswer, MetricQuestion, MetricStream, ReadEngine, Store } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
+import type { MetricAnswer, MetricQuestion, MetricStream, ReadEngine } from '../domain/query/engine.js';
+import type { Store } from '../domain/store/store.js';
 import { compared } from './comparison.js';
 import { metricsFor, openMetricsOf } from './embed-lookup.js';
 import { guestReads } from './guest-engine.js';

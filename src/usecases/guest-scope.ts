@@ -1,7 +1,13 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
-import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/access.js';
-import type { LiveGrant } from '../domain/caller.js';
-import { noColumns, takeColumns } from '../domain/column-filters.js';
+
+import { type Dashboard, sameName } from '../domain/dashboard/dashboard.js';
+import type { Metric, MetricDefinition } from '../domain/dashboard/metric.js';
+import type { Datamart, TableRef } from '../domain/datamart/datamart.js';
+import type { Moment } from '../domain/filter/date-range.js';
+import type { Condition } from '../domain/filter/filter.js';
+import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../domain/guest/access.js';
+import type { LiveGrant } from '../domain/guest/caller.js';
+import { noColumns, takeColumns } from '../domain/guest/column-filters.js';
 import {
   authoredAmong,
   chosenConditions,
@@ -9,23 +15,19 @@ import {
   enforcedVariables,
   openMetricFilters,
   visibleFilters,
-} from '../domain/conditions.js';
-import { type Dashboard, sameName } from '../domain/dashboard.js';
-import type { Datamart, TableRef } from '../domain/datamart.js';
-import type { Moment } from '../domain/date-range.js';
-import { drill } from '../domain/drill.js';
+} from '../domain/guest/conditions.js';
 import {
   areEndUserFiltersAllowed,
   type EffectiveAccess,
   effectiveAccess,
   endUserColumns,
-} from '../domain/end-user-filters.js';
-import type { Condition } from '../domain/filter.js';
-import type { GuestGrant, GuestPermission } from '../domain/guest.js';
-import type { GuestQuery } from '../domain/guest-view.js';
-import type { Metric, MetricDefinition } from '../domain/metric.js';
-import type { ContentStore, MetricQuestion, Store } from '../domain/ports.js';
+} from '../domain/guest/end-user-filters.js';
+import type { GuestGrant, GuestPermission } from '../domain/guest/grant.js';
+import type { GuestQuery } from '../domain/guest/view.js';
+import { drill } from '../domain/query/drill.js';
+import type { MetricQuestion } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { ContentStore, Store } from '../domain/store/store.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from './embed-lookup.js';
 
 /** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */

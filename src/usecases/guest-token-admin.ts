@@ -1,6 +1,9 @@
 /** Listing and revoking the guest tokens of a data app, and removing those that expired long ago. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Clock, Engine, ListedGuestToken, Revocation, Store, Tokens } from '../domain/ports.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
+import type { Clock, Tokens } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { ListedGuestToken, Revocation } from '../domain/store/credentials.js';
+import type { Store } from '../domain/store/store.js';
 import { pageOf } from './workspaces.js';
 
 export type ListGuestTokens = {

@@ -1,15 +1,17 @@
 /** Operation 1. Every name in the request is resolved and checked once, here: what cannot be enforced is refused at mint. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import { isTimezone } from '../domain/date-range.js';
+
+import { isTimezone } from '../domain/filter/date-range.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import type {
   AccessPermissions,
   DashboardValues,
   GuestGrant,
   GuestPermissions,
   MetricValues,
-} from '../domain/guest.js';
-import type { Clock, Ids, Store, Tokens } from '../domain/ports.js';
+} from '../domain/guest/grant.js';
+import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { loadTenantScope } from './client-scope.js';
 import { type MintScope, openScope } from './mint-scope.js';
 import {

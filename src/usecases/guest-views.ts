@@ -1,12 +1,14 @@
 /** Filter choices that a guest saves under a name, for itself alone. */
-import { assertWrites } from '../domain/access.js';
-import type { GuestCaller } from '../domain/caller.js';
-import type { GuestGrant } from '../domain/guest.js';
-import { guestLimits } from '../domain/guest-metric.js';
-import type { Metric } from '../domain/metric.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+
+import type { Metric } from '../domain/dashboard/metric.js';
+import { assertWrites } from '../domain/guest/access.js';
+import type { GuestCaller } from '../domain/guest/caller.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
+import { guestLimits } from '../domain/guest/metric.js';
+import { type SavedView, type ViewChoices, viewFaults, visibleChoices } from '../domain/guest/saved-view.js';
+import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { type SavedView, type ViewChoices, viewFaults, visibleChoices } from '../domain/saved-view.js';
+import type { Store } from '../domain/store/store.js';
 import { type Opened, openMetricsOf } from './embed-lookup.js';
 import { lockDashboard, openDashboard } from './guest-scope.js';
 

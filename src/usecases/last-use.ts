@@ -1,5 +1,7 @@
 /** When credentials were last used: kept in memory, and written together, so that no request waits for a write. */
-import type { Clock, LastUse, Store } from '../domain/ports.js';
+import type { Clock } from '../domain/ports.js';
+import type { LastUse } from '../domain/store/credentials.js';
+import type { Store } from '../domain/store/store.js';
 
 /** Credentials that are remembered between two writes. Beyond that, their last use stays what it was. */
 const capacity = 100_000;

@@ -1,17 +1,21 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
-import { isOpenTo } from '../domain/access.js';
-import type { ApiKeyCaller } from '../domain/caller.js';
+
+import type { Epoch } from '../domain/brand.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import {
   authoredAmong,
   chosenConditions,
   enforcedConditions,
   enforcedVariables,
   noRestrictions,
-} from '../domain/conditions.js';
-import type { BackendQuery, MetricReply } from '../domain/guest-view.js';
-import type { Metric } from '../domain/metric.js';
-import type { Clock, Epoch, ReadEngine, Store } from '../domain/ports.js';
+} from '../domain/guest/conditions.js';
+import type { BackendQuery, MetricReply } from '../domain/guest/view.js';
+import type { Clock } from '../domain/ports.js';
+import type { ReadEngine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { compared } from './comparison.js';
 import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';

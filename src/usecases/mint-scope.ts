@@ -1,9 +1,10 @@
 /** What a token under mint may name: the embeds, dashboards and metrics that are open to its client. */
-import { isOpenTo } from '../domain/access.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { Metric } from '../domain/metric.js';
-import type { Store } from '../domain/ports.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import { isOpenTo } from '../domain/guest/access.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { loadTenantScope } from './client-scope.js';
 import { findEmbed, findSource, type Opened } from './embed-lookup.js';
 import type { SourceScope } from './scoped-datamart.js';

@@ -1,11 +1,11 @@
 /** The settings of a guest token, each checked against what it names: a name that binds nothing would be no restriction. */
-import { sameName } from '../domain/dashboard.js';
-import type { Moment } from '../domain/date-range.js';
-import { isUnsafeNumber, safeAsText } from '../domain/exact-number.js';
-import type { FilterValue } from '../domain/filter.js';
-import { readHostFilterValue } from '../domain/filter-value.js';
-import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest.js';
-import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/metric.js';
+import { sameName } from '../domain/dashboard/dashboard.js';
+import { isOrDescendsFrom, type Metric, type MetricFilter } from '../domain/dashboard/metric.js';
+import type { Moment } from '../domain/filter/date-range.js';
+import { isUnsafeNumber, safeAsText } from '../domain/filter/exact-number.js';
+import type { FilterValue } from '../domain/filter/filter.js';
+import { readHostFilterValue } from '../domain/filter/value.js';
+import type { DashboardValues, GuestGrant, MetricValues } from '../domain/guest/grant.js';
 import { Refusal } from '../domain/refusal.js';
 import { metricsFor } from './embed-lookup.js';
 import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';

@@ -1,7 +1,8 @@
 /** Which dashboards a token means by the names that it was made with. */
-import { isOpenTo } from '../domain/access.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { GuestGrant, PinnedDashboard } from '../domain/guest.js';
+
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { GuestGrant, PinnedDashboard } from '../domain/guest/grant.js';
 import type { MintScope } from './mint-scope.js';
 
 type Restrictions = Pick<GuestGrant, 'rlsSettings' | 'appFilters' | 'dashboardAppFilters' | 'hideDashboardMetrics'>;

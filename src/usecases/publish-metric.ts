@@ -1,7 +1,7 @@
 /** The host's backend shows a guest's private metric to every user of that client, or takes it back. */
-import type { ApiKeyCaller } from '../domain/caller.js';
-import type { Store } from '../domain/ports.js';
+import type { ApiKeyCaller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { findEmbed } from './embed-lookup.js';
 
 export type PublishMetric = { readonly embedId: string; readonly metricId: string; readonly isPublished: boolean };

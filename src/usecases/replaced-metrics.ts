@@ -1,9 +1,10 @@
 /** The metrics of a dashboard whose content is replaced: which of them the new content means, and what becomes of each. */
 import { canonicalJson, isSameJson } from '../domain/canonical-json.js';
-import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard.js';
-import { hostMade, lineageOfCopy, type Metric } from '../domain/metric.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../domain/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric } from '../domain/dashboard/metric.js';
+import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 type Given = DashboardContent['metrics'][number];

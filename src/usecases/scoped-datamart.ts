@@ -1,8 +1,8 @@
 /** The datamart of an embed that names none. */
-import type { Datamart } from '../domain/datamart.js';
-import type { GuestGrant } from '../domain/guest.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { GuestGrant } from '../domain/guest/grant.js';
 import type { Workspace } from '../domain/organization.js';
-import type { ContentStore } from '../domain/ports.js';
+import type { ContentStore } from '../domain/store/store.js';
 import { findWorkspaceDatamart } from './embed-source.js';
 
 /** What a token, or a question of the host's backend, is scoped to. */

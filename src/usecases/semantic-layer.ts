@@ -1,16 +1,18 @@
 /** Operation 11: the semantic layer of a datamart. */
-import type { ServiceCaller } from '../domain/caller.js';
-import type { Datamart } from '../domain/datamart.js';
-import type { Clock, Store } from '../domain/ports.js';
-import { Refusal } from '../domain/refusal.js';
+
+import type { Datamart } from '../domain/datamart/datamart.js';
 import {
+  completionScore,
   type SemanticLayer,
   type SemanticTable,
   type TableNotes,
   viewSemanticTables,
-} from '../domain/semantic-layer.js';
-import { writeSemanticTables } from '../domain/semantic-notes.js';
-import { completionScore } from '../domain/semantic-score.js';
+} from '../domain/datamart/semantic-layer.js';
+import { writeSemanticTables } from '../domain/datamart/semantic-notes.js';
+import type { ServiceCaller } from '../domain/guest/caller.js';
+import type { Clock } from '../domain/ports.js';
+import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock };
 

@@ -1,8 +1,10 @@
 /** Service tokens: named credentials of the organization. A token is in the answer that makes it, and nowhere else. */
-import type { ServiceCaller } from '../domain/caller.js';
+import type { ServiceCaller } from '../domain/guest/caller.js';
 import { keyHintOf } from '../domain/organization.js';
-import type { Clock, Ids, Store, StoredKey, Tokens } from '../domain/ports.js';
+import type { Clock, Ids, Tokens } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { StoredKey } from '../domain/store/credentials.js';
+import type { Store } from '../domain/store/store.js';
 import { endOfGrace, type NewCredential } from './api-keys.js';
 import { pageOf } from './workspaces.js';
 

@@ -1,10 +1,10 @@
 /** SQL of the host's, looked at where it is saved: what the engine would refuse later is refused at once, with its place. */
-import { listSqlParts, type SqlPart } from '../domain/content-sql.js';
-import type { DashboardContent } from '../domain/dashboard.js';
-import type { Datamart } from '../domain/datamart.js';
-import type { TableDraft } from '../domain/datamart-tables.js';
+import { listSqlParts, type SqlPart } from '../domain/dashboard/content-sql.js';
+import type { DashboardContent } from '../domain/dashboard/dashboard.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import type { TableDraft } from '../domain/datamart/tables.js';
 import type { DatasourceType } from '../domain/organization.js';
-import type { SqlRewriter } from '../domain/ports.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
 
 type Checks = Pick<SqlRewriter, 'check'>;
 

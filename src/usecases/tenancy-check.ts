@@ -1,7 +1,6 @@
 /** Tables of stored datamarts that every query is refused: those of a start's own files, and of writes before the rule. */
-import type { Datamart } from '../domain/datamart.js';
-import { qualifiedName } from '../domain/embed.js';
-import { undeclaredTables, warningsOf } from '../domain/table-ownership.js';
+import { type Datamart, qualifiedName } from '../domain/datamart/datamart.js';
+import { undeclaredTables, warningsOf } from '../domain/datamart/table-ownership.js';
 import { isUnreachable, readOwnerships, type TenancyDeps } from './datamart-tenancy.js';
 
 type Deps = TenancyDeps & { readonly log: { readonly error: (details: object, message: string) => void } };

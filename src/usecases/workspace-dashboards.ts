@@ -1,13 +1,15 @@
 /** Operation 15: filter mappings and gallery metrics of a workspace's dashboards. All or nothing, over all of them. */
-import { isOpenTo } from '../domain/access.js';
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
-import type { Dashboard, PlacedMetric } from '../domain/dashboard.js';
-import { type FilterMapping, findPlaced, mapFilters } from '../domain/dashboard-update.js';
-import type { Datamart } from '../domain/datamart.js';
-import { lineageOfCopy, type Metric, maxLineage } from '../domain/metric.js';
+
+import type { Dashboard, PlacedMetric } from '../domain/dashboard/dashboard.js';
+import { type FilterMapping, findPlaced, mapFilters } from '../domain/dashboard/dashboard.js';
+import { lineageOfCopy, type Metric, maxLineage } from '../domain/dashboard/metric.js';
+import type { Datamart } from '../domain/datamart/datamart.js';
+import { isOpenTo } from '../domain/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { Workspace } from '../domain/organization.js';
-import type { Clock, Ids, Store } from '../domain/ports.js';
+import type { Clock, Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import type { Store } from '../domain/store/store.js';
 import { loadOrganizationDashboard } from './dashboard-transfer.js';
 import { loadWorkspace } from './workspaces.js';
 

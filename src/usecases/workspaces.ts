@@ -1,9 +1,11 @@
-import type { ApiKeyCaller, ServiceCaller } from '../domain/caller.js';
-import type { Dashboard } from '../domain/dashboard.js';
-import type { Metric } from '../domain/metric.js';
+import type { Dashboard } from '../domain/dashboard/dashboard.js';
+import type { Metric } from '../domain/dashboard/metric.js';
+import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/organization.js';
-import { type Ids, type Page, pageSize, type Store } from '../domain/ports.js';
+import type { Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { type Page, pageSize } from '../domain/store/page.js';
+import type { Store } from '../domain/store/store.js';
 
 type Deps = { readonly store: Store };
 type Caller = ApiKeyCaller | ServiceCaller;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toCsv } from '../../src/contract/csv.js';
-import type { AnswerColumn, Cell } from '../../src/domain/ports.js';
+import type { AnswerColumn, Cell } from '../../src/domain/query/engine.js';
 
 const columns: readonly AnswerColumn[] = [
   { name: 'City', dataType: 'string' },

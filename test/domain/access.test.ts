@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { effectivePermissions, isOpenTo } from '../../src/domain/access.js';
-import type { AccessSettings } from '../../src/domain/embed.js';
-import { type GuestPermission, type GuestPermissions, guestPermissionNames } from '../../src/domain/guest.js';
+import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
+import { effectivePermissions, isOpenTo } from '../../src/domain/guest/access.js';
+import { type GuestPermission, type GuestPermissions, guestPermissionNames } from '../../src/domain/guest/grant.js';
 
 const settings = (allow: boolean): AccessSettings => ({
   isAllowEmailReports: allow,

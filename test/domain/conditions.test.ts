@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
+import { heldConditions } from '../../src/domain/dashboard/mapped-columns.js';
+import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import {
   chosenConditions,
   enforcedConditions,
   noRestrictions,
   type Restrictions,
   visibleFilters,
-} from '../../src/domain/conditions.js';
-import type { Dashboard } from '../../src/domain/dashboard.js';
-import { heldConditions } from '../../src/domain/mapped-columns.js';
-import { hostMade, type Metric, type MetricDefinition } from '../../src/domain/metric.js';
+} from '../../src/domain/guest/conditions.js';
 import { Refusal } from '../../src/domain/refusal.js';
 
 const moment = { now: new Date('2024-02-29T12:00:00Z'), timezone: null };

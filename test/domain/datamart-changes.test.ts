@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Tenancy } from '../../src/domain/datamart.js';
 import {
   changeParts,
   type DatamartChanges,
   type DatamartParts,
   needsSource,
   noParts,
-} from '../../src/domain/datamart-changes.js';
-import { nameTables, shortName } from '../../src/domain/datamart-relationships.js';
-import { defaultSchemaOf, type TableDraft, viewSource } from '../../src/domain/datamart-tables.js';
+} from '../../src/domain/datamart/changes.js';
+import type { Tenancy } from '../../src/domain/datamart/datamart.js';
+import { nameTables, shortName } from '../../src/domain/datamart/relationships.js';
+import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
+import { defaultSchemaOf, type TableDraft, viewSource } from '../../src/domain/datamart/tables.js';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import type { SourceTable } from '../../src/domain/source-schema.js';
 
 const datasource: Datasource = { id: 'd', name: 'd', syncedAt: null, datasourceType: 'DUCKDB', path: 'x' };
 const sourceTable = (schemaName: string, tableName: string): SourceTable => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DatatypeKind, datatypeKind } from '../../src/domain/datatype.js';
+import { type DatatypeKind, datatypeKind } from '../../src/domain/datamart/datatype.js';
 
 test.each<[DatatypeKind, readonly string[]]>([
   [

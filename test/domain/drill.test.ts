@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { drill } from '../../src/domain/drill.js';
-import type { Dimension, MetricDefinition } from '../../src/domain/metric.js';
+import type { Dimension, MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import { drill } from '../../src/domain/query/drill.js';
 import { Refusal } from '../../src/domain/refusal.js';
 
 const dimension = (name: string, extra: Partial<Dimension> = {}): Dimension => ({

@@ -1,9 +1,9 @@
 /** Numbers as filters take them: compared by every digit, and refused where JSON has rounded them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareNumbers, isDecimalText, isNumberValue, isUnsafeNumber } from '../../src/domain/exact-number.js';
-import { hostMade, type Metric } from '../../src/domain/metric.js';
-import { rlsConditions, rlsVariablesOf } from '../../src/domain/rls-conditions.js';
+import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
+import { compareNumbers, isDecimalText, isNumberValue, isUnsafeNumber } from '../../src/domain/filter/exact-number.js';
+import { rlsConditions, rlsVariablesOf } from '../../src/domain/guest/rls-conditions.js';
 import { columnRef, metric, refusalOf } from '../engine/world.js';
 
 test('whole JSON numbers beyond 2^53 - 1 are unsafe, and nothing else is', () => {

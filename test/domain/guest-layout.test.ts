@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Dashboard, LayoutCard } from '../../src/domain/dashboard.js';
-import { boardCards, dashboardLayout, ownLayout } from '../../src/domain/guest-layout.js';
-import { hostMade, type Metric } from '../../src/domain/metric.js';
-import type { GuestLayout } from '../../src/domain/ports.js';
+import type { Dashboard, LayoutCard } from '../../src/domain/dashboard/dashboard.js';
+import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
+import type { GuestLayout } from '../../src/domain/guest/layout.js';
+import { boardCards, dashboardLayout, ownLayout } from '../../src/domain/guest/layout.js';
 
 const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const card = (metricId: string, y: number): LayoutCard => ({ metricId, x: 0, y, w: 1, h: 1 });

@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Datamart } from '../../src/domain/datamart.js';
-import { type SemanticTable, type TableNotes, viewSemanticTables } from '../../src/domain/semantic-layer.js';
-import { writeSemanticTables } from '../../src/domain/semantic-notes.js';
-import { completionScore, scoreWeights } from '../../src/domain/semantic-score.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import {
+  completionScore,
+  type SemanticTable,
+  scoreWeights,
+  type TableNotes,
+  viewSemanticTables,
+} from '../../src/domain/datamart/semantic-layer.js';
+import { writeSemanticTables } from '../../src/domain/datamart/semantic-notes.js';
 
 const maybeText = fc.option(fc.constantFrom('x', 'y'), { nil: null });
 

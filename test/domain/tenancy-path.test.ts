@@ -1,8 +1,8 @@
 /** `tenancyPath` and `sharedTables` as callers write them: what names nothing, or contradicts another declaration, is refused. */
 import { describe, expect, test } from 'vitest';
-import { changeParts, type DatamartChanges, type DatamartParts, noParts } from '../../src/domain/datamart-changes.js';
-import type { RelationshipDraft } from '../../src/domain/datamart-relationships.js';
-import { type TableDraft, viewSource } from '../../src/domain/datamart-tables.js';
+import { changeParts, type DatamartChanges, type DatamartParts, noParts } from '../../src/domain/datamart/changes.js';
+import type { RelationshipDraft } from '../../src/domain/datamart/relationships.js';
+import { type TableDraft, viewSource } from '../../src/domain/datamart/tables.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import { refusalOf } from '../engine/world.js';
 

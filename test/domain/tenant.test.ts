@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Datamart, Tenancy } from '../../src/domain/datamart.js';
+import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
+import { tenantScope } from '../../src/domain/datamart/tenant.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { tenantScope } from '../../src/domain/tenant.js';
 
 const table = (clientColumnType: 'NUMBER' | 'STRING'): Tenancy => ({
   tenancyLevel: 'TABLE',

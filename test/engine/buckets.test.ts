@@ -1,7 +1,7 @@
 /** Histograms: buckets by their width, and by about how many there are to be. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Dimension } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Dimension } from '../../src/domain/dashboard/metric.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

@@ -4,7 +4,7 @@
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import type { Cell } from '../../src/domain/ports.js';
+import type { Cell } from '../../src/domain/query/engine.js';
 import { onClickHouse } from '../suites/clickhouse.js';
 import { onMysql } from '../suites/mysql.js';
 import type { Kind } from './test-databases.js';

@@ -1,8 +1,9 @@
 /** The cache and the line with the real engine over DuckDB. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Datamart, withTenancySettings } from '../../src/domain/datamart.js';
-import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
+import type { Epoch } from '../../src/domain/brand.js';
+import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import type { CacheOutcome } from '../../src/engine/cache/result-cache.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';
 import { createRows } from '../../src/engine/rows.js';

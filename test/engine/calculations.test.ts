@@ -1,7 +1,8 @@
 /** What is computed from groups: HAVING, percentiles, and calculations over the groups that HAVING left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HavingTree, type Period, periods, type VisualDefinition } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { HavingTree, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import { type Period, periods } from '../../src/domain/filter/period.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, refusalOf, table } from './world.js';
 

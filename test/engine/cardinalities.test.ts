@@ -1,6 +1,6 @@
 /** What no relationship says, a key of the datasource may prove. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Relationship } from '../../src/domain/datamart.js';
+import type { Relationship } from '../../src/domain/datamart/datamart.js';
 import { createCatalog } from '../../src/engine/databases/catalog.js';
 import { withCardinalities } from '../../src/engine/question/cardinalities.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';

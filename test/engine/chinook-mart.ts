@@ -1,5 +1,5 @@
 /** Chinook as a host declares it: customers are the tenants, relationships are its foreign keys, and its lookups are shared. */
-import type { Datamart } from '../../src/domain/datamart.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
 import { chinook } from '../fixtures/chinook.js';
 import { columnRef, datamart, relationship, table } from './world.js';
 

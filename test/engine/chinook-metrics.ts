@@ -1,6 +1,7 @@
 /** Metrics over Chinook, each beside the SQL that a person wrote for one customer's answer. */
-import type { Condition, Predicate } from '../../src/domain/filter.js';
-import type { Measure, VisualDefinition } from '../../src/domain/metric.js';
+
+import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
 import type { Words } from './by-hand.js';
 import { by } from './chinook-mart.js';
 import { columnRef, condition, metric } from './world.js';

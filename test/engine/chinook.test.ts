@@ -1,9 +1,9 @@
 /** Chinook's shape, declared as a host would declare it: each customer's answers are those of SQL that a person wrote. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { earlierQuestion } from '../../src/domain/comparison.js';
-import { drill } from '../../src/domain/drill.js';
-import type { SqlDefinition } from '../../src/domain/metric.js';
-import type { Cell, Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
+import { earlierQuestion } from '../../src/domain/query/comparison.js';
+import { drill } from '../../src/domain/query/drill.js';
+import type { Cell, Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { chinook, counts, indexes } from '../fixtures/chinook.js';
 import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';

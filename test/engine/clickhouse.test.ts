@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { clickHouseDialect } from '../../src/engine/databases/clickhouse/dialect.js';
 import type { Sql } from '../../src/engine/databases/dialect.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';

@@ -1,12 +1,13 @@
 /** Clients who each have a whole database, or a schema: what is read is theirs, on every engine. */
 import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Datamart, DatamartTable } from '../../src/domain/datamart.js';
-import type { SqlDefinition, VisualDefinition } from '../../src/domain/metric.js';
+import type { Epoch } from '../../src/domain/brand.js';
+import type { SqlDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart, DatamartTable } from '../../src/domain/datamart/datamart.js';
+import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/datamart/tenant.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, Epoch, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { type ClientDatabase, type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import { catalogFor, clientDatabaseOf, databaseNameFor } from '../../src/engine/scope/client-database.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';
 import { type Builder, createBuilder, findKinds, type TableData, type Value } from './test-databases.js';

@@ -1,8 +1,8 @@
 /** Trees of conditions: on the joined rows, before anything is aggregated, and for every way to ask. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Condition } from '../../src/domain/filter.js';
-import type { ConditionTree, MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { ConditionTree, MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   at,

@@ -1,6 +1,6 @@
 /** The host's own SQL never evaluates anything on another tenant's row: what fails there says nothing, and nothing fails. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

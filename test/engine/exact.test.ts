@@ -1,6 +1,6 @@
 /** Numbers that no float holds, on every database: exact in rows, in sums, and as what is compared with. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   byClients,

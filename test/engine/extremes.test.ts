@@ -1,7 +1,7 @@
 /** Dates at the ends of their types: another tenant's, or those of rows that a condition hides, neither fail nor change a question. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Condition } from '../../src/domain/filter.js';
-import type { TimeGrain, VisualDefinition } from '../../src/domain/metric.js';
+import type { TimeGrain, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData } from './test-databases.js';
 import {
   at,

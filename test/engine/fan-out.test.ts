@@ -1,9 +1,9 @@
 /** A row counts once in each group in which it appears, whatever joins repeat it: by hand, and against nested loops. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart.js';
-import type { Measure, VisualDefinition } from '../../src/domain/metric.js';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart/datamart.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { answerOf, joined, type Row, type Tables } from './nested-loops.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, relationship, table } from './world.js';

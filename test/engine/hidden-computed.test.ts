@@ -1,8 +1,8 @@
 /** What the host computes is computed on visible rows alone: a hidden value that cannot be cast would fail the question, and so show that it is there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Condition } from '../../src/domain/filter.js';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   byClients,

@@ -1,8 +1,8 @@
 /** A row that the token hides counts for nothing that the host's own SQL reads, either. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Condition } from '../../src/domain/filter.js';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

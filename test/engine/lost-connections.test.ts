@@ -3,7 +3,7 @@ import type { RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { findUnavailable } from '../../src/domain/unavailable.js';
 import { onMysql } from '../suites/mysql.js';
 import { type Relay, startRelay } from './relay.js';

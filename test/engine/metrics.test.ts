@@ -1,6 +1,6 @@
 /** The same metrics on every database: by hand, by the evaluator, and alike; what a database lacks is refused in clear words. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { evaluate } from '../isolation/evaluator.js';
 import type { Source } from '../isolation/evaluator-joins.js';
 import { areAlike, isRight } from '../isolation/judge.js';

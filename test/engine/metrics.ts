@@ -1,7 +1,8 @@
 /** A fixed shop, and metrics over it with the answers that a person counted. */
-import type { Datamart } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import type { Measure, VisualDefinition } from '../../src/domain/metric.js';
+
+import type { Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import type { Kind } from './test-databases.js';
 import { columnRef, condition, datamart, metric, relationship, table } from './world.js';
 

@@ -1,6 +1,7 @@
 /** Metrics over rows in memory, by loops within loops: nothing of the engine's is used, and nothing is fast. */
-import type { Datamart, JoinKind, TableRef } from '../../src/domain/datamart.js';
-import type { AggregateMeasure, VisualDefinition } from '../../src/domain/metric.js';
+
+import type { AggregateMeasure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart, JoinKind, TableRef } from '../../src/domain/datamart/datamart.js';
 
 export type Row = Readonly<Record<string, number | string | null>>;
 export type Tables = Readonly<Record<string, readonly Row[]>>;

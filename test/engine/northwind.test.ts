@@ -1,6 +1,6 @@
 /** Northwind's shape: the lines of an order belong to its customer, and those of other customers' orders are in no answer. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cell, Engine } from '../../src/domain/ports.js';
+import type { Cell, Engine } from '../../src/domain/query/engine.js';
 import { customerIds, northwind } from '../fixtures/northwind.js';
 import { areAlike } from '../isolation/judge.js';
 import { type ByHand, connectByHand } from './by-hand.js';

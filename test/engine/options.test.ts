@@ -1,6 +1,6 @@
 /** Values to choose from where there are very many of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {
   at,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Relationship } from '../../src/domain/datamart.js';
+import type { Relationship } from '../../src/domain/datamart/datamart.js';
 import { findPath, isMultiplied, isMultiplying, joinTree, stepFrom } from '../../src/engine/question/paths.js';
 import { refusalOf, relationship, tableRef } from './world.js';
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { MetricQuestion } from '../../src/domain/ports.js';
+import type { MetricQuestion } from '../../src/domain/query/engine.js';
 import type { Database } from '../../src/engine/connections/database.js';
 import { createEngine } from '../../src/engine/engine.js';
 import { createPlanCache } from '../../src/engine/prepare/plan-cache.js';

@@ -1,6 +1,6 @@
 /** How far a question goes: it ends with its caller, at the database too; an answer has a greatest size; a download is read as it is taken. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { endSessions, isServer, sessionsOf } from './sessions.js';
 import { type Builder, createBuilder, findKinds, type Kind } from './test-databases.js';
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Datamart, tableKey } from '../../src/domain/datamart.js';
-import type { VisualDefinition } from '../../src/domain/metric.js';
-import type { MetricQuestion } from '../../src/domain/ports.js';
-import type { TenantScope } from '../../src/domain/tenant.js';
+import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import { type Datamart, tableKey } from '../../src/domain/datamart/datamart.js';
+import type { TenantScope } from '../../src/domain/datamart/tenant.js';
+import type { MetricQuestion } from '../../src/domain/query/engine.js';
 import type { Dialect } from '../../src/engine/databases/dialect.js';
 import { duckDbDialect } from '../../src/engine/databases/duckdb/dialect.js';
 import { createMysqlDialect } from '../../src/engine/databases/mysql/dialect.js';

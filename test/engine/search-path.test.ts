@@ -1,7 +1,7 @@
 /** Functions and operators that a PostgreSQL database has of its own do not take the place of PostgreSQL's, whatever path the role looks along. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SqlDefinition } from '../../src/domain/metric.js';
+import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Datasource } from '../../src/domain/organization.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { postgresAt } from './test-databases.js';

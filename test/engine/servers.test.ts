@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { createDatabases } from '../../src/engine/datasources/databases.js';
 import { onMysql } from '../suites/mysql.js';

@@ -1,7 +1,7 @@
 /** The rows beneath a metric are the rows that it aggregates: what is only looked up for them adds none and takes none away. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
+import type { Cardinality, Datamart, JoinKind } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import {
   byClients,

@@ -1,11 +1,11 @@
 /** Values at the edges of their types, on every database: as cells, groups and options, and back again as what is compared with. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drill } from '../../src/domain/drill.js';
-import type { FilterDataType, Predicate, Scalar } from '../../src/domain/filter.js';
-import { readFilterValue } from '../../src/domain/filter-value.js';
-import type { Aggregate, Dimension } from '../../src/domain/metric.js';
-import type { Cell, Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Aggregate, Dimension } from '../../src/domain/dashboard/metric.js';
+import type { FilterDataType, Predicate, Scalar } from '../../src/domain/filter/filter.js';
+import { readFilterValue } from '../../src/domain/filter/value.js';
+import { drill } from '../../src/domain/query/drill.js';
+import type { Cell, Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds, type Kind, type TableData, type Value } from './test-databases.js';
 import {
   at,

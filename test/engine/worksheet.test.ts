@@ -1,8 +1,8 @@
 /** `joinModel` `single`: all tables of the datamart that a relationship leads to are joined, whatever the metric names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Relationship } from '../../src/domain/datamart.js';
-import type { Measure, MetricDefinition } from '../../src/domain/metric.js';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Measure, MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Relationship } from '../../src/domain/datamart/datamart.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import {
   byClients,
   columnRef,

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import type { Epoch } from '../../src/domain/brand.js';
+import type { MetricDefinition, VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import {
   type Cardinality,
   type ColumnRef,
@@ -11,14 +13,13 @@ import {
   type Relationship,
   type TableRef,
   tableKey,
-} from '../../src/domain/datamart.js';
-import type { Condition, Predicate } from '../../src/domain/filter.js';
-import type { MetricDefinition, VisualDefinition } from '../../src/domain/metric.js';
+} from '../../src/domain/datamart/datamart.js';
+import { type TenantScope, tenantScope } from '../../src/domain/datamart/tenant.js';
+import type { Condition, Predicate } from '../../src/domain/filter/filter.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Cell, Engine, Epoch, MetricQuestion, MetricStream } from '../../src/domain/ports.js';
+import type { Cell, Engine, MetricQuestion, MetricStream } from '../../src/domain/query/engine.js';
 import type { Code } from '../../src/domain/refusal.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { type TenantScope, tenantScope } from '../../src/domain/tenant.js';
 import type { Catalog } from '../../src/engine/databases/catalog.js';
 import { parseDuckDbType } from '../../src/engine/databases/duckdb/schema.js';
 import { createEngine, type EngineOptions } from '../../src/engine/engine.js';

@@ -3,10 +3,10 @@
  * a database.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Condition } from '../../src/domain/filter.js';
-import { readFilterValue } from '../../src/domain/filter-value.js';
-import type { TimeGrain } from '../../src/domain/metric.js';
-import type { Cell, Engine } from '../../src/domain/ports.js';
+import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import { readFilterValue } from '../../src/domain/filter/value.js';
+import type { Cell, Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from './test-databases.js';
 import { columnRef, createLoggedEngine, datamart, metric, type Place, question, table } from './world.js';
 

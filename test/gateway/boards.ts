@@ -1,7 +1,7 @@
 /** Dashboards' content for tests of merging: few names and values, so that changes meet. */
 import fc from 'fast-check';
-import type { DashboardContent } from '../../src/domain/dashboard.js';
-import type { VisualDefinition } from '../../src/domain/metric.js';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
 
 const column = (columnName: string) => ({ schemaName: 'main', tableName: 'sales', columnName });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard.js';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import { isSameBoard, mergeDashboard } from '../../src/gateway/rollout/merge-dashboard.js';
 import { board, contents, copyOf, definition, histories, leavesOf, metric } from './boards.js';
 

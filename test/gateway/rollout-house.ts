@@ -2,9 +2,9 @@
 
 import type { Call, Transport } from '../../src/contract/client.js';
 import { bound } from '../../src/contract/operations.js';
-import type { ApiKeyCaller } from '../../src/domain/caller.js';
 import { capabilityNames } from '../../src/domain/capability.js';
-import type { DashboardContent } from '../../src/domain/dashboard.js';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import type { ApiKeyCaller } from '../../src/domain/guest/caller.js';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';

@@ -3,7 +3,7 @@
  * on the embedded database and on PostgreSQL).
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DashboardContent } from '../../src/domain/dashboard.js';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import { type PlannedTenant, planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
 import { createRollouts } from '../../src/gateway/rollout/rollouts.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';

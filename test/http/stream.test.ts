@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Handlers } from '../../src/contract/operations.js';
-import type { Cell } from '../../src/domain/ports.js';
+import type { Cell } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { createSample, guestToken } from './sample.js';

@@ -1,7 +1,7 @@
 /** Random questions: datamarts over the tables of the data set, and metrics over the datamarts, as data that fast-check can shrink. */
 import fc from 'fast-check';
-import type { JoinKind } from '../../src/domain/datamart.js';
-import type { Aggregate, TimeGrain } from '../../src/domain/metric.js';
+import type { Aggregate, TimeGrain } from '../../src/domain/dashboard/metric.js';
+import type { JoinKind } from '../../src/domain/datamart/datamart.js';
 import { parentOf, type TableName, type Tenant, tableNames, tenants } from './dataset.js';
 
 export type ColumnName =

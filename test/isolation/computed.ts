@@ -1,5 +1,11 @@
 /** What a random case asks of groups: HAVING, and columns computed from measures. */
-import type { Calculation, Dimension, HavingTree, Measure, VisualDefinition } from '../../src/domain/metric.js';
+import type {
+  Calculation,
+  Dimension,
+  HavingTree,
+  Measure,
+  VisualDefinition,
+} from '../../src/domain/dashboard/metric.js';
 import type { ACalculation, ACase, AHaving } from './cases.js';
 import { havingOf, isExactNumber, isNumber } from './predicates.js';
 

@@ -1,5 +1,5 @@
 /** Groups of joined rows, what is aggregated of each, and what is computed from that. */
-import type { TableRef } from '../../src/domain/datamart.js';
+
 import type {
   Aggregate,
   AggregateMeasure,
@@ -7,9 +7,10 @@ import type {
   Dimension,
   HavingTree,
   Measure,
-  Period,
   VisualDefinition,
-} from '../../src/domain/metric.js';
+} from '../../src/domain/dashboard/metric.js';
+import type { TableRef } from '../../src/domain/datamart/datamart.js';
+import type { Period } from '../../src/domain/filter/period.js';
 import {
   columnKind,
   type Joined,

@@ -2,6 +2,8 @@
  * The rows that a metric is about, by nested loops over rows in memory. The order of joins, as the datamart documents it: a table is joined
  * along the one way from the metric's `from`; nearer tables first, those equally near in the order of the datamart's relationships.
  */
+
+import type { ConditionTree } from '../../src/domain/dashboard/metric.js';
 import {
   type ColumnRef,
   type Datamart,
@@ -10,9 +12,8 @@ import {
   type Relationship,
   sameTable,
   type TableRef,
-} from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import type { ConditionTree } from '../../src/domain/metric.js';
+} from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import { exactOfFloat, parseExact } from './exact.js';
 import { toLocal } from './times.js';
 import { type ColumnKind, compareValues, kindOf, passes, type Value } from './values.js';

@@ -2,9 +2,10 @@
  * What a metric's answer is, said a second time: rows in memory, nested loops, no SQL, and nothing of the engine but the words that a question
  * is asked in. Slow and plain on purpose: whoever reads it should be able to agree.
  */
-import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/metric.js';
+
+import { type Sort, testsOf, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import { roundWidth } from './buckets.js';
 import { calculate, compareNullsLast, type Group, groupRows, stays } from './evaluator-groups.js';
 import {

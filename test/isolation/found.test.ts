@@ -1,6 +1,6 @@
 /** Mistakes that the oracle found, each by a question that a person can read. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { type Builder, createBuilder, findKinds } from '../engine/test-databases.js';
 import {
   columnRef,

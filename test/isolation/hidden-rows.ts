@@ -2,8 +2,8 @@
  * Removes the rows that a token hides, by plain loops over rows in memory. A row stays where one row can be chosen from each table on the ways to the
  * token's tables, so that all equalities hold and all of the token's conditions do. The engine is not asked.
  */
-import { type Datamart, sameTable, type TableRef } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
+import { type Datamart, sameTable, type TableRef } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import type { Dataset, TableName } from './dataset.js';
 import { areEqual, holdsFor, type Source, type Step, type StoredRow, waysBetween } from './evaluator-joins.js';
 import { sourceOf } from './stage.js';

@@ -2,8 +2,8 @@
  * Judges what a token hides: the answer under the token's conditions is the answer without them, on rows from which the hidden ones were removed.
  * `withoutHidden` removes them in memory for the evaluator, and in a part of the batches a real database is filled with what is left.
  */
-import type { Datamart } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import type { Place } from '../engine/world.js';
 import type { ACase, ATest } from './cases.js';
 import { type Dataset, shardOf, type TableName } from './dataset.js';

@@ -1,5 +1,5 @@
 /** Whether an engine's answer is the right one. Numbers out of floats may differ in their last digits, everything else is exact. */
-import type { Cell, MetricAnswer } from '../../src/domain/ports.js';
+import type { Cell, MetricAnswer } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Expected } from './evaluator.js';
 import { type Refusable, Unanswerable } from './evaluator-joins.js';

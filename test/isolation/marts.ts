@@ -1,5 +1,5 @@
 /** The datamart of a random case: which tables, and how they are joined. Its cardinalities are such as the data bears out. */
-import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart.js';
+import type { Cardinality, Datamart, Relationship } from '../../src/domain/datamart/datamart.js';
 import { byClients, datamart, relationship, table } from '../engine/world.js';
 import type { ACase, AnEdge } from './cases.js';
 import {

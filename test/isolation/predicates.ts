@@ -1,6 +1,7 @@
 /** What a random test asks of a column: values that occur in it, and some that nearly do. */
-import type { Predicate } from '../../src/domain/filter.js';
-import type { Measure } from '../../src/domain/metric.js';
+
+import type { Measure } from '../../src/domain/dashboard/metric.js';
+import type { Predicate } from '../../src/domain/filter/filter.js';
 import type { AHavingTest, ATest, ColumnName } from './cases.js';
 import { amounts, codes, days, labels, prices, tenants, times, weights } from './dataset.js';
 

@@ -1,8 +1,9 @@
 /** A random case made into a datamart and a question of it, tame enough that most of them have an answer. */
-import type { ColumnRef, Datamart, TableRef } from '../../src/domain/datamart.js';
-import { sameTable } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/domain/metric.js';
+
+import type { ConditionTree, Dimension, Measure, VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { ColumnRef, Datamart, TableRef } from '../../src/domain/datamart/datamart.js';
+import { sameTable } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
 import { columnRef, metric } from '../engine/world.js';
 import type { ACase, AColumn, ATest, ATree, ColumnName } from './cases.js';
 import { computedOf } from './computed.js';

@@ -1,11 +1,11 @@
 /** Restrictions that are no SQL yet: mistakes that no other test noticed when they were put back. */
 import { describe, expect, it } from 'vitest';
-import { earlierQuestion } from '../../src/domain/comparison.js';
-import { enforcedConditions, noRestrictions } from '../../src/domain/conditions.js';
-import { withTenancySettings } from '../../src/domain/datamart.js';
-import { hostMade, type Metric } from '../../src/domain/metric.js';
-import { rlsVariablesOf } from '../../src/domain/rls-conditions.js';
-import type { ClientId } from '../../src/domain/tenant.js';
+import { hostMade, type Metric } from '../../src/domain/dashboard/metric.js';
+import { withTenancySettings } from '../../src/domain/datamart/datamart.js';
+import type { ClientId } from '../../src/domain/datamart/tenant.js';
+import { enforcedConditions, noRestrictions } from '../../src/domain/guest/conditions.js';
+import { rlsVariablesOf } from '../../src/domain/guest/rls-conditions.js';
+import { earlierQuestion } from '../../src/domain/query/comparison.js';
 import { buildPlan } from '../../src/engine/question/build-plan.js';
 import { resolve } from '../../src/engine/question/resolve.js';
 import { scopeToTenant } from '../../src/engine/scope/scope-to-tenant.js';

@@ -1,8 +1,8 @@
 /** One data set in a database that all tenants share, and each tenant's rows in one of its own. */
 
-import type { Datamart } from '../../src/domain/datamart.js';
-import type { Scalar } from '../../src/domain/filter.js';
-import type { Engine, MetricAnswer } from '../../src/domain/ports.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Scalar } from '../../src/domain/filter/filter.js';
+import type { Engine, MetricAnswer } from '../../src/domain/query/engine.js';
 import { createBuilder, type Kind } from '../engine/test-databases.js';
 import { at, createLoggedEngine, type Place, question } from '../engine/world.js';
 import {

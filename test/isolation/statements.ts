@@ -1,9 +1,9 @@
 /** Metrics in SQL over the data set: whatever the statement does, it reads the rows of the tenant's leaves alone. */
 import fc from 'fast-check';
-import type { Datamart } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import type { SqlDefinition } from '../../src/domain/metric.js';
-import type { MetricAnswer } from '../../src/domain/ports.js';
+import type { SqlDefinition } from '../../src/domain/dashboard/metric.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import type { MetricAnswer } from '../../src/domain/query/engine.js';
 import type { Kind } from '../engine/test-databases.js';
 import { byClients, columnRef, datamart, type Place, question, relationship, table } from '../engine/world.js';
 import type { ATest } from './cases.js';

@@ -1,9 +1,9 @@
 /** Measures that add up: what all owners of rows are answered, one by one, is together what nobody's filter leaves out. */
 import fc from 'fast-check';
-import type { ColumnRef, Datamart } from '../../src/domain/datamart.js';
-import type { Condition } from '../../src/domain/filter.js';
-import type { VisualDefinition } from '../../src/domain/metric.js';
-import type { MetricAnswer } from '../../src/domain/ports.js';
+import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import type { ColumnRef, Datamart } from '../../src/domain/datamart/datamart.js';
+import type { Condition } from '../../src/domain/filter/filter.js';
+import type { MetricAnswer } from '../../src/domain/query/engine.js';
 import { byClients, columnRef, datamart, metric, question, relationship, table } from '../engine/world.js';
 import { columns, type OwnTable, ownTables, parentOf, sharedTables } from './dataset.js';
 import { add, type Exact, parseExact, zero } from './exact.js';

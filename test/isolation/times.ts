@@ -1,5 +1,7 @@
 /** Local time and time grains, by the calendar and `Intl` alone. */
-import type { Period, TimeGrain } from '../../src/domain/metric.js';
+
+import type { TimeGrain } from '../../src/domain/dashboard/metric.js';
+import type { Period } from '../../src/domain/filter/period.js';
 import { type Exact, exact, floor } from './exact.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();

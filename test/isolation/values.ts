@@ -1,5 +1,5 @@
 /** One value as the evaluator sees it, and how two of them compare: NULL logic, bytes of text, exact numbers, local time. */
-import type { Predicate, Scalar } from '../../src/domain/filter.js';
+import type { Predicate, Scalar } from '../../src/domain/filter/filter.js';
 import { compareExact, type Exact, exactOfFloat, parseExact } from './exact.js';
 
 /** Text, dates (`2024-03-05`) and times (`2024-03-05T08:15:30`) are strings; all numbers are exact. */

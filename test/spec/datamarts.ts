@@ -1,5 +1,5 @@
 /** Datamarts over the house's warehouse, as callers write them. */
-import type { MetricDefinition } from '../../src/domain/metric.js';
+import type { MetricDefinition } from '../../src/domain/dashboard/metric.js';
 import { type House, type Input, type Output, ok, settings } from './house.js';
 
 export const columns = (...names: readonly string[]): readonly Input[] => names.map((name) => ({ name }));

@@ -1,6 +1,6 @@
 /** How guests arrange boards, and the views that they save. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestLimits } from '../../src/domain/guest-metric.js';
+import { guestLimits } from '../../src/domain/guest/metric.js';
 import { boardOf, create, embedOf, guest, openBoard } from './guests.js';
 import { call, type House, type Input, metricOf, noon, ok, openHouse, refused, setNow } from './house.js';
 

@@ -1,6 +1,6 @@
 /** "What a guest token reads" of the design, and what of it the interface's permissions and settings decide. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestPermissionNames } from '../../src/domain/guest.js';
+import { guestPermissionNames } from '../../src/domain/guest/grant.js';
 import { request } from '../product/guest.js';
 import {
   call,

@@ -1,6 +1,6 @@
 /** "Writes, by permission" of what a guest token reads: metrics, their publication, and what they are bound by. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { guestLimits } from '../../src/domain/guest-metric.js';
+import { guestLimits } from '../../src/domain/guest/metric.js';
 import { columnRef, tableRef } from '../engine/world.js';
 import {
   boardOf,

@@ -1,10 +1,15 @@
 /** An organization with everything that the specification's sentences need: small enough to count by hand. */
 import { randomUUID } from 'node:crypto';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
-import type { Datamart, Tenancy } from '../../src/domain/datamart.js';
-import { hostMade, type Metric, type MetricDefinition, type VisualDefinition } from '../../src/domain/metric.js';
-import type { Store } from '../../src/domain/ports.js';
+import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
+import {
+  hostMade,
+  type Metric,
+  type MetricDefinition,
+  type VisualDefinition,
+} from '../../src/domain/dashboard/metric.js';
+import type { Datamart, Tenancy } from '../../src/domain/datamart/datamart.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { hashToken } from '../../src/platform/keys.js';
 import { columnRef, insertInto, relationship, table, tableRef } from '../engine/world.js';
 

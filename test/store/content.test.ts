@@ -1,6 +1,7 @@
 /** How much of the content is kept. What may be kept at all is in the store's suite. */
 import { expect, it } from 'vitest';
-import type { ContentRevision, ContentStore } from '../../src/domain/ports.js';
+import type { ContentRevision } from '../../src/domain/brand.js';
+import type { ContentStore } from '../../src/domain/store/store.js';
 import { createContent } from '../../src/store/content.js';
 
 const revision = '1' as ContentRevision;

@@ -1,7 +1,7 @@
 /** Tokens that are remembered between writes, and no longer. */
 import { expect, it } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
-import type { GuestTokenStore } from '../../src/domain/ports.js';
+import type { GuestTokenStore } from '../../src/domain/store/credentials.js';
 import { rememberTokens } from '../../src/store/known-tokens.js';
 
 type Find = GuestTokenStore['findByHash'];

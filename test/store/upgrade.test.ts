@@ -2,7 +2,7 @@
 import { type Migration, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
-import type { Store } from '../../src/domain/ports.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { migrate, migrations } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';

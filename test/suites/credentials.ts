@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LastUse, Revocation, Store, TokenSubject } from '../../src/domain/ports.js';
+import type { LastUse, Revocation, TokenSubject } from '../../src/domain/store/credentials.js';
+import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate, migrations } from '../../src/store/migrations.js';

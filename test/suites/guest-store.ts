@@ -1,9 +1,9 @@
 /** What every database must do with what guests write. A part of the store's suite. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/metric.js';
-import type { Store } from '../../src/domain/ports.js';
-import type { SavedView } from '../../src/domain/saved-view.js';
+import type { GuestMadeMetric, Owner, Viewer } from '../../src/domain/dashboard/metric.js';
+import type { SavedView } from '../../src/domain/guest/saved-view.js';
+import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import type { Tables } from '../../src/store/tables.js';
 import { dashboardSample, insertOrganization, metricSample, moment } from './store-samples.js';

@@ -1,8 +1,9 @@
 /** What the result cache promises, whatever keeps the rows. Two replicas, a clock that is moved, and work that the test lets go. */
 import { describe, expect, it } from 'vitest';
-import type { Epoch, MetricQuestion } from '../../src/domain/ports.js';
+import type { Epoch } from '../../src/domain/brand.js';
+import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/datamart/tenant.js';
+import type { MetricQuestion } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import type { ClientDatabase, ClientId, TenantScope } from '../../src/domain/tenant.js';
 import type { CacheKeyParts } from '../../src/engine/cache/key.js';
 import type { CacheOutcome, ResultCache } from '../../src/engine/cache/result-cache.js';
 import type { RunResult } from '../../src/engine/run/run.js';

@@ -1,6 +1,7 @@
 /** What every database must do with the content's revision, and with what is kept between two of them. A part of the store's suite. */
 import { describe, expect, it } from 'vitest';
-import type { ContentRevision, Store } from '../../src/domain/ports.js';
+import type { ContentRevision } from '../../src/domain/brand.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { guestMetricSample } from './guest-store.js';
 import {

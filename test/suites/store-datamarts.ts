@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../src/domain/ports.js';
-import type { SemanticLayer } from '../../src/domain/semantic-layer.js';
+import type { SemanticLayer } from '../../src/domain/datamart/semantic-layer.js';
+import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import type { Tables } from '../../src/store/tables.js';

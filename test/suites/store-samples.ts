@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Dashboard } from '../../src/domain/dashboard.js';
-import type { Datamart } from '../../src/domain/datamart.js';
-import type { AccessSettings, Embed } from '../../src/domain/embed.js';
-import type { GuestGrant } from '../../src/domain/guest.js';
-import { hostMade, type Metric, type Owner } from '../../src/domain/metric.js';
+import type { Epoch } from '../../src/domain/brand.js';
+import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../../src/domain/dashboard/embed.js';
+import { hostMade, type Metric, type Owner } from '../../src/domain/dashboard/metric.js';
+import type { Datamart } from '../../src/domain/datamart/datamart.js';
+import type { GuestGrant } from '../../src/domain/guest/grant.js';
 import type { DataApp, Datasource, Workspace } from '../../src/domain/organization.js';
-import type { Epoch, Store, StoredKey } from '../../src/domain/ports.js';
+import type { StoredKey } from '../../src/domain/store/credentials.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 
 /** A moment whose milliseconds must survive. */

@@ -1,9 +1,10 @@
 /** What the store must do with datasources and workspaces, beyond what all named records have in common. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { ClientLevel, SourceTable } from '../../src/domain/datamart/source-schema.js';
 import type { Datasource, ServerConnection } from '../../src/domain/organization.js';
-import type { Store, SyncedSource } from '../../src/domain/ports.js';
-import type { ClientLevel, SourceTable } from '../../src/domain/source-schema.js';
+import type { SyncedSource } from '../../src/domain/store/organization.js';
+import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { createStore } from '../../src/store/store.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Workspace } from '../../src/domain/organization.js';
-import type { Store } from '../../src/domain/ports.js';
+import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';

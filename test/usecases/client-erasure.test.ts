@@ -1,7 +1,7 @@
 /** What is under way while a client is erased: none of it may leave anything of the client behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GuestCaller } from '../../src/domain/caller.js';
-import type { Store } from '../../src/domain/ports.js';
+import type { GuestCaller } from '../../src/domain/guest/caller.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { eraseClient } from '../../src/usecases/client-erasure.js';
 import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
 import { saveGuestLayout } from '../../src/usecases/guest-layouts.js';

@@ -1,6 +1,6 @@
 /** The earlier value is read under everything that binds the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
 import { queryGuestMetric } from '../../src/usecases/guest-reads.js';

@@ -1,8 +1,8 @@
 /** SQL of the host's, from where it is saved to the guest that reads it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMetric } from '../../src/contract/guest-reads.js';
-import type { DashboardContent } from '../../src/domain/dashboard.js';
-import type { MetricDefinition, SqlDefinition } from '../../src/domain/metric.js';
+import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
+import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
 import { importDashboard } from '../../src/usecases/dashboard-transfer.js';
 import { updateDatamart } from '../../src/usecases/datamarts.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';

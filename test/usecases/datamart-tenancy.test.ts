@@ -1,8 +1,8 @@
 /** Tables that every query is refused: named when a datamart is written, when it is asked about, and when the service starts. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ServiceCaller } from '../../src/domain/caller.js';
-import type { TableDraft } from '../../src/domain/datamart-tables.js';
+import type { TableDraft } from '../../src/domain/datamart/tables.js';
+import type { ServiceCaller } from '../../src/domain/guest/caller.js';
 import { getDatamartTenancy } from '../../src/usecases/datamart-tenancy.js';
 import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/usecases/datamarts.js';
 import { createDatasource } from '../../src/usecases/datasources.js';

@@ -1,11 +1,12 @@
 /** Datasources beneath HTTP: what becomes of a failure half way, and of two at once. The engine is a script, the store is real. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ServiceCaller } from '../../src/domain/caller.js';
+import type { SourceTable } from '../../src/domain/datamart/source-schema.js';
+import type { ServiceCaller } from '../../src/domain/guest/caller.js';
 import type { Datasource } from '../../src/domain/organization.js';
-import type { Engine, Store } from '../../src/domain/ports.js';
+import type { Engine } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import type { SourceTable } from '../../src/domain/source-schema.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { type Database, openDatabase } from '../../src/platform/database.js';
 import { createSealer } from '../../src/platform/sealing.js';
 import { migrate } from '../../src/store/migrations.js';

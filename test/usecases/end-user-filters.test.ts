@@ -1,8 +1,8 @@
 /** Filters of the guest's own, on columns: allowed by embed or token, the token's word first, and never more rows than without. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccessSettings } from '../../src/domain/embed.js';
-import type { GuestQuery } from '../../src/domain/guest-view.js';
+import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
+import type { GuestQuery } from '../../src/domain/guest/view.js';
 import { downloadGuestCsv, getGuestDashboard, listGuestUnderlying } from '../../src/usecases/guest-reads.js';
 import { refusalOf, rowsOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';

@@ -1,7 +1,7 @@
 /** The conditions that the host application wrote into a metric stay, whatever its guests change of it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { FilterValues } from '../../src/domain/guest.js';
-import type { GuestDefinition } from '../../src/domain/guest-metric.js';
+import type { FilterValues } from '../../src/domain/guest/grant.js';
+import type { GuestDefinition } from '../../src/domain/guest/metric.js';
 import { updateEmbed } from '../../src/usecases/embed-settings.js';
 import { updateGuestMetric } from '../../src/usecases/guest-metrics.js';
 import { previewGuestMetric } from '../../src/usecases/guest-preview.js';

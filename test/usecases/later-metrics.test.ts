@@ -1,6 +1,6 @@
 /** Metrics that come to a board which a token or a clone knew without them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hostMade, type Owner } from '../../src/domain/metric.js';
+import { hostMade, type Owner } from '../../src/domain/dashboard/metric.js';
 import { createWorld, salesCount, type World } from './world.js';
 
 let world: World;

@@ -1,6 +1,6 @@
 /** What happens to a mint while something else happens: revocations, deletions, and boards made anew under an old name. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Store } from '../../src/domain/ports.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { hashToken, isSameHash } from '../../src/platform/keys.js';
 import { createAuthenticate } from '../../src/usecases/authenticate.js';
 import { revokeGuestTokens } from '../../src/usecases/guest-token-admin.js';

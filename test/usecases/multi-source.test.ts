@@ -1,7 +1,7 @@
 /** Which datamart an embed reads that names none, and how its metrics join. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccessSettings } from '../../src/domain/embed.js';
-import type { Engine, MetricQuestion } from '../../src/domain/ports.js';
+import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
+import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
 import { createEmbed } from '../../src/usecases/embeds.js';
 import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
 import { queryMetric } from '../../src/usecases/metrics.js';

@@ -1,7 +1,7 @@
 /** A restriction that a token names holds on every way to the rows that it was meant for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DashboardFilter } from '../../src/domain/dashboard.js';
-import type { Click } from '../../src/domain/drill.js';
+import type { DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
+import type { Click } from '../../src/domain/query/drill.js';
 import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
 import { getGuestDashboard, queryGuestMetric } from '../../src/usecases/guest-reads.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';

@@ -1,9 +1,9 @@
 /** The levels of tenancy from the sync to the rows: whose database a token reads, and what an embed may add. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ServiceCaller } from '../../src/domain/caller.js';
-import { type Datamart, withTenancySettings } from '../../src/domain/datamart.js';
-import type { VisualDefinition } from '../../src/domain/metric.js';
+import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
+import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
+import type { ServiceCaller } from '../../src/domain/guest/caller.js';
 import { createDatamart, updateDatamart } from '../../src/usecases/datamarts.js';
 import { createDatasource, syncDatasource } from '../../src/usecases/datasources.js';
 import { queryMetric } from '../../src/usecases/metrics.js';

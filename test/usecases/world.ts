@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { ApiKeyCaller, GuestCaller } from '../../src/domain/caller.js';
-import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard.js';
-import type { AccessSettings } from '../../src/domain/embed.js';
-import { hostMade, type MetricDefinition } from '../../src/domain/metric.js';
-import type { Engine, Store } from '../../src/domain/ports.js';
+import type { Dashboard, DashboardFilter } from '../../src/domain/dashboard/dashboard.js';
+import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
+import { hostMade, type MetricDefinition } from '../../src/domain/dashboard/metric.js';
+import type { ApiKeyCaller, GuestCaller } from '../../src/domain/guest/caller.js';
+import type { Engine } from '../../src/domain/query/engine.js';
+import type { Store } from '../../src/domain/store/store.js';
 import { createSqlRewriter } from '../../src/engine/custom/sql-rewriter.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';

@@ -1,6 +1,6 @@
 /** The demo's users and dashboards as the wire shows them. */
-import { effectiveAccess } from '../../src/domain/end-user-filters.js';
-import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/domain/guest-view.js';
+import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
+import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/domain/guest/view.js';
 
 export type FakeUser = {
   readonly id: string;

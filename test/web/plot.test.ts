@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GuestChart } from '../../src/domain/guest-view.js';
-import type { AnswerColumn, MetricAnswer } from '../../src/domain/ports.js';
+import type { GuestChart } from '../../src/domain/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../src/domain/query/engine.js';
 import { createFormat } from '../../src/web/base/format.js';
 import type { ChartTheme } from '../../src/web/base/tokens.js';
 import { areBarsHorizontal, chartOption, heightNeeded, tooltipAt } from '../../src/web/charts/chart-options.js';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FilterValue } from '../../src/domain/filter.js';
-import type { GuestFilter } from '../../src/domain/guest-view.js';
+import type { FilterValue } from '../../src/domain/filter/filter.js';
+import type { GuestFilter } from '../../src/domain/guest/view.js';
 import { mount, setAttribute, startBench, textOf, until, violationsOf } from './browser.js';
 import { hasChromium } from './chromium.js';
 import { type Override, refusal } from './fake-service.js';

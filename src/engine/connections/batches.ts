@@ -1,6 +1,6 @@
 /** How much of a result is read: what a driver counts while rows come in, and where it stops. */
 import type { Duplex } from 'node:stream';
-import type { Cell } from '../../domain/ports.js';
+import type { Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import { ReaderFailed, type ResultTable, type Sink } from './database.js';
 

@@ -1,8 +1,8 @@
+import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-schema.js';
+import type { TenantScope } from '../../domain/datamart/tenant.js';
 import type { Datasource } from '../../domain/organization.js';
-import type { AnswerColumn, Cell } from '../../domain/ports.js';
+import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
-import type { TenantScope } from '../../domain/tenant.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Dialect, Statement } from '../databases/dialect.js';
 import type { SqlType } from '../databases/sql-type.js';

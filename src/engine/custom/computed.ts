@@ -1,5 +1,6 @@
 /** Custom columns of the datamart, and measures that are expressions: the host's own, over the datamart's columns. */
 import { sql } from 'kysely';
+import type { ExpressionMeasure } from '../../domain/dashboard/metric.js';
 import {
   type ColumnRef,
   type DatamartTable,
@@ -8,9 +9,8 @@ import {
   sameTable,
   type TableRef,
   tableKey,
-} from '../../domain/datamart.js';
-import type { Condition } from '../../domain/filter.js';
-import type { ExpressionMeasure } from '../../domain/metric.js';
+} from '../../domain/datamart/datamart.js';
+import type { Condition } from '../../domain/filter/filter.js';
 import { type Catalog, columnName } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, rethrowUnnamed } from '../databases/refuse.js';

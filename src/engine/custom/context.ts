@@ -1,10 +1,11 @@
 /** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `scopeToTenant` alone. */
-import { type Datamart, findTable, type TableRef } from '../../domain/datamart.js';
-import { defaultSchemaOf } from '../../domain/datamart-tables.js';
-import type { Scalar } from '../../domain/filter.js';
-import type { RlsVariable } from '../../domain/metric.js';
+
+import type { RlsVariable } from '../../domain/dashboard/metric.js';
+import { type Datamart, findTable, type TableRef } from '../../domain/datamart/datamart.js';
+import { defaultSchemaOf } from '../../domain/datamart/tables.js';
+import type { TenantScope } from '../../domain/datamart/tenant.js';
+import type { Scalar } from '../../domain/filter/filter.js';
 import type { Datasource } from '../../domain/organization.js';
-import type { TenantScope } from '../../domain/tenant.js';
 import type { ResultTable } from '../connections/database.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Statement as CompiledStatement, Dialect } from '../databases/dialect.js';

@@ -1,8 +1,9 @@
 /** What a visual metric has of the host's own SQL: custom columns, expressions, conditions in SQL. Read before anything is planned. */
-import type { ColumnRef, Datamart } from '../../domain/datamart.js';
-import { columnsOf } from '../../domain/definition.js';
-import type { Condition } from '../../domain/filter.js';
-import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/metric.js';
+
+import { columnsOf } from '../../domain/dashboard/definition.js';
+import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/dashboard/metric.js';
+import type { ColumnRef, Datamart } from '../../domain/datamart/datamart.js';
+import type { Condition } from '../../domain/filter/filter.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Computed } from '../plan/plan.js';
 import { columnsIn, type Expressions, namedBy, readComputed, readExpressions } from './computed.js';

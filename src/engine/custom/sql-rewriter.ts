@@ -1,6 +1,6 @@
-import type { SchemaPair } from '../../domain/content.js';
+import type { SchemaPair } from '../../domain/dashboard/content.js';
 import type { DatasourceType } from '../../domain/organization.js';
-import type { CheckedSql, SqlRewriter } from '../../domain/ports.js';
+import type { CheckedSql, SqlRewriter } from '../../domain/query/sql-rewriter.js';
 import { Refusal } from '../../domain/refusal.js';
 import { renameDuckDbSchemas } from '../databases/duckdb/rename-schemas.js';
 import { renamePostgresSchemas } from '../databases/postgres/rename-schemas.js';

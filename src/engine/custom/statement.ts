@@ -1,8 +1,8 @@
 /** A SELECT of the host's, parsed and resolved: over which of the datamart's tables, with which values. */
 import { sql } from 'kysely';
-import { sameTable, type TableRef } from '../../domain/datamart.js';
-import type { Scalar } from '../../domain/filter.js';
-import type { AnswerColumn } from '../../domain/ports.js';
+import { sameTable, type TableRef } from '../../domain/datamart/datamart.js';
+import type { Scalar } from '../../domain/filter/filter.js';
+import type { AnswerColumn } from '../../domain/query/engine.js';
 import { columnsOf } from '../databases/catalog.js';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';

@@ -1,6 +1,6 @@
-import type { ColumnRef, TableRef } from '../../domain/datamart.js';
-import { tableKey } from '../../domain/datamart.js';
-import type { ClientDatabase } from '../../domain/tenant.js';
+import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
+import { tableKey } from '../../domain/datamart/datamart.js';
+import type { ClientDatabase } from '../../domain/datamart/tenant.js';
 import type { SqlType } from './sql-type.js';
 
 /** What the datasource really holds: the truth about names and types, whatever a datamart says of them. */

@@ -1,5 +1,5 @@
-import { writeYear } from '../../domain/calendar.js';
-import type { Cell } from '../../domain/ports.js';
+import { writeYear } from '../../domain/filter/calendar.js';
+import type { Cell } from '../../domain/query/engine.js';
 
 /** Numbers within 2^53, text beyond. */
 export const integerCell = (value: bigint): Cell => {

@@ -1,7 +1,8 @@
 import type { CompiledQuery, RawBuilder } from 'kysely';
-import type { ColumnRef, TableRef } from '../../domain/datamart.js';
-import type { CompareOperator } from '../../domain/filter.js';
-import type { Aggregate, Period, TimeGrain } from '../../domain/metric.js';
+import type { Aggregate, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { ColumnRef, TableRef } from '../../domain/datamart/datamart.js';
+import type { CompareOperator } from '../../domain/filter/filter.js';
+import type { Period } from '../../domain/filter/period.js';
 import { refuseUnknown } from './refuse.js';
 import type { SqlType } from './sql-type.js';
 

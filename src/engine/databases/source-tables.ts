@@ -1,6 +1,6 @@
-import { type TableRef, tableKey } from '../../domain/datamart.js';
-import type { Cell } from '../../domain/ports.js';
-import type { SourceTable } from '../../domain/source-schema.js';
+import { type TableRef, tableKey } from '../../domain/datamart/datamart.js';
+import type { SourceTable } from '../../domain/datamart/source-schema.js';
+import type { Cell } from '../../domain/query/engine.js';
 import type { Statement } from './dialect.js';
 
 /** Asks an open database about itself. */

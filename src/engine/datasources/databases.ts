@@ -1,6 +1,6 @@
+import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-schema.js';
 import type { Datasource } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { ClientDatabases, SourceTable } from '../../domain/source-schema.js';
 import { createConnectionBudget } from '../connections/budget.js';
 import type { Database, Log, OpenDatabase, OpenedDatabase } from '../connections/database.js';
 import { defaultWaitLimits } from '../connections/pool.js';

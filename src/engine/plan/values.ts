@@ -1,7 +1,7 @@
-import { dayOf, parseDay } from '../../domain/calendar.js';
-import type { ColumnRef } from '../../domain/datamart.js';
-import { isDecimalText, isNotFinite, isUnsafeNumber, safeAsText } from '../../domain/exact-number.js';
-import type { CompareOperator, Predicate, Scalar } from '../../domain/filter.js';
+import type { ColumnRef } from '../../domain/datamart/datamart.js';
+import { dayOf, parseDay } from '../../domain/filter/calendar.js';
+import { isDecimalText, isNotFinite, isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js';
+import type { CompareOperator, Predicate, Scalar } from '../../domain/filter/filter.js';
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';

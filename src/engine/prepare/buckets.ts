@@ -1,5 +1,5 @@
 /** Buckets by their number: how wide they are is decided by the values there are, in the rows that this guest may see. */
-import type { Cell } from '../../domain/ports.js';
+import type { Cell } from '../../domain/query/engine.js';
 import type { OutputColumn, Plan } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
 import { type Ask, metricTables, rowsOf } from '../question/build-plan.js';

@@ -3,7 +3,7 @@
  * everything that a preparation goes by: the tenant's scope, each condition and value, and the very objects of datamart, definition and database, of which
  * a change makes others.
  */
-import { clientOf } from '../../domain/tenant.js';
+import { clientOf } from '../../domain/datamart/tenant.js';
 import { createLru } from '../../platform/lru.js';
 import { NotJson, toJsonValue } from '../cache/json-value.js';
 import type { Database } from '../connections/database.js';

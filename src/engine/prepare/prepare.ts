@@ -1,5 +1,5 @@
 /** From a question to what runs: resolve -> plan -> SECURE -> compile, for visual metrics and for custom SQL alike. */
-import type { MetricQuestion, OptionsQuestion } from '../../domain/ports.js';
+import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
 import type { SqlContext } from '../custom/context.js';

@@ -2,8 +2,7 @@
  * Conditions on a metric in SQL: ANDed to the rows of its outermost block, where that is a SELECT over tables alone, each read there once. A table that the
  * SQL does not read is a semi-join along the relationships. Whatever cannot be said so is refused: nothing is left out.
  */
-import { type ColumnRef, sameTable, type TableRef, tableKey } from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
+import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';
 import type { Naming, Statement } from '../custom/statement.js';
 import type { Column, Dialect, Sql } from '../databases/dialect.js';

@@ -1,8 +1,8 @@
 /** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
 import { sql } from 'kysely';
-import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart.js';
-import { outputNames, type SqlDefinition } from '../../domain/metric.js';
-import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/ports.js';
+import { outputNames, type SqlDefinition } from '../../domain/dashboard/metric.js';
+import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart/datamart.js';
+import type { AnswerColumn, MetricAnswer, MetricQuestion } from '../../domain/query/engine.js';
 import { namedBy, readComputed } from '../custom/computed.js';
 import type { SqlContext } from '../custom/context.js';
 import { readQueries } from '../custom/queries.js';

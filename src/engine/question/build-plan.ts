@@ -1,7 +1,6 @@
-import { type ColumnRef, findColumn, type TableRef } from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
-import type { Aggregate, Sort, VisualDefinition } from '../../domain/metric.js';
-import type { MetricQuestion, OptionsQuestion } from '../../domain/ports.js';
+import type { Aggregate, Sort, VisualDefinition } from '../../domain/dashboard/metric.js';
+import { type ColumnRef, findColumn, qualifiedName, type TableRef } from '../../domain/datamart/datamart.js';
+import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
 import type { Template } from '../parsing/sql-parser.js';

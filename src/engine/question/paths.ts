@@ -1,6 +1,12 @@
-import type { Cardinality, ColumnRef, JoinKind, Relationship, TableRef } from '../../domain/datamart.js';
-import { sameTable } from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
+import {
+  type Cardinality,
+  type ColumnRef,
+  type JoinKind,
+  qualifiedName,
+  type Relationship,
+  sameTable,
+  type TableRef,
+} from '../../domain/datamart/datamart.js';
 import { refuseQuery } from '../databases/refuse.js';
 
 /** A relationship as it is walked: from the table that is there already (`near`) to the next (`far`). */

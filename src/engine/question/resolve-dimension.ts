@@ -1,5 +1,5 @@
-import type { ColumnRef } from '../../domain/datamart.js';
-import type { Dimension, TimeGrain } from '../../domain/metric.js';
+import type { Dimension, TimeGrain } from '../../domain/dashboard/metric.js';
+import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import { columnName } from '../databases/catalog.js';
 import type { Bound, Column } from '../databases/dialect.js';
 import { refuseQuery } from '../databases/refuse.js';

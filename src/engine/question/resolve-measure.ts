@@ -1,5 +1,5 @@
-import type { ColumnRef } from '../../domain/datamart.js';
-import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/metric.js';
+import type { Aggregate, AggregateMeasure, HavingTree, Measure } from '../../domain/dashboard/metric.js';
+import type { ColumnRef } from '../../domain/datamart/datamart.js';
 import type { Expressions } from '../custom/computed.js';
 import { columnName } from '../databases/catalog.js';
 import type { Column } from '../databases/dialect.js';

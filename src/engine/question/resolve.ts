@@ -1,11 +1,10 @@
-import type { ColumnRef, Datamart, TableRef } from '../../domain/datamart.js';
-import { findColumn, findTable, sameTable } from '../../domain/datamart.js';
-import { findTimezone } from '../../domain/date-range.js';
-import { qualifiedName } from '../../domain/embed.js';
-import type { Condition } from '../../domain/filter.js';
-import { heldConditions } from '../../domain/mapped-columns.js';
-import type { ConditionTree, VisualDefinition } from '../../domain/metric.js';
-import type { MetricQuestion } from '../../domain/ports.js';
+import { heldConditions } from '../../domain/dashboard/mapped-columns.js';
+import type { ConditionTree, VisualDefinition } from '../../domain/dashboard/metric.js';
+import type { ColumnRef, Datamart, TableRef } from '../../domain/datamart/datamart.js';
+import { findColumn, findTable, qualifiedName, sameTable } from '../../domain/datamart/datamart.js';
+import { findTimezone } from '../../domain/filter/date-range.js';
+import type { Condition } from '../../domain/filter/filter.js';
+import type { MetricQuestion } from '../../domain/query/engine.js';
 import type { Queries } from '../custom/queries.js';
 import { type Custom, noCustom } from '../custom/read-custom.js';
 import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';

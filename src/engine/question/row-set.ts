@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import type { TableRef } from '../../domain/datamart.js';
-import { sameTable } from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
+import { qualifiedName, sameTable, type TableRef } from '../../domain/datamart/datamart.js';
 import type { Column } from '../databases/dialect.js';
 import { refuseQuery, withoutNames } from '../databases/refuse.js';
 import type { Field, Join, Leaf, LeafTest, SemiJoin, Test, Where } from '../plan/plan.js';

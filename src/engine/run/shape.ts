@@ -1,5 +1,5 @@
-import type { Aggregate } from '../../domain/metric.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/ports.js';
+import type { Aggregate } from '../../domain/dashboard/metric.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import type { ResultTable } from '../connections/database.js';
 import type { SqlKind } from '../databases/sql-type.js';
 import type { Expression, Output } from '../plan/plan.js';

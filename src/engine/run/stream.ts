@@ -1,4 +1,4 @@
-import type { AnswerColumn, Cell, MetricStream } from '../../domain/ports.js';
+import type { AnswerColumn, Cell, MetricStream } from '../../domain/query/engine.js';
 import { refuseDisconnected } from '../connections/database.js';
 
 export type StreamBatch = {

@@ -3,10 +3,10 @@
  * the datasource's own database has them; what is read is the client's.
  */
 import { dirname, extname, join } from 'node:path';
-import { type Datamart, type TableRef, tableKey } from '../../domain/datamart.js';
+import { type Datamart, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
+import type { ClientLevel } from '../../domain/datamart/source-schema.js';
+import type { ClientDatabase, TenantScope } from '../../domain/datamart/tenant.js';
 import type { Datasource, DatasourceType } from '../../domain/organization.js';
-import type { ClientLevel } from '../../domain/source-schema.js';
-import type { ClientDatabase, TenantScope } from '../../domain/tenant.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import { refuseQuery } from '../databases/refuse.js';
 

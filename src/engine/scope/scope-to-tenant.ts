@@ -1,9 +1,14 @@
-import type { Datamart, DatamartTable, TableRef } from '../../domain/datamart.js';
-import { findTable, tableKey } from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
-import { primaryTableUnshared } from '../../domain/table-ownership.js';
-import { isListedAsShared } from '../../domain/tenancy-steps.js';
-import type { TenantScope } from '../../domain/tenant.js';
+import {
+  type Datamart,
+  type DatamartTable,
+  findTable,
+  qualifiedName,
+  type TableRef,
+  tableKey,
+} from '../../domain/datamart/datamart.js';
+import { primaryTableUnshared } from '../../domain/datamart/table-ownership.js';
+import { isListedAsShared } from '../../domain/datamart/tenancy-steps.js';
+import type { TenantScope } from '../../domain/datamart/tenant.js';
 import { type Catalog, columnsOf } from '../databases/catalog.js';
 import type { TenantPredicate } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown, withoutNames } from '../databases/refuse.js';

@@ -1,18 +1,18 @@
 /**
  * The condition on a table's rows that leaves those of one client. Decides nothing of its own about which tables are readable: that is
- * domain/table-tenancy.ts, here over the keys of the datasource.
+ * domain/datamart/table-tenancy.ts, here over the keys of the datasource.
  */
 import {
   type ColumnRef,
   type Datamart,
   type DatamartTable,
   findTable,
+  qualifiedName,
   type TableRef,
   tableKey,
-} from '../../domain/datamart.js';
-import { qualifiedName } from '../../domain/embed.js';
+} from '../../domain/datamart/datamart.js';
+import { type TableTenancy, tableTenancy } from '../../domain/datamart/table-tenancy.js';
 import { Refusal } from '../../domain/refusal.js';
-import { type TableTenancy, tableTenancy } from '../../domain/table-tenancy.js';
 import { type Catalog, columnName, columnsOf, typeOf } from '../databases/catalog.js';
 import type { Bound, TenantPredicate, TypedColumn } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';

@@ -16,8 +16,8 @@
  * A restriction holds on every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
  * restrictions like the others; they may switch rules off, and no restriction. docs/policies.md has the table for readers.
  */
-import type { FilterColumns } from '../../domain/embed.js';
-import type { AccessPermissions, GuestPermission } from '../../domain/guest.js';
+import type { FilterColumns } from '../../domain/dashboard/embed.js';
+import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
 
 /** A value that a restriction binds. */
 export type Bound = string | number | boolean | readonly string[];

@@ -3,7 +3,7 @@
  * every request, whether or not a token is cached. Decides only; it calls nothing.
  */
 import { basename } from 'node:path';
-import type { AccessPermissions, GuestPermission } from '../../domain/guest.js';
+import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Session } from '../authenticate/signed-session.js';

@@ -1,6 +1,6 @@
 /** Whether a grant still gives all that an earlier one gave: then a token of the earlier one may live on. */
-import type { FilterColumns } from '../../domain/embed.js';
-import type { AccessPermissions } from '../../domain/guest.js';
+import type { FilterColumns } from '../../domain/dashboard/embed.js';
+import type { AccessPermissions } from '../../domain/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
 import type { Grant } from './decide.js';
 

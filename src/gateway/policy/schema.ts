@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
 import { filterColumns, identifier } from '../../contract/fields.js';
-import { guestPermissionNames } from '../../domain/guest.js';
+import { guestPermissionNames } from '../../domain/guest/grant.js';
 import { claimTypes } from './expression.js';
 
 /** No `--`, and no `-` at either end: so a dashboard id splits at its first `--` into template and client. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isTimezone as isTimezoneName } from '../../domain/date-range.js';
+import { isTimezone as isTimezoneName } from '../../domain/filter/date-range.js';
 
 const known = new LRUCache<string, boolean>({ max: 1000 });
 

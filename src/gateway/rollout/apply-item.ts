@@ -2,7 +2,7 @@
  * One tenant's copy in a roll-out: judged, its before-image kept, written only as what it was when it was judged, read back. Interrupted anywhere,
  * it can be done again.
  */
-import type { DashboardContent } from '../../domain/dashboard.js';
+import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Copy } from './copies.js';
 import { type Drift, type Judge, judgeDrift } from './drift.js';

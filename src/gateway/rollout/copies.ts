@@ -1,7 +1,7 @@
 /** A tenant's copy of a template at the service: read, judged against the template, and written only as what it was when it was judged. */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
-import type { DashboardContent } from '../../domain/dashboard.js';
+import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { TenantDashboard } from './rollout.js';
 

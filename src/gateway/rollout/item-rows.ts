@@ -1,6 +1,6 @@
 /** The dashboards of roll-outs, as the ledger keeps them. */
 import type { Kysely, Updateable } from 'kysely';
-import type { DashboardContent } from '../../domain/dashboard.js';
+import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Clock } from '../../domain/ports.js';
 import type { ItemState, LedgerTables } from '../ledger/ledger.js';
 import type { ItemKey, ItemPage, ItemRows, ItemTarget, RolloutItem, Settlement } from './rollout.js';

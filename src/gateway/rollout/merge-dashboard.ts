@@ -3,8 +3,8 @@
  * stays, and what both changed is reported as a conflict and stays the tenant's. Pure.
  */
 import { isSameJson } from '../../domain/canonical-json.js';
-import type { DashboardContent, DashboardFilter } from '../../domain/dashboard.js';
-import { type GridCard, type MetricDefinition, outputNames } from '../../domain/metric.js';
+import type { DashboardContent, DashboardFilter } from '../../domain/dashboard/dashboard.js';
+import { type GridCard, type MetricDefinition, outputNames } from '../../domain/dashboard/metric.js';
 import {
   type Conflict,
   type Keyed,

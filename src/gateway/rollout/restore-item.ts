@@ -1,5 +1,5 @@
 /** One tenant's copy in a rollback: exactly what it was before, and only where it still is what the roll-out made of it. */
-import type { DashboardContent } from '../../domain/dashboard.js';
+import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Copies, Copy } from './copies.js';
 import type { FindVersion } from './drift.js';

@@ -1,5 +1,5 @@
 /** What a roll-out is, and what is remembered of it: every step of every dashboard, so that one that was interrupted goes on where it stood. */
-import type { DashboardContent } from '../../domain/dashboard.js';
+import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 import type { CohortPlan } from './cohorts.js';

@@ -1,8 +1,9 @@
 /** HTTP client for guest reads. One client holds one token and serves one element. */
-import type { FilterValue, Scalar } from '../../domain/filter.js';
-import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../../domain/guest-view.js';
-import type { Sort } from '../../domain/metric.js';
-import type { AnswerColumn, MetricAnswer } from '../../domain/ports.js';
+
+import type { Sort } from '../../domain/dashboard/metric.js';
+import type { FilterValue, Scalar } from '../../domain/filter/filter.js';
+import type { GuestDashboard, GuestMetric, GuestOption, GuestQuery } from '../../domain/guest/view.js';
+import type { AnswerColumn, MetricAnswer } from '../../domain/query/engine.js';
 
 /** A failed read. `code` is the service's error code, `NETWORK_ERROR` or `UNREADABLE_ANSWER`. */
 export class GuestError extends Error {

@@ -1,6 +1,6 @@
 /** Writes numbers, dates and names in one language. Dates come without a time zone, so none is applied. */
-import type { GuestChart } from '../../domain/guest-view.js';
-import type { AnswerColumn, Cell } from '../../domain/ports.js';
+import type { GuestChart } from '../../domain/guest/view.js';
+import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 
 export type NumberHint = { readonly format?: 'number' | 'percent' | undefined; readonly unit?: string | undefined };
 

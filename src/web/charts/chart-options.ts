@@ -2,7 +2,7 @@
 import type { BarSeriesOption, LineSeriesOption } from 'echarts/charts';
 import type { GridComponentOption, TooltipComponentOption } from 'echarts/components';
 import type { ComposeOption } from 'echarts/core';
-import type { Chart } from '../../domain/chart.js';
+import type { Chart } from '../../domain/dashboard/chart.js';
 import { type Format, humanise } from '../base/format.js';
 import type { ChartTheme } from '../base/tokens.js';
 import type { Plot } from './plot.js';

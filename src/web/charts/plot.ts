@@ -1,6 +1,6 @@
 /** Turns an answer's rows into the points and series of a line or bar chart. Pure: knows neither ECharts nor the page. */
-import type { GuestChart, GuestMetric } from '../../domain/guest-view.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/ports.js';
+import type { GuestChart, GuestMetric } from '../../domain/guest/view.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise, numberOf, timeOf } from '../base/format.js';
 
 /** A point on the dimension's axis. `value` is the unchanged cell, which a drill sends back. */

@@ -1,7 +1,7 @@
 /** The view of a metric with one number. */
 import { css, html, type TemplateResult } from 'lit';
-import type { GuestMetric } from '../../domain/guest-view.js';
-import type { MetricAnswer } from '../../domain/ports.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
+import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { columnsOf } from './plot.js';
 

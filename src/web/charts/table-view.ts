@@ -1,8 +1,8 @@
 /** Rows as an HTML table, for table charts, underlying rows, and as an alternative to every chart. */
 import { css, html, type TemplateResult } from 'lit';
-import type { Chart } from '../../domain/chart.js';
-import type { Sort } from '../../domain/metric.js';
-import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/ports.js';
+import type { Chart } from '../../domain/dashboard/chart.js';
+import type { Sort } from '../../domain/dashboard/metric.js';
+import type { AnswerColumn, Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type Format, humanise } from '../base/format.js';
 
 export const tableStyles = css`

@@ -1,7 +1,7 @@
 /** Renders the demo host page for a given state: header, landing page, dashboard, and a panel about the current user. */
 import { html, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
-import type { GuestPermissions } from '../../domain/guest.js';
+import type { GuestPermissions } from '../../domain/guest/grant.js';
 import {
   type CurrentUser,
   type DemoUser,

@@ -1,7 +1,7 @@
 /** `<guestlist-dashboard token dashboard-id>`: the cards of one dashboard below its filter bar. */
 import { css, html, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { GuestDashboard } from '../../domain/guest-view.js';
+import type { GuestDashboard } from '../../domain/guest/view.js';
 import { type FilterValues, type GuestClient, isRecord } from '../base/client.js';
 import { emptyState, stateStyles } from '../base/states.js';
 import { baseStyles, themeStyles } from '../base/theme.js';

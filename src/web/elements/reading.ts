@@ -2,9 +2,10 @@
  * The state of one card's query: question, answer, error, drill and sort. Sends the query when the question changes and
  * calls `changed` after every change of state. Renders nothing.
  */
-import type { GuestMetric } from '../../domain/guest-view.js';
-import type { Sort } from '../../domain/metric.js';
-import type { Cell, MetricAnswer } from '../../domain/ports.js';
+
+import type { Sort } from '../../domain/dashboard/metric.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Cell, MetricAnswer } from '../../domain/query/engine.js';
 import { type FilterValues, type GuestClient, GuestError, type Question } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { createLatest } from '../base/latest.js';

@@ -1,6 +1,6 @@
 /** A dialog with the underlying rows of a metric, page by page. */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { MetricAnswer } from '../../domain/ports.js';
+import type { MetricAnswer } from '../../domain/query/engine.js';
 import type { Format } from '../base/format.js';
 import { closeIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';

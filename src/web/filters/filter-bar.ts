@@ -3,8 +3,8 @@
  * enforces a value, it is shown beside the control, and the guest chooses within it.
  */
 import { css, html, LitElement, type TemplateResult } from 'lit';
-import type { FilterValue } from '../../domain/filter.js';
-import type { GuestFilter, GuestOption } from '../../domain/guest-view.js';
+import type { FilterValue } from '../../domain/filter/filter.js';
+import type { GuestFilter, GuestOption } from '../../domain/guest/view.js';
 import type { FilterValues } from '../base/client.js';
 import type { Format } from '../base/format.js';
 import { closeIcon, lockIcon } from '../base/icons.js';

@@ -1,6 +1,6 @@
 /** A multiple choice with search. `load` returns only the options that this guest may see. */
 import { css, html, LitElement, type PropertyValues } from 'lit';
-import type { GuestOption } from '../../domain/guest-view.js';
+import type { GuestOption } from '../../domain/guest/view.js';
 import { checkIcon, downIcon } from '../base/icons.js';
 import { createLatest } from '../base/latest.js';
 import { baseStyles } from '../base/theme.js';

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { clientOf } from '../../../domain/datamart/tenant.js';
 import { readHost } from '../../../domain/host.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
-import { clientOf } from '../../../domain/tenant.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';

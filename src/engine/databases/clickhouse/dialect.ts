@@ -1,6 +1,7 @@
 import { DefaultQueryCompiler, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, sql } from 'kysely';
-import type { CompareOperator } from '../../../domain/filter.js';
-import type { Period, TimeGrain } from '../../../domain/metric.js';
+import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import type { CompareOperator } from '../../../domain/filter/filter.js';
+import type { Period } from '../../../domain/filter/period.js';
 import { plainAggregate } from '../aggregate.js';
 import type { Bound, Column } from '../dialect.js';
 import { type BoundList, type Dialect, firstDay, firstMonday, type PlainAggregate, type Sql } from '../dialect.js';

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Cell } from '../../../domain/ports.js';
+import type { Cell } from '../../../domain/query/engine.js';
 import { batchBytes, collect, hand, ReadLimitReached, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import { type ResultTable, type Running, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';

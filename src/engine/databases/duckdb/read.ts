@@ -8,7 +8,7 @@ import {
   listValue,
   VARCHAR,
 } from '@duckdb/node-api';
-import type { Cell } from '../../../domain/ports.js';
+import type { Cell } from '../../../domain/query/engine.js';
 import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
 import {
   type ResultTable,

@@ -1,4 +1,4 @@
-import type { SourceTable } from '../../../domain/source-schema.js';
+import type { SourceTable } from '../../../domain/datamart/source-schema.js';
 import { refuseConnection } from '../../connections/database.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, namesIn, type SourceKey } from '../source-tables.js';

@@ -1,6 +1,6 @@
 import type { ConnectionOptions, QueryError } from 'mysql2/promise';
+import { clientOf } from '../../../domain/datamart/tenant.js';
 import type { Datasource, ServerConnection } from '../../../domain/organization.js';
-import { clientOf } from '../../../domain/tenant.js';
 import { untilReadLimit } from '../../connections/batches.js';
 import { isNetworkFault, refuseFault } from '../../connections/connection-faults.js';
 import { createConnections, type Driver } from '../../connections/connections.js';

@@ -1,6 +1,7 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, sql } from 'kysely';
-import { isNotFinite } from '../../../domain/exact-number.js';
-import type { Period, TimeGrain } from '../../../domain/metric.js';
+import type { TimeGrain } from '../../../domain/dashboard/metric.js';
+import { isNotFinite } from '../../../domain/filter/exact-number.js';
+import type { Period } from '../../../domain/filter/period.js';
 import { plainAggregate } from '../aggregate.js';
 import { columnName } from '../catalog.js';
 import type { Bound, Column } from '../dialect.js';

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Connection, FieldPacket } from 'mysql2/promise';
-import type { Cell } from '../../../domain/ports.js';
+import type { Cell } from '../../../domain/query/engine.js';
 import {
   batchBytes,
   collect,

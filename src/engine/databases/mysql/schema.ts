@@ -1,5 +1,5 @@
-import type { Cell } from '../../../domain/ports.js';
-import type { ClientDatabases, SourceTable } from '../../../domain/source-schema.js';
+import type { ClientDatabases, SourceTable } from '../../../domain/datamart/source-schema.js';
+import type { Cell } from '../../../domain/query/engine.js';
 import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, type SourceKey } from '../source-tables.js';
 import { otherType, type SqlType } from '../sql-type.js';

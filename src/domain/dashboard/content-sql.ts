@@ -1,0 +1,78 @@
+/** The SQL that a dashboard's content holds: metrics in SQL, and values of filters that are `{sql, columnName}`. */
+
+import type { FilterValue } from '../filter/filter.js';
+import type { DashboardContent } from './dashboard.js';
+import type { MetricDefinition } from './metric.js';
+
+type ValuesOfQuery = Extract<FilterValue, { readonly sql: string }>;
+type WithDefault = { readonly defaultValue?: FilterValue | undefined };
+
+const isQuery = (value: FilterValue | undefined): value is ValuesOfQuery =>
+  typeof value === 'object' && !Array.isArray(value) && 'sql' in value;
+
+/** The content with every SQL replaced by what `replace` answers for it and its place. */
+const mapSql = (content: DashboardContent, replace: (sql: string, place: string) => string): DashboardContent => {
+  const inFilters = <T extends WithDefault>(filters: readonly T[], where: string): readonly T[] =>
+    filters.map((filter, index) => {
+      const { defaultValue } = filter;
+      if (!isQuery(defaultValue)) return filter;
+      const sql = replace(defaultValue.sql, `${where}[${index}].defaultValue.sql`);
+      return { ...filter, defaultValue: { ...defaultValue, sql } };
+    });
+  return {
+    ...content,
+    filters: inFilters(content.filters, 'filters'),
+    metrics: content.metrics.map((metric, index) => {
+      const place = `metrics[${index}].definition`;
+      const filters = inFilters(metric.definition.filters, `${place}.filters`);
+      const definition: MetricDefinition =
+        metric.definition.kind === 'sql'
+          ? { ...metric.definition, filters, sql: replace(metric.definition.sql, `${place}.sql`) }
+          : { ...metric.definition, filters };
+      return { ...metric, definition };
+    }),
+  };
+};
+
+/** All SQL of the content, by its place: `filters[0].defaultValue.sql`. */
+export const listSql = (content: DashboardContent): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  mapSql(content, (sql, place) => {
+    found.set(place, sql);
+    return sql;
+  });
+  return found;
+};
+
+/** The content with the SQL of these places replaced. */
+export const replaceSql = (content: DashboardContent, rewritten: ReadonlyMap<string, string>): DashboardContent =>
+  mapSql(content, (sql, place) => rewritten.get(place) ?? sql);
+
+export type SqlPart = {
+  readonly place: string;
+  readonly text: string;
+  readonly as: 'select' | 'expression';
+  /** Names of the variables that it may compare with. */
+  readonly variables: readonly string[];
+};
+
+/** Everything in the content that the engine will read as SQL. */
+export const listSqlParts = (content: DashboardContent): readonly SqlPart[] => {
+  const all = listSql(content);
+  const ofDashboard = [...all]
+    .filter(([place]) => place.startsWith('filters['))
+    .map(([place, text]): SqlPart => ({ place, text, as: 'select', variables: [] }));
+  const ofMetrics = content.metrics.flatMap(({ definition }, index): readonly SqlPart[] => {
+    const variables = definition.rlsVariables.map(({ name }) => name);
+    const own = [...all].filter(([place]) => place.startsWith(`metrics[${index}].`));
+    const selects = own.map(([place, text]): SqlPart => ({ place, text, as: 'select', variables }));
+    const measures = definition.kind === 'visual' ? definition.measures : [];
+    const expressions = measures.flatMap(({ expression: text }, at): readonly SqlPart[] =>
+      text === undefined
+        ? []
+        : [{ place: `metrics[${index}].definition.measures[${at}].expression`, text, as: 'expression', variables: [] }],
+    );
+    return [...selects, ...expressions];
+  });
+  return [...ofDashboard, ...ofMetrics];
+};

@@ -1,0 +1,97 @@
+/** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
+
+import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../datamart/datamart.js';
+import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
+import { definitionFaults, written } from './definition.js';
+import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } from './metric.js';
+
+const repeated = (names: readonly string[]): readonly string[] =>
+  names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
+
+/** The faults for the datamart that it fits best. */
+const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) => readonly string[]) =>
+  datamarts.map(faultsFor).toSorted((a, b) => a.length - b.length)[0] ?? ['the workspace reaches no datamart'];
+
+/** Everything that is wrong with the content for these datamarts, each with its place; empty: it can be used. A metric reads one of them. */
+export const contentFaults = (content: DashboardContent, ...datamarts: readonly Datamart[]): readonly string[] => {
+  const ids = content.metrics.map(({ metricId }) => metricId);
+  return [
+    ...ids.filter((id, index) => ids.indexOf(id) < index).map((id) => `metrics: "${id}" is there twice`),
+    ...content.metrics
+      .filter((metric) => lineageOfCopy(metric).length > maxLineage)
+      .map(({ metricId }) => `metrics["${metricId}"]: it was copied more than ${maxLineage} times`),
+    ...content.metrics.flatMap(({ metricId, definition }) =>
+      fewest(datamarts, (datamart) => definitionFaults(definition, datamart)).map(
+        (fault) => `metrics["${metricId}"]: ${fault}`,
+      ),
+    ),
+    ...content.layout
+      .filter(({ metricId }) => !ids.includes(metricId))
+      .map(({ metricId }) => `layout: a card names "${metricId}", which is not among the metrics`),
+    ...repeated(content.filters.map(({ name }) => name)).map((name) => `filters: "${name}" is there twice`),
+    ...content.filters.flatMap(({ name, applyOnTables }) =>
+      applyOnTables
+        .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
+        .map((ref) => `filters["${name}"]: the datamart has no column ${written(ref)}`),
+    ),
+  ];
+};
+
+export type SchemaPair = { readonly replaceSchema: string; readonly targetSchema: string };
+
+/** The content with its schemas renamed: those of its columns and tables. Its SQL is for a parser (`SqlRewriter`). */
+export const replaceSchemas = (content: DashboardContent, pairs: readonly SchemaPair[]): DashboardContent => {
+  const move = <T extends TableRef>(ref: T): T => {
+    const pair = pairs.find(({ replaceSchema }) => replaceSchema === ref.schemaName);
+    return pair === undefined ? ref : { ...ref, schemaName: pair.targetSchema };
+  };
+  const moveColumn = <T extends { readonly column?: ColumnRef | undefined }>(item: T): T =>
+    item.column === undefined ? item : { ...item, column: move(item.column) };
+  const moveTree = (tree: ConditionTree): ConditionTree => {
+    if ('predicate' in tree) return moveColumn(tree);
+    return 'all' in tree ? { all: tree.all.map(moveTree) } : { any: tree.any.map(moveTree) };
+  };
+  const moveDefinition = (definition: MetricDefinition): MetricDefinition => {
+    const filters = definition.filters.map(moveColumn);
+    const rlsVariables = definition.rlsVariables.map(moveColumn);
+    if (definition.kind === 'sql') return { ...definition, filters, rlsVariables };
+    const { where, comparison } = definition;
+    return {
+      ...definition,
+      from: move(definition.from),
+      dimensions: definition.dimensions.map(moveColumn),
+      drillPath: definition.drillPath.map(moveColumn),
+      measures: definition.measures.map(moveColumn),
+      ...(where === undefined ? {} : { where: moveTree(where) }),
+      ...(comparison === undefined ? {} : { comparison: moveColumn(comparison) }),
+      filters,
+      rlsVariables,
+      underlying: definition.underlying.map(move),
+    };
+  };
+  return {
+    ...content,
+    metrics: content.metrics.map((metric) => ({ ...metric, definition: moveDefinition(metric.definition) })),
+    filters: content.filters.map((filter) => ({ ...filter, applyOnTables: filter.applyOnTables.map(move) })),
+  };
+};
+
+/** An import over a template: what the import says holds; filters that it does not name, and margins where it has none, are the template's. */
+export const overTemplate = (imported: DashboardContent, template: DashboardContent): DashboardContent => ({
+  ...imported,
+  filters: [
+    ...imported.filters,
+    ...template.filters.filter(({ name }) => !imported.filters.some((own) => sameName(own.name, name))),
+  ],
+  gridMargin: imported.gridMargin.length > 0 ? imported.gridMargin : template.gridMargin,
+});
+
+/** The cards of metrics that are there, under the metrics' new ids. */
+export const relabelLayout = (
+  layout: readonly LayoutCard[],
+  newIds: ReadonlyMap<string, string>,
+): readonly LayoutCard[] =>
+  layout.flatMap((card) => {
+    const metricId = newIds.get(card.metricId);
+    return metricId === undefined ? [] : [{ ...card, metricId }];
+  });

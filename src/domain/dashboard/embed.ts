@@ -1,0 +1,59 @@
+/** A dashboard or metric as a data app shows it. Its id shares one namespace with the data app's dashboard ids. */
+export type Embed = {
+  readonly embedId: string;
+  readonly dataAppId: string;
+  readonly embedType: 'dashboard' | 'metric';
+  readonly dashboardId: string;
+  readonly metricId: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly accessSettings: AccessSettings | null;
+  readonly createdAt: Date;
+};
+
+export type FilterColumns = { readonly tableName: string; readonly columns: readonly string[] };
+
+/** The interface's "Access settings", names unchanged. */
+export type AccessSettings = {
+  readonly datamartName?: string | undefined;
+  readonly isAllowAiPilot?: boolean | undefined;
+  readonly isAllowEmailReports: boolean;
+  readonly isAllowManageMetrics: boolean;
+  readonly isAllowCreateDashboardView: boolean;
+  readonly isAllowEndUserDashboardFilter?: boolean | undefined;
+  readonly dashboardFilterColumns?: readonly FilterColumns[] | undefined;
+  readonly isAllowEndUserMetricFilter?: boolean | undefined;
+  readonly metricFilterColumns?: readonly FilterColumns[] | undefined;
+  readonly isAllowMetricCreation: boolean;
+  readonly isAllowMetricDeletion: boolean;
+  readonly isAllowMetricLayoutChange: boolean;
+  readonly isAllowMetricUpdate: boolean;
+  readonly isAllowUnderlyingData: boolean;
+  readonly joinModel?: 'single' | 'multi' | undefined;
+  readonly isIncrementalJoin?: boolean | undefined;
+  readonly metricCreationMode: 'DRAG_DROP' | 'CHAT';
+  readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
+};
+
+/** Some settings of an embed's: what is left out, or undefined, stays as it is. */
+export type SettingsChange = { readonly [Name in keyof AccessSettings]?: AccessSettings[Name] | undefined };
+
+const required = [
+  'isAllowEmailReports',
+  'isAllowManageMetrics',
+  'isAllowCreateDashboardView',
+  'isAllowMetricCreation',
+  'isAllowMetricDeletion',
+  'isAllowMetricLayoutChange',
+  'isAllowMetricUpdate',
+  'isAllowUnderlyingData',
+  'metricCreationMode',
+] as const satisfies readonly (keyof AccessSettings)[];
+
+/** Names of the settings that every embed with settings has and these lack. */
+export const missingSettings = (settings: SettingsChange): readonly string[] =>
+  required.filter((name) => settings[name] === undefined);
+
+/** How an embed's metrics join. spec-gap: left out it is `multi`, unless the legacy `isIncrementalJoin` is false. */
+export const joinModelOf = (settings: AccessSettings | null): 'single' | 'multi' =>
+  settings?.joinModel ?? (settings?.isIncrementalJoin === false ? 'single' : 'multi');

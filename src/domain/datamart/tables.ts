@@ -1,0 +1,153 @@
+/** A datamart's tables as a caller lists them, checked against what the datasource really holds. */
+
+import { faultOf, repeatedAt } from '../faults.js';
+import type { Datasource } from '../organization.js';
+import type { DatamartColumn, DatamartTable, TableRef } from './datamart.js';
+import { tableKey } from './datamart.js';
+import type { SourceTable } from './source-schema.js';
+
+/** The interface's `tableList` item; what is left out gets its default, whatever the table had before. */
+export type TableDraft = {
+  readonly name: string;
+  readonly schemaName?: string | undefined;
+  readonly clientColumn?: string | null | undefined;
+  readonly tenancyPath?: string | null | undefined;
+  readonly isHide?: boolean | undefined;
+  readonly label?: string | undefined;
+  readonly wildcard?: string | null | undefined;
+  readonly columns: readonly ColumnDraft[];
+};
+
+export type ColumnDraft = {
+  readonly name: string;
+  readonly alias?: string | undefined;
+  readonly label?: string | undefined;
+  readonly isHide?: boolean | undefined;
+  readonly isCustomColumn?: boolean | undefined;
+  readonly sql?: string | undefined;
+  readonly isAggregate?: boolean | undefined;
+  readonly allowAggregate?: boolean | undefined;
+  readonly defaultAggregation?: string | null | undefined;
+  readonly isApplyTimezone?: boolean | undefined;
+  readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
+};
+
+/** What a datasource holds, for looking names up. */
+export type SourceView = {
+  /** Of tables that name none. */
+  readonly defaultSchema: string;
+  readonly find: (table: TableRef) => SourceTable | undefined;
+  /** A table whose name differs in case alone. */
+  readonly findLike: (table: TableRef) => TableRef | undefined;
+};
+
+/** spec-gap: a table without schemaName is in the schema that the datasource's own statements would take. */
+export const defaultSchemaOf = (datasource: Datasource): string => {
+  switch (datasource.datasourceType) {
+    case 'DUCKDB':
+      return 'main';
+    case 'POSTGRES':
+      return datasource.schema ?? 'public';
+    case 'MYSQL':
+    case 'CLICKHOUSE':
+      return datasource.database;
+  }
+};
+
+const lowerKey = (table: TableRef): string => tableKey(table).toLowerCase();
+
+export const viewSource = (datasource: Datasource, tables: readonly SourceTable[]): SourceView => {
+  const byKey = new Map(tables.map((table) => [tableKey(table), table]));
+  const byLowerKey = new Map(tables.map((table) => [lowerKey(table), table]));
+  return {
+    defaultSchema: defaultSchemaOf(datasource),
+    find: (table) => byKey.get(tableKey(table)),
+    findLike: (table) => byLowerKey.get(lowerKey(table)),
+  };
+};
+
+export const refOf = ({ name, schemaName }: TableDraft, { defaultSchema }: SourceView): TableRef => ({
+  schemaName: schemaName ?? defaultSchema,
+  tableName: name,
+});
+
+const mend = (like: string | undefined): string =>
+  like === undefined ? '' : ` (case counts: ${JSON.stringify(like)})`;
+
+const columnLookup = ({ columns }: SourceTable) => {
+  const datatypes = new Map(columns.map(({ columnName, datatype }) => [columnName, datatype]));
+  const byLower = new Map(columns.map(({ columnName }) => [columnName.toLowerCase(), columnName]));
+  return { datatypes, mend: (name: string) => mend(byLower.get(name.toLowerCase())) };
+};
+
+const columnFaults = (path: string, { name, columns, clientColumn }: TableDraft, table: SourceTable): string[] => {
+  const found = columnLookup(table);
+  const rule = (column: string) => `a column of table ${JSON.stringify(name)}${found.mend(column)}`;
+  return [
+    ...(clientColumn != null && !found.datatypes.has(clientColumn)
+      ? [faultOf(`${path}.clientColumn`, clientColumn, rule(clientColumn))]
+      : []),
+    ...columns.flatMap((column, index) => {
+      const isThere = found.datatypes.has(column.name);
+      if (column.isCustomColumn !== true)
+        return isThere ? [] : [faultOf(`${path}.columns[${index}].name`, column.name, rule(column.name))];
+      const own = `a name that no column of table ${JSON.stringify(name)} has, since isCustomColumn is true`;
+      return isThere ? [faultOf(`${path}.columns[${index}].name`, column.name, own)] : [];
+    }),
+  ];
+};
+
+const oneTableFaults = (draft: TableDraft, index: number, source: SourceView): readonly string[] => {
+  const path = `tableList[${index}]`;
+  const ref = refOf(draft, source);
+  const table = source.find(ref);
+  const twice = repeatedAt(draft.columns.map(({ name }) => name)).map((at) =>
+    faultOf(`${path}.columns[${at}].name`, draft.columns[at]?.name ?? '', 'a column that is not in the list yet'),
+  );
+  if (table !== undefined) return [...columnFaults(path, draft, table), ...twice];
+  const like = source.findLike(ref);
+  const rule = `a table of schema ${JSON.stringify(ref.schemaName)} in the datasource`;
+  const hint = mend(
+    like && (like.schemaName === ref.schemaName ? like.tableName : `${like.schemaName}.${like.tableName}`),
+  );
+  return [faultOf(`${path}.name`, draft.name, `${rule}${hint}`), ...twice];
+};
+
+/** Everything that is wrong with the list: what the datasource does not hold, and what is there twice. */
+export const tableListFaults = (drafts: readonly TableDraft[], source: SourceView): readonly string[] => [
+  ...drafts.flatMap((draft, index) => oneTableFaults(draft, index, source)),
+  ...repeatedAt(drafts.map((draft) => tableKey(refOf(draft, source)))).map((at) =>
+    faultOf(`tableList[${at}].name`, drafts[at]?.name ?? '', 'a table that is not in the list yet'),
+  ),
+];
+
+const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): DatamartColumn => ({
+  columnName: draft.name,
+  datatype: draft.isCustomColumn === true ? '' : (datatypes.get(draft.name) ?? ''),
+  alias: draft.alias ?? '',
+  label: draft.label ?? '',
+  isHide: draft.isHide ?? false,
+  isApplyTimezone: draft.isApplyTimezone ?? false,
+  isCustomColumn: draft.isCustomColumn ?? false,
+  sql: draft.isCustomColumn === true ? (draft.sql ?? '') : '',
+  isAggregate: draft.isAggregate ?? false,
+  allowAggregate: draft.allowAggregate ?? false,
+  defaultAggregation: draft.defaultAggregation ?? null,
+  defaultSort: draft.defaultSort === '' ? null : (draft.defaultSort ?? null),
+});
+
+/** The tables that a faultless list means, with the datasource's own datatypes. */
+export const tablesOf = (drafts: readonly TableDraft[], source: SourceView): readonly DatamartTable[] =>
+  drafts.map((draft) => {
+    const ref = refOf(draft, source);
+    const datatypes = new Map(source.find(ref)?.columns.map(({ columnName, datatype }) => [columnName, datatype]));
+    return {
+      ...ref,
+      label: draft.label ?? '',
+      clientColumn: draft.clientColumn ?? null,
+      tenancyPath: draft.tenancyPath ?? null,
+      isHide: draft.isHide ?? false,
+      wildcard: draft.wildcard ?? null,
+      columns: draft.columns.map((column) => columnOf(column, datatypes)),
+    };
+  });

@@ -1,0 +1,147 @@
+/** Tenancy as a caller sets it: what is kept, what is cleared, and whether it fits the datasource. */
+
+import { faultOf } from '../faults.js';
+import { type DatamartTable, type KeptMaster, type Relationship, sameTable, type Tenancy } from './datamart.js';
+import { type DatatypeKind, datatypeKind } from './datatype.js';
+import type { NamedTables } from './relationships.js';
+import type { SourceView } from './tables.js';
+
+/** The interface's `tenancySettings`; the wire requires all five fields of the master table where the level is TABLE. */
+export type TenancyDraft = KeptMaster & {
+  readonly tenancyLevel?: Tenancy['tenancyLevel'] | undefined;
+  readonly primaryDatabase?: string | null | undefined;
+};
+
+const masterOf = (tenancy: Tenancy | TenancyDraft | null): KeptMaster => ({
+  ...(tenancy?.clientColumnType === undefined ? {} : { clientColumnType: tenancy.clientColumnType }),
+  ...(tenancy?.schemaName === undefined ? {} : { schemaName: tenancy.schemaName }),
+  ...(tenancy?.tableName === undefined ? {} : { tableName: tenancy.tableName }),
+  ...(tenancy?.tableClientNameColumn === undefined ? {} : { tableClientNameColumn: tenancy.tableClientNameColumn }),
+  ...(tenancy?.tablePrimaryKeyColumn === undefined ? {} : { tablePrimaryKeyColumn: tenancy.tablePrimaryKeyColumn }),
+});
+
+const primaryDatabaseOf = (current: Tenancy | null, draft: TenancyDraft): string | null => {
+  if (draft.tenancyLevel === undefined) return null;
+  if (draft.primaryDatabase !== undefined) return draft.primaryDatabase;
+  return current !== null && current.tenancyLevel !== 'TABLE' ? current.primaryDatabase : null;
+};
+
+/**
+ * The tenancy after the settings: omitted fields keep their values, and `primaryDatabase` is null under TABLE and where no
+ * level is sent. Undefined where a level, or a field that TABLE needs, is neither sent nor there.
+ */
+export const mergeTenancy = (current: Tenancy | null, draft: TenancyDraft): Tenancy | undefined => {
+  const tenancyLevel = draft.tenancyLevel ?? current?.tenancyLevel;
+  const master = { ...masterOf(current), ...masterOf(draft) };
+  if (tenancyLevel === undefined) return undefined;
+  if (tenancyLevel !== 'TABLE') {
+    return { tenancyLevel, primaryDatabase: primaryDatabaseOf(current, draft), ...master };
+  }
+  const { clientColumnType, schemaName, tableName, tableClientNameColumn, tablePrimaryKeyColumn } = master;
+  if (
+    clientColumnType === undefined ||
+    schemaName === undefined ||
+    tableName === undefined ||
+    tableClientNameColumn === undefined ||
+    tablePrimaryKeyColumn === undefined
+  )
+    return undefined;
+  return { tenancyLevel, clientColumnType, schemaName, tableName, tableClientNameColumn, tablePrimaryKeyColumn };
+};
+
+const fitting: Readonly<
+  Record<'NUMBER' | 'STRING', { readonly kinds: readonly DatatypeKind[]; readonly words: string }>
+> = {
+  NUMBER: { kinds: ['integer'], words: 'a column of integers, since clientColumnType is NUMBER' },
+  STRING: { kinds: ['text', 'uuid'], words: 'a column of text or UUIDs, since clientColumnType is STRING' },
+};
+
+/** spec-gap: the master table must be in the datasource; it need not be in `tableList`, and then nobody reads it. */
+export const masterFaults = (tenancy: Tenancy, source: SourceView): readonly string[] => {
+  if (tenancy.tenancyLevel !== 'TABLE') return [];
+  const table = source.find(tenancy);
+  if (table === undefined) {
+    const rule = `a table of schema ${JSON.stringify(tenancy.schemaName)} in the datasource (case counts)`;
+    return [faultOf('tenancySettings.tableName', tenancy.tableName, rule)];
+  }
+  const { kinds, words } = fitting[tenancy.clientColumnType];
+  return (['tableClientNameColumn', 'tablePrimaryKeyColumn'] as const).flatMap((field) => {
+    const path = `tenancySettings.${field}`;
+    const name = tenancy[field];
+    const column = table.columns.find(({ columnName }) => columnName === name);
+    if (column === undefined) {
+      return [faultOf(path, name, `a column of table ${JSON.stringify(tenancy.tableName)} (case counts)`)];
+    }
+    if (field === 'tableClientNameColumn' || kinds.includes(datatypeKind(column.datatype))) return [];
+    return [faultOf(path, name, `${words}; it holds ${column.datatype}`)];
+  });
+};
+
+/**
+ * Client columns that do not hold what `clientColumnType` says: each would be refused at every query. `isKept`: the tables
+ * were there before, and the tenancy changed.
+ */
+export const clientColumnFaults = (
+  tables: readonly DatamartTable[],
+  tenancy: Tenancy | null,
+  source: SourceView,
+  isKept: boolean,
+): readonly string[] => {
+  if (tenancy?.tenancyLevel !== 'TABLE') return [];
+  const { kinds, words } = fitting[tenancy.clientColumnType];
+  return tables.flatMap((table, index) => {
+    const { clientColumn } = table;
+    const column = source.find(table)?.columns.find(({ columnName }) => columnName === clientColumn);
+    if (clientColumn === null || column === undefined || kinds.includes(datatypeKind(column.datatype))) return [];
+    const rule = `${words}; ${JSON.stringify(table.tableName)} has ${column.datatype} there`;
+    const path = isKept
+      ? `clientColumn of table ${JSON.stringify(table.tableName)}`
+      : `tableList[${index}].clientColumn`;
+    return [faultOf(path, clientColumn, rule)];
+  });
+};
+
+type Whole = {
+  readonly tables: readonly DatamartTable[];
+  readonly named: NamedTables;
+  readonly relationships: readonly Relationship[];
+  readonly sharedTables: readonly string[];
+};
+
+const quote = (name: string): string => JSON.stringify(name);
+
+/** What contradicts a `tenancyPath`: the rows would belong to somebody by two declarations. */
+const contradiction = (table: DatamartTable, { named, sharedTables }: Whole): string | undefined => {
+  if (table.clientColumn !== null) return `clientColumn ${quote(table.clientColumn)}`;
+  const entry = sharedTables.find((name) => named.get(name)?.some((meant) => sameTable(meant, table)));
+  return entry === undefined ? undefined : `the entry ${quote(entry)} of sharedTables`;
+};
+
+/**
+ * Tables whose `tenancyPath` names no relationship of theirs to another table, or stands beside another declaration of whose the rows are. `isKept`: the
+ * tables were there before, and something else of the datamart changed.
+ */
+export const tenancyPathFaults = (whole: Whole, isKept: boolean): readonly string[] =>
+  whole.tables.flatMap((table, index) => {
+    const { tableName, tenancyPath } = table;
+    if (tenancyPath == null) return [];
+    const path = `tableList[${index}].tenancyPath`;
+    const kept = `table ${quote(tableName)} has the tenancyPath ${quote(tenancyPath)}`;
+    const other = contradiction(table, whole);
+    if (other !== undefined) {
+      return [
+        isKept ? `${kept}, which cannot stand beside ${other}` : faultOf(path, tenancyPath, `none beside ${other}`),
+      ];
+    }
+    const names = whole.relationships
+      .filter(({ parent, child }) => sameTable(parent, table) !== sameTable(child, table))
+      .map(({ relationshipName }) => relationshipName);
+    if (names.includes(tenancyPath)) return [];
+    if (isKept) {
+      return [
+        `relationships: ${kept}, which is no relationship of that table in the list; add it, or send tableList with another tenancyPath`,
+      ];
+    }
+    const known = names.length === 0 ? 'it has none' : `it has ${names.map(quote).join(', ')}`;
+    return [faultOf(path, tenancyPath, `a relationshipName of table ${quote(tableName)}; ${known}`)];
+  });

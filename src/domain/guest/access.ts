@@ -1,0 +1,169 @@
+/** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
+import { type Dashboard, isOrCopies, type PlacedMetric } from '../dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../dashboard/embed.js';
+import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from '../dashboard/metric.js';
+import { Refusal } from '../refusal.js';
+import type { GuestGrant, GuestPermission, GuestPermissions } from './grant.js';
+
+/** One answer for "outside the list", "another client's" and "does not exist": which of them it is, is nobody's to know. */
+export const notOpen = (reason: string): Refusal =>
+  new Refusal('UNAUTHORIZED', 'This token does not open that dashboard or metric.', { reason });
+
+/** Whether what `owner` owns is there for this client: what belongs to the organization is, another client's is not. */
+export const isOpenTo = (owner: Owner | null, client: Owner): boolean =>
+  owner === null || (owner.dataAppId === client.dataAppId && owner.clientId === client.clientId);
+
+/** Whether the token named another dashboard by this one's name. */
+const isAnother = ({ pinnedDashboards = [] }: GuestGrant, { id, externalDashboardId }: Dashboard): boolean => {
+  const pinned = pinnedDashboards.filter((pin) => pin.externalDashboardId === externalDashboardId);
+  return pinned.length > 0 && !pinned.some(({ dashboardId }) => dashboardId === id);
+};
+
+/** Throws UNAUTHORIZED unless the grant opens this embed of this dashboard. */
+export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboard): void => {
+  if (embed.dataAppId !== grant.dataAppId) throw notOpen('embed-of-another-data-app');
+  if (grant.allowedEmbeds !== null && !grant.allowedEmbeds.includes(embed.embedId)) throw notOpen('embed-not-allowed');
+  if (!isOpenTo(dashboard.owner, grant)) throw notOpen('dashboard-of-another-client');
+  if (isAnother(grant, dashboard)) throw notOpen('dashboard-made-anew');
+};
+
+/** Ids of the dashboard's metrics that this token hides. */
+export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): ReadonlySet<string> =>
+  new Set(
+    grant.hideDashboardMetrics
+      .filter((entry) => isOrCopies(dashboard, entry.dashboardId))
+      .flatMap(({ metricIds }) => metricIds),
+  );
+
+/** Whether this user may know of the metric: its client's, and not another user's private one. */
+export const isMadeFor = ({ owner, guest }: Metric, viewer: Viewer): boolean => {
+  const isShared = guest === null || guest.userIdentifier === null || guest.isPublished;
+  return isOpenTo(owner, viewer) && (isShared || guest.userIdentifier === viewer.userIdentifier);
+};
+
+/** Whether the token restricts rows metric by metric. */
+const restrictsMetrics = ({ rlsSettings, appFilters }: GuestGrant): boolean =>
+  rlsSettings.length + appFilters.length > 0;
+
+/**
+ * spec-gap: what a guest made or rewrote could show what these restrictions take away, and is out of the sight of a token
+ * that has any, unless one of them names the metric that was rewritten.
+ */
+const isOutOfRestrictions = (grant: GuestGrant, metric: Metric): boolean => {
+  if (!restrictsMetrics(grant) || (metric.guest === null && !metric.isChangedByGuest)) return false;
+  const named = [...grant.rlsSettings, ...grant.appFilters].some(({ metricId }) => isOrDescendsFrom(metric, metricId));
+  return metric.guest !== null || !named;
+};
+
+/** Whether the guest may know of this metric on this dashboard, be it archived or not. */
+export const isMetricKnown = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
+  const hidden = hiddenMetrics(grant, dashboard);
+  return (
+    isMadeFor(metric, grant) &&
+    !isOutOfRestrictions(grant, metric) &&
+    ![metric.metricId, ...metric.lineage].some((id) => hidden.has(id))
+  );
+};
+
+/** Whether the guest may read this metric on this dashboard. */
+export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean =>
+  !metric.isArchived && isMetricKnown(grant, dashboard, metric);
+
+/**
+ * Which permission each write of a guest's needs. spec-gap: the interface names the permissions, not what they permit. Archiving and
+ * deleting are one thing to it (`isAllowMetricDeletion` of the embed is behind `isEnableArchiveMetrics`); to bring back what was archived is to manage
+ * metrics. Views are listed by those who may save them.
+ */
+export const guestWrites = {
+  createGuestMetric: 'isDisableMetricCreation',
+  updateGuestMetric: 'isEnableMetricUpdation',
+  deleteGuestMetric: 'isEnableArchiveMetrics',
+  archiveGuestMetric: 'isEnableArchiveMetrics',
+  restoreGuestMetric: 'isEnableManageMetrics',
+  saveGuestLayout: 'isEnableCustomizeLayout',
+  listGuestViews: 'isEnableCreateDashboardView',
+  createGuestView: 'isEnableCreateDashboardView',
+  deleteGuestView: 'isEnableCreateDashboardView',
+} as const satisfies Readonly<Record<string, GuestPermission>>;
+export type GuestWrite = keyof typeof guestWrites;
+
+/** Whether token and embed both permit this write. */
+export const isPermitted = (grant: GuestGrant, { accessSettings }: Embed, write: GuestWrite): boolean => {
+  const permission = guestWrites[write];
+  const value = effectivePermissions(grant.permissions, accessSettings)[permission];
+  return permission === 'isDisableMetricCreation' ? !value : value;
+};
+
+/** Throws UNAUTHORIZED unless token and embed both permit this write. */
+export const assertWrites = (grant: GuestGrant, embed: Embed, write: GuestWrite): void => {
+  if (isPermitted(grant, embed, write)) return;
+  const permission = guestWrites[write];
+  const message =
+    permission === 'isDisableMetricCreation'
+      ? 'Metric creation is disabled for this token (isDisableMetricCreation, or the embed does not allow it).'
+      : `This token does not carry the permission ${permission}.`;
+  throw new Refusal('UNAUTHORIZED', message, { reason: 'permission-missing' });
+};
+
+/** Throws UNAUTHORIZED for a token that restricts metrics by name: what its guest defines would be unnamed in it. */
+export const assertDefines = (grant: GuestGrant): void => {
+  if (!restrictsMetrics(grant)) return;
+  throw new Refusal(
+    'UNAUTHORIZED',
+    'This token carries rlsSettings or appFilters, which name metrics one by one: it cannot create, update or preview metrics that they would not bind.',
+    { reason: 'restricted-token-defines' },
+  );
+};
+
+/**
+ * A token that restricts metrics was checked when it was minted against those that were there: one that was placed on the dashboard later, and
+ * that none of its settings binds, is not open to it. spec-gap: a new token is.
+ */
+export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMetric): boolean => {
+  const settings = [...grant.rlsSettings, ...grant.appFilters];
+  if (settings.length === 0 || placedAt <= grant.createdAt) return true;
+  return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
+};
+
+/** The access setting behind each permission; null: the embed has no say. */
+const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) => boolean) | null>> = {
+  isEnableArchiveMetrics: (settings) => settings.isAllowMetricDeletion,
+  isEnableManageMetrics: (settings) => settings.isAllowManageMetrics,
+  isEnableCreateDashboardView: (settings) => settings.isAllowCreateDashboardView,
+  isEnableMetricUpdation: (settings) => settings.isAllowMetricUpdate,
+  isEnableCustomizeLayout: (settings) => settings.isAllowMetricLayoutChange,
+  isEnableUnderlyingData: (settings) => settings.isAllowUnderlyingData,
+  isEnableDownloadMetrics: null,
+  isShowSideBar: null,
+  isShowDashboardName: null,
+  isDisableMetricCreation: (settings) => !settings.isAllowMetricCreation,
+};
+
+/**
+ * What the guest may do through an embed. spec-gap: a permission that the token leaves out is the embed's setting, and
+ * where that is absent false (`isShowDashboardName`: true); a token takes away what the embed allows, it never adds to it.
+ */
+export const effectivePermissions = (
+  token: GuestPermissions,
+  settings: AccessSettings | null,
+): Readonly<Record<GuestPermission, boolean>> => {
+  const decide = (name: GuestPermission): boolean => {
+    const read = settingOf[name];
+    const setting = settings === null || read === null ? undefined : read(settings);
+    const asked = token[name] ?? setting ?? name === 'isShowDashboardName';
+    if (setting === undefined) return asked;
+    return name === 'isDisableMetricCreation' ? asked || setting : asked && setting;
+  };
+  return {
+    isEnableArchiveMetrics: decide('isEnableArchiveMetrics'),
+    isEnableManageMetrics: decide('isEnableManageMetrics'),
+    isEnableCreateDashboardView: decide('isEnableCreateDashboardView'),
+    isEnableMetricUpdation: decide('isEnableMetricUpdation'),
+    isEnableCustomizeLayout: decide('isEnableCustomizeLayout'),
+    isEnableUnderlyingData: decide('isEnableUnderlyingData'),
+    isEnableDownloadMetrics: decide('isEnableDownloadMetrics'),
+    isShowSideBar: decide('isShowSideBar'),
+    isShowDashboardName: decide('isShowDashboardName'),
+    isDisableMetricCreation: decide('isDisableMetricCreation'),
+  };
+};

@@ -1,0 +1,117 @@
+/** What a guest may define: bounds, and what is wrong with a definition for the columns that it may use. */
+
+import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
+import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
+import { type Datamart, findColumn, findTable } from '../datamart/datamart.js';
+import type { Moment } from '../filter/date-range.js';
+import { readFilterValue } from '../filter/value.js';
+import { Refusal } from '../refusal.js';
+
+/** spec-gap: the interface bounds nothing of what guests make. */
+export const guestLimits = {
+  /** Metrics that guests of one client may have on one dashboard, archived ones too. */
+  metrics: 200,
+  /** Views that one user may have on one dashboard. */
+  views: 100,
+  /** Characters of a definition, and of a view's choices, as JSON. */
+  definitionLength: 65_536,
+  choicesLength: 65_536,
+} as const;
+
+/** The parts of a definition that a guest may send: no SQL, and no variables. Left out: as it is, or nothing. */
+export type GuestDefinition = {
+  readonly [Part in Exclude<keyof VisualDefinition, 'kind' | 'rlsVariables' | 'measures'>]?:
+    | VisualDefinition[Part]
+    | undefined;
+} & { readonly measures?: readonly AggregateMeasure[] | undefined };
+
+const nothing = {
+  kind: 'visual',
+  dimensions: [],
+  measures: [],
+  filters: [],
+  rlsVariables: [],
+  underlying: [],
+  drillPath: [],
+  sort: [],
+  limit: null,
+} as const;
+
+/** A definition with the chart and table that it cannot do without. */
+export type NewGuestDefinition = GuestDefinition & Pick<VisualDefinition, 'chart' | 'from'>;
+
+export const isWhole = (parts: GuestDefinition): parts is NewGuestDefinition =>
+  parts.chart !== undefined && parts.from !== undefined;
+
+const given = ({ ...parts }: GuestDefinition): Partial<VisualDefinition> =>
+  Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+
+export const newDefinition = ({ chart, from, ...parts }: NewGuestDefinition): MetricDefinition => ({
+  ...nothing,
+  chart,
+  from,
+  ...given(parts),
+});
+
+/** The metric's definition with the parts that are given; RLS variables are never among them. */
+export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition): MetricDefinition => {
+  if (definition.kind === 'visual') return { ...definition, ...given(parts) };
+  const refused = Object.keys(given(parts)).filter((part) => part !== 'chart');
+  if (refused.length === 0) return { ...definition, chart: parts.chart ?? definition.chart };
+  throw new Refusal(
+    'METRIC_QUERY_ERROR',
+    `The metric is SQL of the host's: of its definition, only the chart can be changed.`,
+    {
+      reason: 'guest-changes-sql',
+    },
+  );
+};
+
+/** The datamart as guests may use it: without what is hidden in it. */
+const visible = (datamart: Datamart): Datamart => ({
+  ...datamart,
+  tables: datamart.tables
+    .filter(({ isHide }) => !isHide)
+    .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
+});
+
+/** A hidden column, and a table, that do not exist for guests. */
+const missing = (parts: GuestDefinition, datamart: Datamart): readonly string[] => {
+  const { from } = parts;
+  const named = {
+    ...nothing,
+    chart: { type: 'table' },
+    from: { schemaName: '', tableName: '' },
+    ...given(parts),
+  } as const;
+  return [
+    ...(from !== undefined && findTable(datamart, from) === undefined
+      ? [`from: the datamart has no table ${from.schemaName}.${from.tableName}`]
+      : []),
+    ...columnsOf(named)
+      .filter((ref) => findColumn(datamart, ref) === undefined)
+      .map((ref) => `the datamart has no column ${written(ref)}`),
+  ];
+};
+
+const defaultFaults = ({ filters = [] }: GuestDefinition, moment: Moment): readonly string[] =>
+  filters.flatMap(({ name, dataType, defaultValue }) => {
+    const reading = defaultValue === undefined ? undefined : readFilterValue(dataType, defaultValue, moment);
+    return reading !== undefined && 'expected' in reading
+      ? [`filters[${JSON.stringify(name)}].defaultValue: takes ${reading.expected}`]
+      : [];
+  });
+
+/** Everything that is wrong with the parts that a guest sent, and with the definition that they make. */
+export const guestFaults = (
+  parts: GuestDefinition,
+  whole: MetricDefinition,
+  datamart: Datamart,
+  moment: Moment,
+): readonly string[] => [
+  ...new Set([
+    ...missing(parts, visible(datamart)),
+    ...definitionFaults(whole, datamart),
+    ...defaultFaults(parts, moment),
+  ]),
+];

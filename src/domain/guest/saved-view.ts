@@ -1,0 +1,120 @@
+/** Filter choices that a guest saved under a name. They are choices, never restrictions: a view narrows what its reader sees anyway. */
+
+import { type Dashboard, sameName } from '../dashboard/dashboard.js';
+import type { Metric } from '../dashboard/metric.js';
+import type { Moment } from '../filter/date-range.js';
+import type { FilterDataType } from '../filter/filter.js';
+import { readFilterValue } from '../filter/value.js';
+import { openMetricFilters, visibleFilters } from './conditions.js';
+import type { FilterValues, GuestGrant } from './grant.js';
+
+export type ViewChoices = {
+  /** By the name of a dashboard filter. */
+  readonly dashboardFilter: FilterValues;
+  /** By metric id, then by the name of a filter of that metric. */
+  readonly metricFilter: Readonly<Record<string, FilterValues>>;
+  /** What the viewer calls the dashboard's filters. */
+  readonly filterNames: Readonly<Record<string, string>>;
+};
+
+export type SavedView = ViewChoices & { readonly id: string; readonly name: string };
+
+/** A filter that the guest sees, by the names it answers to; the first is the one that is kept. */
+type Visible = { readonly names: readonly string[]; readonly dataType: FilterDataType };
+
+const onDashboard = (grant: GuestGrant, dashboard: Dashboard): readonly Visible[] =>
+  visibleFilters(grant, dashboard).map(({ name, dataType }) => ({ names: [name], dataType }));
+
+const onMetric = (grant: GuestGrant, metric: Metric): readonly Visible[] =>
+  openMetricFilters(grant, metric).map(({ label, name, dataType }) => ({ names: [label, name], dataType }));
+
+const findVisible = (filters: readonly Visible[], key: string): Visible | undefined =>
+  filters.find(({ names }) => names.some((name) => sameName(name, key)));
+
+const quote = (text: string): string => JSON.stringify(text);
+
+const valueFaults = (
+  where: string,
+  values: FilterValues,
+  filters: readonly Visible[],
+  moment: Moment,
+): readonly string[] => {
+  const seen = new Set<Visible>();
+  return Object.entries(values).flatMap(([key, value]) => {
+    const filter = findVisible(filters, key);
+    if (filter === undefined) return [`${where}[${quote(key)}]: there is no such filter`];
+    if (seen.has(filter)) return [`${where}[${quote(key)}]: the filter is there twice`];
+    seen.add(filter);
+    const reading = readFilterValue(filter.dataType, value, moment);
+    return 'expected' in reading ? [`${where}[${quote(key)}]: takes ${reading.expected}`] : [];
+  });
+};
+
+const nameFaults = (filterNames: ViewChoices['filterNames'], filters: readonly Visible[]): readonly string[] => {
+  const entries = Object.entries(filterNames);
+  const renamed = filters.map(({ names }) => {
+    const entry = entries.find(([key]) => names.some((name) => sameName(name, key)));
+    return entry?.[1] ?? names[0] ?? '';
+  });
+  return entries.flatMap(([key, name], index) => {
+    if (findVisible(filters, key) === undefined) return [`filterNames[${quote(key)}]: there is no such filter`];
+    if (entries.slice(0, index).some(([other]) => sameName(other, key)))
+      return [`filterNames[${quote(key)}]: the filter is there twice`];
+    const bearers = renamed.filter((other) => sameName(other, name)).length;
+    return bearers > 1 ? [`filterNames[${quote(key)}]: two filters would be named ${quote(name)}`] : [];
+  });
+};
+
+/** Everything that is wrong with the choices for this guest; a hidden filter is one that does not exist. `metrics` are those open to it. */
+export const viewFaults = (
+  grant: GuestGrant,
+  dashboard: Dashboard,
+  metrics: readonly Metric[],
+  choices: ViewChoices,
+  moment: Moment,
+): readonly string[] => {
+  const filters = onDashboard(grant, dashboard);
+  return [
+    ...valueFaults('dashboardFilter', choices.dashboardFilter, filters, moment),
+    ...Object.entries(choices.metricFilter).flatMap(([metricId, values]) => {
+      const metric = metrics.find((candidate) => candidate.metricId === metricId);
+      const where = `metricFilter[${quote(metricId)}]`;
+      return metric === undefined
+        ? [`${where}: there is no such metric on this dashboard`]
+        : valueFaults(where, values, onMetric(grant, metric), moment);
+    }),
+    ...nameFaults(choices.filterNames, filters),
+  ];
+};
+
+/** Under the filters' own spelling, and only those that the guest sees. */
+const kept = <Value>(
+  values: Readonly<Record<string, Value>>,
+  filters: readonly Visible[],
+): Readonly<Record<string, Value>> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) => {
+      const name = findVisible(filters, key)?.names[0];
+      return name === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/** The choices without whatever this guest does not see: hidden filters and metrics, and those that are gone. */
+export const visibleChoices = (
+  grant: GuestGrant,
+  dashboard: Dashboard,
+  metrics: readonly Metric[],
+  choices: ViewChoices,
+): ViewChoices => {
+  const filters = onDashboard(grant, dashboard);
+  return {
+    dashboardFilter: kept(choices.dashboardFilter, filters),
+    metricFilter: Object.fromEntries(
+      Object.entries(choices.metricFilter).flatMap(([metricId, values]) => {
+        const metric = metrics.find((candidate) => candidate.metricId === metricId);
+        return metric === undefined ? [] : [[metricId, kept(values, onMetric(grant, metric))]];
+      }),
+    ),
+    filterNames: kept(choices.filterNames, filters),
+  };
+};

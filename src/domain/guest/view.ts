@@ -1,0 +1,72 @@
+import type { Chart } from '../dashboard/chart.js';
+import type { LayoutCard } from '../dashboard/dashboard.js';
+import type { Sort } from '../dashboard/metric.js';
+import type { FilterDataType, FilterValue, Scalar } from '../filter/filter.js';
+import type { MetricAnswer } from '../query/engine.js';
+import type { EffectiveAccess } from './end-user-filters.js';
+import type { GuestPermission } from './grant.js';
+
+/** A dashboard as one guest sees it: what is hidden from the token is not in it. */
+export type GuestDashboard = {
+  /** The id that the guest asked for: an embed id or a dashboard id. */
+  readonly dashboardId: string;
+  readonly name: string;
+  readonly layout: readonly LayoutCard[];
+  readonly metrics: readonly GuestMetric[];
+  readonly filters: readonly GuestFilter[];
+  readonly permissions: Readonly<Record<GuestPermission, boolean>>;
+  readonly accessPermissions: EffectiveAccess;
+  readonly theme: Readonly<Record<string, unknown>> | null;
+};
+
+export type GuestMetric = {
+  readonly metricId: string;
+  readonly name: string;
+  readonly chart: GuestChart;
+  readonly filters: readonly GuestFilter[];
+};
+
+/** How to draw the answer's columns: `dimensions` and `measures` are their names, in order. */
+export type GuestChart = Chart & {
+  readonly dimensions: readonly string[];
+  readonly measures: readonly string[];
+  readonly isDrillable: boolean;
+};
+
+/** A filter that the guest may set. `defaultValue` holds until the guest sets another. */
+export type GuestFilter = {
+  readonly name: string;
+  readonly dataType: FilterDataType;
+  readonly defaultValue: FilterValue | null;
+  /** What the token enforces, where it lets that be seen; the guest's own choice narrows it. */
+  readonly appliedValue?: FilterValue | undefined;
+};
+
+/** A guest's question. It names the dashboard that it reads through; only a metric embed is read without one. */
+export type GuestQuery = {
+  readonly metricId: string;
+  readonly dashboardId?: string | undefined;
+  readonly dashboardFilter?: Readonly<Record<string, FilterValue>> | undefined;
+  readonly metricFilter?: Readonly<Record<string, FilterValue>> | undefined;
+  /** One item for each click: the value of the dimension that was clicked. */
+  readonly drill?: readonly { readonly columnName: string; readonly value: Scalar | null }[] | undefined;
+  readonly sort?: readonly Sort[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+};
+
+/** A metric's answer with how long it took, in whole milliseconds. */
+export type MetricReply = { readonly metricId: string; readonly answer: MetricAnswer; readonly timeTakenInMs: number };
+
+export type GuestOption = { readonly label: string; readonly value: Scalar };
+
+/** The host backend's question (operation 16). */
+export type BackendQuery = {
+  readonly embedId: string;
+  readonly metricId: string;
+  readonly clientId: string;
+  readonly dashboardFilter?: Readonly<Record<string, FilterValue>> | undefined;
+  readonly metricFilter?: Readonly<Record<string, FilterValue>> | undefined;
+  readonly datasourceName?: string | undefined;
+  readonly datamartName?: string | undefined;
+};

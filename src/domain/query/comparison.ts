@@ -1,0 +1,95 @@
+/** A single value beside the same one of an earlier time. What bounds the time moves; what a token enforces stays where it is. */
+
+import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
+import type { Comparison, ConditionTree, VisualDefinition } from '../dashboard/metric.js';
+import { testsOf } from '../dashboard/metric.js';
+import { sameColumn } from '../datamart/datamart.js';
+import type { Condition, Predicate, Scalar } from '../filter/filter.js';
+import { movePeriods } from '../filter/period.js';
+import type { MetricQuestion } from './engine.js';
+
+/** The question of the earlier value, and the name of its measure in the answer. */
+export type Earlier = { readonly question: MetricQuestion; readonly measure: string };
+
+/**
+ * Undefined where no comparison applies: the metric has none, it is grouped, or neither a movable condition nor its own `where` bounds the comparison's
+ * column. Every condition of the question is in the earlier one: the movable ones on that column so many periods earlier, all others as they are, so that
+ * nothing is compared with what the token keeps from the guest.
+ */
+export const earlierQuestion = (question: MetricQuestion): Earlier | undefined => {
+  const { definition, movable = [] } = question;
+  if (definition.kind !== 'visual' || definition.comparison === undefined) return undefined;
+  const { comparison, where } = definition;
+  const [measure] = definition.measures;
+  if (measure === undefined || definition.dimensions.length > 0) return undefined;
+  const isMovable = (condition: Condition): boolean =>
+    movable.includes(condition) && sameColumn(condition.column, comparison.column);
+  const onColumn = [
+    ...heldConditions(question.conditions, (table) => isReadBy(definition, table)).filter(isMovable),
+    ...testsOf(where).filter(({ column }) => sameColumn(column, comparison.column)),
+  ];
+  if (!onColumn.some(({ predicate }) => bounds.has(predicate.kind))) return undefined;
+  if (onColumn.some(({ predicate }) => moved(predicate, comparison) === undefined)) return undefined;
+  const move = (condition: Condition): Condition => ({
+    ...condition,
+    predicate: moved(condition.predicate, comparison) ?? condition.predicate,
+  });
+  return {
+    measure: measure.name,
+    question: {
+      ...question,
+      definition: {
+        ...definition,
+        ...movedWhere(definition, comparison, move),
+        calculations: [],
+        sort: [],
+        limit: null,
+      },
+      conditions: question.conditions.map((condition) => (isMovable(condition) ? move(condition) : condition)),
+      sort: null,
+      limit: null,
+      offset: 0,
+    },
+  };
+};
+
+const bounds: ReadonlySet<Predicate['kind']> = new Set(['range', 'compare', 'oneOf']);
+
+const movedWhere = (
+  { where }: VisualDefinition,
+  { column }: Comparison,
+  move: (condition: Condition) => Condition,
+): Pick<VisualDefinition, 'where'> => {
+  const moveTree = (tree: ConditionTree): ConditionTree => {
+    if ('predicate' in tree) return sameColumn(tree.column, column) ? move(tree) : tree;
+    return 'all' in tree ? { all: tree.all.map(moveTree) } : { any: tree.any.map(moveTree) };
+  };
+  return where === undefined ? {} : { where: moveTree(where) };
+};
+
+/** Undefined where a value is no date, or none that a calendar has so much earlier. */
+const moved = (predicate: Predicate, { grain, periods }: Comparison): Predicate | undefined => {
+  const move = (value: Scalar, isEnd: boolean): string | undefined =>
+    typeof value === 'string' ? movePeriods(value, grain, -periods, isEnd) : undefined;
+  switch (predicate.kind) {
+    case 'range': {
+      const [from, to] = [
+        predicate.from === null ? null : move(predicate.from, false),
+        predicate.to === null ? null : move(predicate.to, predicate.toIsExclusive),
+      ];
+      return from === undefined || to === undefined ? undefined : { ...predicate, from, to };
+    }
+    case 'compare': {
+      const value = move(predicate.value, predicate.operator === '<');
+      return value === undefined ? undefined : { ...predicate, value };
+    }
+    case 'oneOf':
+    case 'noneOf': {
+      const values = predicate.values.map((value) => move(value, false));
+      const known = values.filter((value) => value !== undefined);
+      return known.length < values.length ? undefined : { ...predicate, values: known };
+    }
+    default:
+      return predicate;
+  }
+};

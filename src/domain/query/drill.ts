@@ -1,0 +1,118 @@
+import type { Calculation, Dimension, MetricDefinition, TimeGrain, VisualDefinition } from '../dashboard/metric.js';
+import { type Digits, digitsOf, isNotFinite, isUnsafeNumber, unitsOf } from '../filter/exact-number.js';
+import type { Condition, Predicate, Scalar } from '../filter/filter.js';
+import { movePeriods, periods } from '../filter/period.js';
+import { Refusal } from '../refusal.js';
+
+export type Click = { readonly columnName: string; readonly value: Scalar | null };
+
+/** One metric after some clicks: the next dimensions of its drill path, and one condition for each click. */
+export type Drilled = { readonly definition: MetricDefinition; readonly conditions: readonly Condition[] };
+
+const refuse = (message: string): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', message, { reason: 'drill' });
+};
+
+const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
+  const { name, grain, bucketWidth, bucketCount } = dimension;
+  if (value === null) return { kind: 'isNull' };
+  // No period and no bucket holds them beside another value.
+  if (isNotFinite(value)) return { kind: 'compare', operator: '=', value };
+  if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
+  if (bucketWidth !== undefined) return bucketOf(name, bucketWidth, value);
+  if (bucketCount !== undefined) {
+    refuse(
+      `drill: "${name}" has a bucketCount, whose buckets change with the rows; give it a bucketWidth to drill into.`,
+    );
+  }
+  return { kind: 'compare', operator: '=', value };
+};
+
+type Range = { readonly from: Scalar; readonly to: Scalar | null };
+
+/** From the start of the period, as the answer has it, to the next one's. */
+const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => {
+  if (grain === 'hourOfDay' || grain === 'dayOfWeek') {
+    return refuse(
+      `drill: "${name}" is grouped by ${grain}, which comes back again and again; no range holds its rows.`,
+    );
+  }
+  const from = typeof value === 'string' ? movePeriods(value, grain, 0) : undefined;
+  if (from === undefined) return refuse(`drill: "${name}" takes a date, as its answer has them.`);
+  // After the last year there is no date, and no row either.
+  return { from, to: movePeriods(from, grain, 1) ?? null };
+};
+
+/** Reckoned in decimal digits, as the bucket is: 0.1 + 0.2 is 0.3. Text stays text, since it is more exact than a number. */
+const bucketOf = (name: string, width: number, value: Scalar): Predicate => {
+  const [least, size] = [digitsOf(value), digitsOf(width)];
+  if (least === undefined || size === undefined) {
+    return refuse(`drill: "${name}" takes a number, as its answer has them.`);
+  }
+  const text = sumOf(least, size);
+  const next = Number(text);
+  // Where floats are further apart than the width, the bucket holds one of them.
+  if (next === value) return { kind: 'compare', operator: '=', value };
+  const isText = typeof value === 'string' || isUnsafeNumber(next);
+  return { kind: 'range', from: value, to: isText ? text : next, toIsExclusive: true };
+};
+
+const sumOf = (a: Digits, b: Digits): string => {
+  const scale = Math.max(a.scale, b.scale);
+  return decimalText(unitsOf(a, scale) + unitsOf(b, scale), scale);
+};
+
+const decimalText = (units: bigint, scale: number): string => {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
+  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)];
+  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+};
+
+const conditionOf = (dimension: Dimension, { value }: Click): Condition => ({
+  column: dimension.column,
+  predicate: predicateOf(dimension, value),
+});
+
+/** What is calculated along or within dimensions that a click has left is left too. */
+const calculationsOver = (calculations: readonly Calculation[], { name, grain }: Dimension): readonly Calculation[] =>
+  calculations.filter((calculation) => {
+    if (calculation.kind === 'shareOfTotal') return (calculation.within ?? []).every((within) => within === name);
+    const isPeriodic = periods.some((period) => period === grain);
+    return (calculation.along ?? name) === name && (calculation.kind === 'runningTotal' || isPeriodic);
+  });
+
+/**
+ * Each click adds `<dimension> = <value>` and moves on to the next dimension of the path. Only the dimension that is on
+ * show can be clicked, so that no column comes from the browser.
+ */
+export const drill = (definition: MetricDefinition, clicks: readonly Click[]): Drilled => {
+  if (clicks.length === 0) return { definition, conditions: [] };
+  return definition.kind === 'visual'
+    ? drillVisual(definition, clicks)
+    : refuse('drill: custom SQL has no drill path.');
+};
+
+type DrilledVisual = Drilled & { readonly definition: VisualDefinition };
+
+const drillVisual = (definition: VisualDefinition, clicks: readonly Click[]): DrilledVisual =>
+  clicks.reduce<DrilledVisual>(
+    ({ definition: shown, conditions }, click, index) => {
+      const clicked = shown.dimensions.find(({ name }) => name === click.columnName);
+      if (clicked === undefined) return refuse(`drill[${index}]: "${click.columnName}" is not a dimension on show.`);
+      const next = definition.drillPath[index];
+      if (next === undefined)
+        return refuse(`drill[${index}]: the metric's drill path ends after ${definition.drillPath.length}.`);
+      return {
+        // Sort and limit are of the dimensions that the click has left.
+        definition: {
+          ...shown,
+          dimensions: [next],
+          calculations: calculationsOver(shown.calculations ?? [], next),
+          sort: [],
+          limit: null,
+        },
+        conditions: [...conditions, conditionOf(clicked, click)],
+      };
+    },
+    { definition, conditions: [] },
+  );
