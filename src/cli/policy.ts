@@ -11,12 +11,10 @@ import { explainGrant } from '../policy-tools/explain.js';
 import { writeExplanation } from '../policy-tools/explain-text.js';
 import { isFolder, listTestFiles, loadEach, loadPolicies, readInput } from '../policy-tools/files.js';
 import { policyJsonSchema, tenantFileJsonSchema, writeJsonSchema } from '../policy-tools/json-schema.js';
-import { type FailOn, failConditions, isStopped, pairPolicies, planPolicies } from '../policy-tools/plan.js';
-import { writePlan } from '../policy-tools/plan-text.js';
+import { type FailOn, failConditions, isStopped, pairPolicies, planPolicies, writePlan } from '../policy-tools/plan.js';
 import { readSample } from '../policy-tools/sample.js';
-import { runPolicyTests } from '../policy-tools/test.js';
+import { countFailed, runPolicyTests, writeTestReport } from '../policy-tools/test.js';
 import { loadPolicyTestFile } from '../policy-tools/test-file.js';
-import { countFailed, writeTestReport } from '../policy-tools/test-text.js';
 import { WrongCall } from './wrong-call.js';
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };

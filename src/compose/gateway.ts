@@ -15,7 +15,7 @@ import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gate
 import { createIdentity } from '../gateway/authenticate/signed-session.js';
 import { createMemoryEraser, type Eraser, type ForgetClient } from '../gateway/common/eraser.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';
-import { createKept, type Kept } from '../gateway/decision-cache.js';
+import { createDecisionCache, type DecisionCache } from '../gateway/decision-cache.js';
 import type { SessionSteps } from '../gateway/embed-token.js';
 import { createErasure } from '../gateway/erase/erasure.js';
 import { createRevocationEraser, createTenantRevocation } from '../gateway/erase/revocation.js';
@@ -28,12 +28,12 @@ import { createTurns } from '../gateway/lease/tenant-lock.js';
 import { assertLedgerWritable, type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
 import { createPolicyTokens } from '../gateway/ledger/policy-tokens.js';
 import { createTakeover } from '../gateway/ledger/takeover.js';
-import { allStandings, createSessionStanding, createStanding } from '../gateway/lifecycle/access.js';
+import { allAccessChecks, createSessionAccess, createTenantAccess } from '../gateway/lifecycle/access.js';
 import { createTenantCommands } from '../gateway/lifecycle/commands.js';
 import { createLifecycle } from '../gateway/lifecycle/lifecycle.js';
 import { createPolicyStep } from '../gateway/policy/decide.js';
-import type { Policy } from '../gateway/policy/load.js';
 import { type Policies, policyReload } from '../gateway/policy/policies.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import { watchPolicies } from '../gateway/policy/watch.js';
 import { tenantsProvisionCommand } from '../gateway/provision/commands.js';
 import { createProvision } from '../gateway/provision/provision.js';
@@ -65,8 +65,7 @@ import type { Log } from '../platform/log.js';
 import { repeat } from '../platform/repeat.js';
 import { createLocalSharing } from '../platform/sharing.js';
 import { systemTiming } from '../platform/timing.js';
-import { createPolicyExplainCommand } from '../policy-tools/explain-command.js';
-import { loadLoggedRequest } from '../policy-tools/explain-logged.js';
+import { createPolicyExplainCommand, loadLoggedRequest } from '../policy-tools/explain-command.js';
 
 /** Sessions are signed tokens. */
 export type SignedSessions = {
@@ -112,7 +111,7 @@ type CommonOptions = Origins & {
   /** Milliseconds for which every answered token stays valid at least; left out: a fifth of its expiry. */
   readonly minimumLifeMs?: number | undefined;
   /** Bytes of the decision cache; 1: nothing is cached. Left out: room for as many decisions as sessions are remembered. */
-  readonly keptBytes?: number | undefined;
+  readonly decisionCacheBytes?: number | undefined;
 };
 
 export type GatewayOptions = (SignedSessions | HostSessions) & CommonOptions;
@@ -202,15 +201,15 @@ const createParts = (options: GatewayOptions): Parts => {
   const provisioning = createProvisioning(options, foundation, keyId);
   const deciding = createDeciding(options, foundation);
   const tokens = createTokens(options, { foundation, provisioning, deciding, keyId });
-  const kept = openKept(options);
-  const { revocation, standing } = foundation;
+  const decisionCache = openDecisionCache(options);
+  const { revocation, access } = foundation;
   const { tenants, metricLists } = deciding;
-  const memories = [kept, tenants, metricLists, standing, revocation.scopes, tokens].map(({ forget }) => forget);
+  const memories = [decisionCache, tenants, metricLists, access, revocation.scopes, tokens].map(({ forget }) => forget);
   const life = createTenantLife(options, foundation, provisioning, memories);
   const finish = [revocation.revocations.retry, life.finishOwed, provisioning.rollout.takeOver];
   const takeover = createTakeover({ ...options, finish });
   return {
-    steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, kept }),
+    steps: createSteps(options, { limits, foundation, provisioning, deciding, tokens, decisionCache }),
     answerHook: guardHooks(life.answerHook, limits.guards.hook),
     guards: limits.guards,
     commands: [
@@ -244,7 +243,7 @@ const createFoundation = (options: GatewayOptions) => {
     revocation,
     tenantRecords,
     works,
-    standing: createStanding({ ...revocation, tenants: tenantRecords }),
+    access: createTenantAccess({ ...revocation, tenants: tenantRecords }),
     /** Calls the service as the gateway itself: revocation and erasure use it. */
     direct,
     /** Makes nothing for a tenant that is suspended or deleted. */
@@ -366,7 +365,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
         baseUrl: options.upstream.baseUrl,
         keyId,
         ...foundation.revocation,
-        generationOf: foundation.standing.generationOf,
+        generationOf: foundation.access.generationOf,
         during: foundation.works.during,
         cache,
         clock: options.clock,
@@ -400,22 +399,22 @@ const retireBy =
   };
 
 /** The decision cache; a changed policy clears it. */
-const openKept = ({ policies, keptBytes }: GatewayOptions): Kept => {
-  const kept = createKept(keptBytes);
-  policies.subscribe({ changed: async () => kept.clear() });
-  return kept;
+const openDecisionCache = ({ policies, decisionCacheBytes }: GatewayOptions): DecisionCache => {
+  const cache = createDecisionCache(decisionCacheBytes);
+  policies.subscribe({ changed: async () => cache.clear() });
+  return cache;
 };
 
 type StepParts = Omit<TokenParts, 'keyId'> & {
   readonly limits: Limits;
   readonly tokens: Tokens;
-  readonly kept: Kept;
+  readonly decisionCache: DecisionCache;
 };
 
 /** The steps of `POST /embed-token`; gateway/embed-token.ts calls them in sequence. */
 const createSteps = (
   options: GatewayOptions,
-  { limits, foundation, provisioning, deciding, tokens, kept }: StepParts,
+  { limits, foundation, provisioning, deciding, tokens, decisionCache }: StepParts,
 ): SessionSteps => ({
   identity:
     options.identify === undefined
@@ -424,8 +423,8 @@ const createSteps = (
   limits,
   policies: options.policies,
   tenant: deciding.tenants.inForce,
-  standing: allStandings([createSessionStanding(foundation.revocation), foundation.standing.assert]),
-  kept,
+  access: allAccessChecks([createSessionAccess(foundation.revocation), foundation.access.assert]),
+  decisionCache,
   policy: deciding.decide,
   provision: provisioning.provision,
   embeds: deciding.findEmbeds,

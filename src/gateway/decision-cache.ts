@@ -10,12 +10,12 @@ import { dropWhere } from './common/eraser.js';
 import type { EmbedTokenBody } from './common/wire.js';
 import type { Grant } from './policy/decide.js';
 import type { ClaimSchema } from './policy/expression.js';
-import { type Policy, policyFor } from './policy/load.js';
+import { type Policy, policyFor } from './policy/policy.js';
 import { readsTime } from './policy/validity.js';
 import type { GuestToken } from './token/token.js';
 
 /** What a request is decided by. */
-export type Question = {
+export type DecisionInput = {
   readonly policy: Policy;
   readonly session: Session;
   readonly clientId: string;
@@ -31,10 +31,10 @@ export type Decision = {
   readonly isStill: () => boolean;
 };
 
-export type Kept = {
+export type DecisionCache = {
   /** Undefined: it has to be decided. */
-  readonly find: (question: Question) => Decision | undefined;
-  readonly keep: (question: Question, decision: Decision) => Decision;
+  readonly find: (input: DecisionInput) => Decision | undefined;
+  readonly store: (input: DecisionInput, decision: Decision) => Decision;
   readonly forget: ForgetClient;
   readonly clear: () => void;
 };
@@ -63,10 +63,10 @@ const claimsOf = ({ claims }: Session, schema: ClaimSchema): readonly string[] =
 type Entry = { readonly policy: Policy; readonly clientId: string; readonly key: string; readonly decision: Decision };
 type Named = { readonly policy: Policy; readonly clientId: string; readonly asked: string; readonly key: string };
 
-/** The names of questions under one policy. Each session remembers its last one: to make it costs as much as the rest of a request. */
+/** The names of inputs under one policy. Each session remembers its last one: to make it costs as much as the rest of a request. */
 const createNames = () => {
   const names = new WeakMap<Session, Named>();
-  return ({ policy, session, clientId, asked }: Question): string => {
+  return ({ policy, session, clientId, asked }: DecisionInput): string => {
     const text = textOf(asked);
     const last = names.get(session);
     if (last?.policy === policy && last.clientId === clientId && last.asked === text) return last.key;
@@ -77,7 +77,7 @@ const createNames = () => {
 };
 
 /** `maxBytes`: of all that is kept, roughly. */
-export const createKept = (maxBytes = usualBytes): Kept => {
+export const createDecisionCache = (maxBytes = usualBytes): DecisionCache => {
   const held = createSizedLru<string, Entry>(
     maxBytes,
     ({ key, decision }) => decisionBytes + key.length + decision.body.length,
@@ -91,19 +91,19 @@ export const createKept = (maxBytes = usualBytes): Kept => {
     return known;
   };
   return {
-    find: (question) => {
-      const key = nameOf(question);
+    find: (input) => {
+      const key = nameOf(input);
       const entry = held.get(key);
       if (entry === undefined) return undefined;
-      if (entry.policy === question.policy && entry.decision.isStill()) return entry.decision;
+      if (entry.policy === input.policy && entry.decision.isStill()) return entry.decision;
       held.delete(key);
       return undefined;
     },
-    keep: (question, decision) => {
-      const { policy, clientId } = question;
+    store: (input, decision) => {
+      const { policy, clientId } = input;
       // What was revoked meanwhile would stay: the erasure of its tenant is over then.
       if (isTimed(policyFor(policy, clientId)) || !decision.isStill()) return decision;
-      const key = nameOf(question);
+      const key = nameOf(input);
       held.set(key, { policy, clientId, key, decision });
       return decision;
     },

@@ -1,19 +1,19 @@
 /**
  * One request of a host user, from session to guest token. Read this first: each line is one step, in a file of that
- * name. The steps up to `kept` run at every request; those of `createDecide` run where there is no decision of the same question that
- * still holds (kept.ts). None of them knows Express.
+ * name. The steps up to the decision cache run at every request; those of `createDecide` only
+ * where no cached decision holds. None of them knows Express.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Accounting, Considered, Trace } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
 import type { Identity } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './common/wire.js';
-import type { Decision, Kept, Question } from './decision-cache.js';
+import type { Decision, DecisionCache, DecisionInput } from './decision-cache.js';
 import type { ServiceUrlOf } from './http/service-url.js';
-import type { Standing } from './lifecycle/access.js';
+import type { AssertAccess } from './lifecycle/access.js';
 import type { Decide } from './policy/decide.js';
-import type { Policy } from './policy/load.js';
 import type { Policies } from './policy/policies.js';
+import type { Policy } from './policy/policy.js';
 import type { Provision } from './provision/provision.js';
 import type { TenantOf } from './tenant/resolve.js';
 import type { HeldEmbeds } from './token/granted-embeds.js';
@@ -28,8 +28,8 @@ export type SessionSteps = {
   readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
   readonly policies: Policies;
   readonly tenant: TenantOf;
-  readonly standing: Standing;
-  readonly kept: Pick<Kept, 'find' | 'keep'>;
+  readonly access: AssertAccess;
+  readonly decisionCache: Pick<DecisionCache, 'find' | 'store'>;
   readonly policy: Decide;
   readonly provision: Provision;
   readonly embeds: HeldEmbeds;
@@ -53,7 +53,7 @@ type Answer = (request: SessionRequest, trace: Trace, considered: Considered) =>
 export const createSessions = (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
   againWhereOutdated(createSequence(steps, createDecide(steps, accounting)));
 
-type DecideAnew = (question: Question, trace: Trace, considered: Considered) => Promise<Decision>;
+type DecideAnew = (input: DecisionInput, trace: Trace, considered: Considered) => Promise<Decision>;
 
 const createSequence =
   (steps: SessionSteps, decide: DecideAnew): Answer =>
@@ -69,9 +69,9 @@ const createSequence =
     const clientId = await steps.tenant(policy, session, asked.tenant);
     trace.tenant = clientId;
     await steps.limits.assertTenant(clientId);
-    await steps.standing(session, clientId);
-    const question = { policy, session, clientId, asked };
-    const { grant, token, body } = steps.kept.find(question) ?? (await decide(question, trace, considered));
+    await steps.access(session, clientId);
+    const input = { policy, session, clientId, asked };
+    const { grant, token, body } = steps.decisionCache.find(input) ?? (await decide(input, trace, considered));
     considered.because = grant.because;
     steps.remember(token, { clientId, session, asked, grant }, policy);
     if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
@@ -80,8 +80,8 @@ const createSequence =
 
 const createDecide =
   (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): DecideAnew =>
-  async (question, trace, considered) => {
-    const { policy, session, clientId, asked } = question;
+  async (input, trace, considered) => {
+    const { policy, session, clientId, asked } = input;
     const grant = steps.policy(policy, session, clientId, asked);
     considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
@@ -93,14 +93,14 @@ const createDecide =
     const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
     const body = answerOf(token, grantedEmbeds({ grant, dashboards, embeds }));
     // Revoked since the first look, it would have the token of what holds now: one that is for a later session of its user.
-    await steps.standing(session, clientId);
+    await steps.access(session, clientId);
     const isComplete = dashboards.length === grant.templates.length;
     const isStill = (): boolean =>
       isComplete &&
       steps.provision.areVerified(policy, grant.templates, clientId) &&
       steps.embeds.areHeld(embeds) &&
       token.isStill();
-    return steps.kept.keep(question, { grant, token, body, isStill });
+    return steps.decisionCache.store(input, { grant, token, body, isStill });
   };
 
 /** The service's address is left out: the caller may have named it, and nothing of that is kept. */

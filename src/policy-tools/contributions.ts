@@ -2,7 +2,7 @@
 
 import { type Bound, intersectBound } from '../gateway/policy/combine.js';
 import type { AppliedRestriction, Grant } from '../gateway/policy/decide.js';
-import type { Policy, Rule } from '../gateway/policy/load.js';
+import type { Policy, Rule } from '../gateway/policy/policy.js';
 import type { Granted } from './dry-run.js';
 import { accessItems } from './grant-facts.js';
 

@@ -1,12 +1,12 @@
 /**
  * One user before a policy, without a server and without an upstream: the steps of session.ts from the claims to the
- * grant, by the same functions. What `guestlist policy test`, `explain` and `plan` judge by.
+ * grant, by the same functions. What `guestlist policy test`, `explain` and `plan` run.
  */
 import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
 import type { EmbedTokenBody } from '../gateway/common/wire.js';
 import { createPolicyStep, type Grant } from '../gateway/policy/decide.js';
-import { type Policy, policyFor } from '../gateway/policy/load.js';
+import { type Policy, policyFor } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { idOf, type ProvisionedDashboard } from '../gateway/provision/provision.js';
 import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
@@ -41,7 +41,7 @@ export type Denied = {
   readonly clientId: string | null;
   readonly refusal: Refusal;
 };
-export type Verdict = Granted | Denied;
+export type DryRun = Granted | Denied;
 
 const dashboardsOf = ({ templates }: Grant, clientId: string): readonly ProvisionedDashboard[] =>
   templates.map((template) => ({
@@ -59,7 +59,11 @@ const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
   });
 
 /** Throws only what is no refusal: PolicyFaults where the policy asks the host for tenants, and nobody said what that answers. */
-export const judge = async (base: Policy, of: PolicyCase, tenantOf: TenantOf = tenantOfCase(of)): Promise<Verdict> => {
+export const evaluateCase = async (
+  base: Policy,
+  of: PolicyCase,
+  tenantOf: TenantOf = tenantOfCase(of),
+): Promise<DryRun> => {
   const { claims, body, now } = of;
   let session: Session | null = null;
   let clientId: string | null = null;

@@ -7,9 +7,9 @@ import {
   variablesOf,
 } from '../gateway/policy/decide.js';
 import { ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
-import type { Policy } from '../gateway/policy/load.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import { boundContributions } from './contributions.js';
-import type { Denied, Verdict } from './dry-run.js';
+import type { Denied, DryRun } from './dry-run.js';
 import { evaluateTerms, type Term } from './terms.js';
 
 /** `at` is the place of its `when`. `fault` says at which expression, and why, it is undecided. */
@@ -59,7 +59,7 @@ const examine = (
 };
 
 /** Null where it did not come to a rule: without a user or a tenant, and where not even the roles could be evaluated. */
-export const examinePolicy = ({ policy, session, clientId }: Verdict, now: Date): Examination | null => {
+export const examinePolicy = ({ policy, session, clientId }: DryRun, now: Date): Examination | null => {
   if (session === null || clientId === null) return null;
   let variables: PolicyVariables;
   try {

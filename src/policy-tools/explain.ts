@@ -6,14 +6,14 @@ import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { Refusal } from '../domain/refusal.js';
 import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
-import type { Policy } from '../gateway/policy/load.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import { guestRequestOf, needsMetrics } from '../gateway/token/guest-request.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
 import { isAboutTheRequest } from '../gateway/upstream/unavailable.js';
 import { boundContributions, type Contribution, contributionsOf } from './contributions.js';
-import { judge, type PolicyCase, type Verdict } from './dry-run.js';
+import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 
 export type Denial = {
@@ -73,9 +73,9 @@ const claimNotes = ({ claims }: Policy, { claims: given }: PolicyCase): readonly
   ];
 };
 
-const narrowingNotes = (verdict: Verdict): readonly string[] => {
-  if (!verdict.isGranted) return [];
-  const { grant } = verdict;
+const narrowingNotes = (dryRun: DryRun): readonly string[] => {
+  if (!dryRun.isGranted) return [];
+  const { grant } = dryRun;
   const kept = grant.templates.map(({ template }) => template);
   const left = new Set(
     grant.because.rules.flatMap((rule) => rule.grant.templates).filter((name) => !kept.includes(name)),
@@ -102,10 +102,10 @@ const isAnswered = (error: unknown): boolean => {
 
 /** The token request, or why there is none: a grant that cannot be put into one is denied as well. */
 const outcomeOf = async (
-  verdict: Verdict,
+  dryRun: DryRun,
   { listMetrics, findEmbeds = standIns }: Pick<ExplainOptions, 'listMetrics' | 'findEmbeds'>,
 ): Promise<Outcome> => {
-  if (!verdict.isGranted) return denied(verdict.refusal);
+  if (!dryRun.isGranted) return denied(dryRun.refusal);
   let hasPlaceholders = false;
   const list: ListMetrics = async (dashboardId, clientId) => {
     try {
@@ -118,9 +118,9 @@ const outcomeOf = async (
     return placeholderOf(dashboardId);
   };
   try {
-    const embeds = await findEmbeds(verdict.grant.embeds);
-    const request = await guestRequestOf({ ...verdict, embeds, dataApp: verdict.policy.dataApp }, list);
-    if (!needsMetrics(verdict.grant)) return { denial: null, request, metrics: 'not needed' };
+    const embeds = await findEmbeds(dryRun.grant.embeds);
+    const request = await guestRequestOf({ ...dryRun, embeds, dataApp: dryRun.policy.dataApp }, list);
+    if (!needsMetrics(dryRun.grant)) return { denial: null, request, metrics: 'not needed' };
     return { denial: null, request, metrics: hasPlaceholders ? 'placeholders' : 'listed' };
   } catch (error) {
     if (!(error instanceof Refusal) || error.code === 'UPSTREAM_UNAVAILABLE') throw error;
@@ -131,9 +131,9 @@ const outcomeOf = async (
 /** Rejects with UPSTREAM_UNAVAILABLE where the upstream's metrics cannot be listed. */
 export const explainGrant = async (options: ExplainOptions): Promise<Explanation> => {
   const { policy, of, tenantOf } = options;
-  const verdict = await judge(policy, of, tenantOf);
-  const { session, clientId } = verdict;
-  const examined = examinePolicy(verdict, of.now);
+  const dryRun = await evaluateCase(policy, of, tenantOf);
+  const { session, clientId } = dryRun;
+  const examined = examinePolicy(dryRun, of.now);
   const { at, source } = policy.tenant.key;
   return {
     policy: { file: policy.file, digest: policy.digest },
@@ -141,12 +141,12 @@ export const explainGrant = async (options: ExplainOptions): Promise<Explanation
     user: session?.subject ?? null,
     tenant: clientId === null ? null : { clientId, expression: source, at },
     roles: examined?.roles ?? null,
-    notes: [...claimNotes(policy, of), ...narrowingNotes(verdict)],
+    notes: [...claimNotes(policy, of), ...narrowingNotes(dryRun)],
     rules: examined?.rules ?? [],
     restrictions: examined?.restrictions ?? [],
-    fields: verdict.isGranted
-      ? contributionsOf(verdict)
+    fields: dryRun.isGranted
+      ? contributionsOf(dryRun)
       : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
-    ...(await outcomeOf(verdict, options)),
+    ...(await outcomeOf(dryRun, options)),
   };
 };

@@ -1,7 +1,8 @@
 /** The files that the policy commands are given: policies, and tests beside them. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { loadPolicyFile, type Policy } from '../gateway/policy/load.js';
+import { loadPolicyFile } from '../gateway/policy/load.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);

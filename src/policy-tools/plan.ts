@@ -1,11 +1,11 @@
 /** Who gains and who loses what, when policies are replaced by others: both are asked about every user, as requests are. */
-
-import type { Policy } from '../gateway/policy/load.js';
-import { judge } from './dry-run.js';
+import type { Policy } from '../gateway/policy/policy.js';
+import { evaluateCase } from './dry-run.js';
 import { runEach } from './files.js';
 import { factsOf, viewOf } from './grant-facts.js';
 import { type Change, changesBetween, type Effect, effectOfAll, type Side } from './plan-changes.js';
 import type { SampleUser } from './sample.js';
+import { writeTable } from './text-table.js';
 
 /** One policy before and after; undefined where there is none. */
 export type PolicyPair = { readonly name: string; readonly old: Policy | undefined; readonly new: Policy | undefined };
@@ -29,21 +29,21 @@ export type Plan = {
   readonly notes: readonly string[];
 };
 
-type Judged = { readonly side: Side; readonly tenant: string | null };
+type EvaluatedSide = { readonly side: Side; readonly tenant: string | null };
 
-const judgeSide = async (policy: Policy | undefined, user: SampleUser): Promise<Judged> => {
+const evaluateSide = async (policy: Policy | undefined, user: SampleUser): Promise<EvaluatedSide> => {
   if (policy === undefined) return { side: { denied: 'by no such policy' }, tenant: null };
-  const verdict = await judge(policy, user);
-  const { clientId: tenant } = verdict;
-  return verdict.isGranted
-    ? { side: { facts: factsOf(viewOf(verdict)) }, tenant }
-    : { side: { denied: verdict.refusal.code }, tenant };
+  const dryRun = await evaluateCase(policy, user);
+  const { clientId: tenant } = dryRun;
+  return dryRun.isGranted
+    ? { side: { facts: factsOf(viewOf(dryRun)) }, tenant }
+    : { side: { denied: dryRun.refusal.code }, tenant };
 };
 
 type Compared = { readonly user: ChangedUser | null; readonly deniedByBoth: string | null };
 
 const compareUser = async (pair: PolicyPair, user: SampleUser): Promise<Compared> => {
-  const [before, after] = await Promise.all([judgeSide(pair.old, user), judgeSide(pair.new, user)]);
+  const [before, after] = await Promise.all([evaluateSide(pair.old, user), evaluateSide(pair.new, user)]);
   const changes = changesBetween(before.side, after.side);
   const effect = effectOfAll(changes);
   const { line } = user;
@@ -117,3 +117,45 @@ export type FailOn = (typeof failConditions)[number];
 /** Whether a plan is what a review gate stops: who gains and loses at once counts for either. */
 export const isStopped = ({ changed }: Plan, failOn: FailOn): boolean =>
   changed.some(({ effect }) => failOn === 'any' || effect === failOn || effect === 'both');
+
+const words: Readonly<Record<Effect, string>> = {
+  gain: 'gains',
+  loss: 'loses',
+  both: 'gains and loses',
+  other: 'changes',
+};
+
+const writeSummary = ({ counts }: Plan): string => {
+  const { users, unchanged, gain, loss, both, other, denied } = counts;
+  const parts = [
+    ...(gain > 0 ? [`${gain} gain`] : []),
+    ...(loss > 0 ? [`${loss} lose`] : []),
+    ...(both > 0 ? [`${both} gain and lose`] : []),
+    ...(other > 0 ? [`${other} change otherwise`] : []),
+    `${unchanged} unchanged`,
+  ];
+  const codes = Object.entries(denied).map(([code, count]) => `${count} ${code}`);
+  const alsoDenied = codes.length === 0 ? '' : `; denied before and after: ${codes.join(', ')}`;
+  return `${users} ${users === 1 ? 'user' : 'users'}: ${parts.join(', ')}${alsoDenied}`;
+};
+
+/** The text, without a newline at its end. */
+export const writePlan = (plan: Plan): string => {
+  const rows = plan.changed.flatMap(({ policy, line, user, tenant, changes }) =>
+    changes.map(({ field, effect, old, new: now }) => [
+      policy,
+      String(line),
+      user,
+      tenant ?? '-',
+      words[effect],
+      field,
+      old,
+      now,
+    ]),
+  );
+  const table =
+    rows.length === 0
+      ? []
+      : [writeTable([['POLICY', 'LINE', 'USER', 'TENANT', '', 'FIELD', 'OLD', 'NEW'], ...rows]), ''];
+  return [...plan.notes.map((note) => `note: ${note}`), ...table, writeSummary(plan)].join('\n');
+};

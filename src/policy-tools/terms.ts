@@ -1,7 +1,7 @@
 /** The terms that a condition joins by && and ||, each for itself: which of them it is that does not hold. */
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { type Compile, createCompilers, ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
-import type { Policy } from '../gateway/policy/load.js';
+import type { Policy } from '../gateway/policy/policy.js';
 
 export type Term = { readonly expression: string; readonly result: 'true' | 'false' | 'undecided' };
 

@@ -1,9 +1,10 @@
 /** Runs the tests of a policy: each case is judged as a request is, and what comes of it compared exactly. */
 import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { ExpressionFault } from '../gateway/policy/expression.js';
-import { loadPolicyFile, type Policy } from '../gateway/policy/load.js';
+import { loadPolicyFile } from '../gateway/policy/load.js';
+import type { Policy } from '../gateway/policy/policy.js';
 import { contributionsOf } from './contributions.js';
-import { type Denied, type Granted, judge, type Verdict } from './dry-run.js';
+import { type Denied, type DryRun, evaluateCase, type Granted } from './dry-run.js';
 import { blamed, examinePolicy } from './examine.js';
 import { loadEach, runEach } from './files.js';
 import { type Fact, type Facts, factsOf, type GrantView, viewOf, writeFact } from './grant-facts.js';
@@ -69,15 +70,15 @@ const sourcesOf = (granted: Granted, field: string): readonly string[] => {
   );
 };
 
-const compareFacts = (wanted: Facts, verdict: Granted): readonly Difference[] => {
-  const actual = factsOf(viewOf(verdict));
+const compareFacts = (wanted: Facts, dryRun: Granted): readonly Difference[] => {
+  const actual = factsOf(viewOf(dryRun));
   return [...new Set([...wanted.keys(), ...actual.keys()])]
     .filter((name) => !isSame(wanted.get(name), actual.get(name)))
     .map((name) => ({
       field: pathOf(name, wanted.get(name) ?? actual.get(name)),
       expected: writeFact(wanted.get(name)),
       actual: writeFact(actual.get(name)),
-      because: sourcesOf(verdict, name),
+      because: sourcesOf(dryRun, name),
     }));
 };
 
@@ -86,28 +87,28 @@ const whyDenied = ({ refusal }: Denied): readonly string[] => {
   return cause instanceof ExpressionFault ? [`${cause.at}: ${cause.code} in ${cause.source}`] : [message];
 };
 
-const compareDenial = (test: PolicyTest, verdict: Denied): readonly Difference[] => {
+const compareDenial = (test: PolicyTest, dryRun: Denied): readonly Difference[] => {
   const { denied, by } = test.expect;
-  const because = whyDenied(verdict);
-  const { code } = verdict.refusal;
+  const because = whyDenied(dryRun);
+  const { code } = dryRun.refusal;
   if (denied !== code) {
     return [{ field: 'denied', expected: denied ?? 'a grant', actual: `denied with ${code}`, because }];
   }
-  const names = by === undefined ? [] : blamed(verdict, test.now);
+  const names = by === undefined ? [] : blamed(dryRun, test.now);
   if (by === undefined || names.includes(by)) return [];
   return [{ field: 'by', expected: by, actual: names.join(', ') || 'none of the rules', because }];
 };
 
-const compare = (test: PolicyTest, verdict: Verdict): readonly Difference[] => {
-  if (!verdict.isGranted) return compareDenial(test, verdict);
+const compare = (test: PolicyTest, dryRun: DryRun): readonly Difference[] => {
+  if (!dryRun.isGranted) return compareDenial(test, dryRun);
   const { denied } = test.expect;
-  if (denied === undefined) return compareFacts(factsOf(expectedView(verdict.policy, test.expect)), verdict);
-  const actual = `granted ${verdict.dashboards.map(({ id }) => id).join(', ')}`;
-  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(verdict, 'templates') }];
+  if (denied === undefined) return compareFacts(factsOf(expectedView(dryRun.policy, test.expect)), dryRun);
+  const actual = `granted ${dryRun.dashboards.map(({ id }) => id).join(', ')}`;
+  return [{ field: 'denied', expected: denied, actual, because: sourcesOf(dryRun, 'templates') }];
 };
 
-const matchedIn = ({ now }: PolicyTest, verdict: Verdict): readonly string[] => {
-  const examined = examinePolicy(verdict, now);
+const matchedIn = ({ now }: PolicyTest, dryRun: DryRun): readonly string[] => {
+  const examined = examinePolicy(dryRun, now);
   if (examined === null) return [];
   return [...examined.rules, ...examined.restrictions]
     .filter(({ result, at, fault }) => result === 'matches' || (fault !== null && fault.at !== at))
@@ -120,9 +121,9 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
   const policies = new Map(loadEach(paths, (path) => [path, loadPolicyFile(path)] as const));
   const matched = new Set<string>();
   const run = async (policy: Policy, test: PolicyTest): Promise<TestResult> => {
-    const verdict = await judge(policy, test);
-    for (const at of matchedIn(test, verdict)) matched.add(at);
-    return { name: test.name, at: test.at, differences: compare(test, verdict) };
+    const dryRun = await evaluateCase(policy, test);
+    for (const at of matchedIn(test, dryRun)) matched.add(at);
+    return { name: test.name, at: test.at, differences: compare(test, dryRun) };
   };
   const runFile = async ({ file, policy: path, tests }: PolicyTestFile) => {
     const policy = policies.get(path) ?? loadPolicyFile(path);
@@ -134,4 +135,33 @@ export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<
     files: results,
     untried: conditional.filter(({ when }) => !matched.has(when.at)).map(({ name, when }) => ({ name, at: when.at })),
   };
+};
+
+const writeDifference = ({ field, expected, actual, because }: Difference): readonly string[] => [
+  `       ${field}`,
+  `         expected  ${expected}`,
+  `         is        ${actual}`,
+  ...because.map((line) => `                   ${line}`),
+];
+
+const writeResult = ({ name, at, differences }: TestResult): readonly string[] =>
+  differences.length === 0 ? [`  ok   ${name}`] : [`  FAIL ${name} (${at})`, ...differences.flatMap(writeDifference)];
+
+export const countFailed = ({ files }: TestReport): number =>
+  files.flatMap(({ results }) => results).filter(({ differences }) => differences.length > 0).length;
+
+/** The text, without a newline at its end. */
+export const writeTestReport = (report: TestReport): string => {
+  const count = report.files.flatMap(({ results }) => results).length;
+  const failed = countFailed(report);
+  const untried =
+    report.untried.length === 0
+      ? []
+      : ['', 'In no test does this match:', ...report.untried.map(({ name, at }) => `  "${name}" (${at})`)];
+  return [
+    ...report.files.flatMap(({ file, policy, results }) => [`${file} (of ${policy})`, ...results.flatMap(writeResult)]),
+    ...untried,
+    '',
+    `${count} ${count === 1 ? 'test' : 'tests'}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
+  ].join('\n');
 };

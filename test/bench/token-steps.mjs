@@ -89,7 +89,7 @@ const timesOf = async () => {
   const policy = steps.policies.current();
   const clientId = 'LAX';
   const question = { policy, session, clientId, asked: {} };
-  const { token, grant } = steps.kept.find(question);
+  const { token, grant } = steps.decisionCache.find(question);
   const works = {
     'nothing (the loop itself)': () => {},
     'session: credential, hash, memory of verified ones, its times': () => steps.identity(request),
@@ -98,8 +98,8 @@ const timesOf = async () => {
       steps.limits.assertTenant(clientId);
     },
     'tenant of the session': () => steps.tenant(policy, session, undefined),
-    'sessions revoked, tenant suspended': () => steps.standing(session, clientId),
-    'kept decision: revocations, tenant, token, dashboards': () => steps.kept.find(question),
+    'sessions revoked, tenant suspended': () => steps.access(session, clientId),
+    'kept decision: revocations, tenant, token, dashboards': () => steps.decisionCache.find(question),
     'token remembered for the next policy': () =>
       steps.remember(token, { clientId, session, asked: {}, grant }, policy),
     'all of session.ts': ask,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
-import { judge } from '../../src/policy-tools/dry-run.js';
+import { evaluateCase } from '../../src/policy-tools/dry-run.js';
 import { factsOf, viewOf } from '../../src/policy-tools/grant-facts.js';
 import { bodyOf, claimsOf, documentOf, type PolicyModel, policyModel, type UserModel, user } from './policy-models.js';
 
@@ -11,9 +11,9 @@ const seed = { seed: 20_261_123, numRuns: 60 };
 /** What a policy comes to for a user, without its timezone; or the code of the denial. */
 const outcomeOf = async (model: PolicyModel, who: UserModel) => {
   const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
-  const verdict = await judge(policy, { claims: claimsOf(who), body: bodyOf(who), now });
-  if (!verdict.isGranted) return verdict.refusal.code;
-  const { timezone, ...facts } = Object.fromEntries(factsOf(viewOf(verdict)));
+  const dryRun = await evaluateCase(policy, { claims: claimsOf(who), body: bodyOf(who), now });
+  if (!dryRun.isGranted) return dryRun.refusal.code;
+  const { timezone, ...facts } = Object.fromEntries(factsOf(viewOf(dryRun)));
   return facts;
 };
 

@@ -1,7 +1,8 @@
 /** Policies for tests: YAML is a superset of JSON, so an object is a policy file. */
 
-import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policies, PolicyListener } from '../../src/gateway/policy/policies.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 
 export const basePolicy = {
   version: 1,

@@ -8,10 +8,9 @@ import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createMetricLists, currentLists } from '../../src/gateway/token/metric-lists.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { contributionsOf } from '../../src/policy-tools/contributions.js';
-import { judge } from '../../src/policy-tools/dry-run.js';
+import { evaluateCase } from '../../src/policy-tools/dry-run.js';
 import { type Explanation, explainGrant } from '../../src/policy-tools/explain.js';
-import { createPolicyExplainCommand } from '../../src/policy-tools/explain-command.js';
-import { explainLogged } from '../../src/policy-tools/explain-logged.js';
+import { createPolicyExplainCommand, explainLogged } from '../../src/policy-tools/explain-command.js';
 import { writeExplanation } from '../../src/policy-tools/explain-text.js';
 import { factsOf, viewOf } from '../../src/policy-tools/grant-facts.js';
 import { captureLog, createMovableClock, gatewayToken, manager, regional, startGateway } from './harness.js';
@@ -161,17 +160,17 @@ describe('each part of a grant', () => {
         const policy = loadPolicy(JSON.stringify(documentOf(model)), 'p.yaml');
         const of = { claims: claimsOf(who), body: bodyOf(who), now };
         const explanation = await explainGrant({ policy, of });
-        const verdict = await judge(policy, of);
-        expect(explanation.denial?.code).toBe(verdict.isGranted ? undefined : verdict.refusal.code);
-        if (!verdict.isGranted) return;
+        const dryRun = await evaluateCase(policy, of);
+        expect(explanation.denial?.code).toBe(dryRun.isGranted ? undefined : dryRun.refusal.code);
+        if (!dryRun.isGranted) return;
         granted += 1;
-        const { because } = verdict.grant;
+        const { because } = dryRun.grant;
         const matching = (all: typeof explanation.rules) =>
           all.filter(({ result }) => result === 'matches').map(({ at }) => at);
         expect(matching(explanation.rules)).toEqual(because.rules.map(({ when }) => when.at));
         expect(matching(explanation.restrictions)).toEqual(because.restrictions.map((one) => one.rule.when.at));
-        const facts = factsOf(viewOf(verdict));
-        const all = contributionsOf(verdict);
+        const facts = factsOf(viewOf(dryRun));
+        const all = contributionsOf(dryRun);
         expect(explanation.fields).toEqual(all);
         for (const [field, { kind, value }] of facts) {
           if (field === 'embeds' || kind === 'whose') continue;

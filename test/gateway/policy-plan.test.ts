@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
-import { isStopped, pairPolicies, planPolicies } from '../../src/policy-tools/plan.js';
-import { writePlan } from '../../src/policy-tools/plan-text.js';
+import { isStopped, pairPolicies, planPolicies, writePlan } from '../../src/policy-tools/plan.js';
 import { readSample, type SampleUser } from '../../src/policy-tools/sample.js';
 import { policyOf } from './policies.js';
 import {

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { listTestFiles } from '../../src/policy-tools/files.js';
-import { runPolicyTests } from '../../src/policy-tools/test.js';
+import { countFailed, runPolicyTests, writeTestReport } from '../../src/policy-tools/test.js';
 import { loadPolicyTestFile, loadPolicyTests } from '../../src/policy-tools/test-file.js';
-import { countFailed, writeTestReport } from '../../src/policy-tools/test-text.js';
 import { basePolicy } from './policies.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'guestlist-policy-'));

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
-import type { Policy } from '../../src/gateway/policy/load.js';
 import { celMoment } from '../../src/gateway/policy/moment.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { analyst, createMovableClock, startGateway } from './harness.js';
 import { policyOf } from './policies.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
-import type { Policy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { PolicyFaults } from '../../src/gateway/policy/source.js';
 import { type WatchOptions, watchPolicies } from '../../src/gateway/policy/watch.js';
 import { captureLog } from './harness.js';

@@ -4,7 +4,7 @@ import type { WireResponse } from '../../src/contract/client.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
-import type { Policy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createRetirement, type Retired } from '../../src/gateway/token/revoke-ungranted.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';

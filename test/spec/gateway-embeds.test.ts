@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
-import type { Policy } from '../../src/gateway/policy/load.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
 import { sign, startGateway } from '../gateway/harness.js';

@@ -5,7 +5,7 @@ import { breathe } from '../../platform/breathe.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import { eraseFromAudit } from './append.js';
 import { genesisHash } from './chain.js';
 import { exportAudit, exportInput, loadExplanation, verifyAudit } from './read.js';

@@ -9,7 +9,7 @@ import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
 import { type EmbedTokenBody, gatewayErrors, isGatewayCode } from '../common/wire.js';
 import type { Grant } from '../policy/decide.js';
 import { ExpressionFault } from '../policy/expression.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import type { Audit, Explanation } from './audit.js';
 
 /** How far a request came, for its log line and the audit. */

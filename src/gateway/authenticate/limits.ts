@@ -10,7 +10,6 @@ import {
   type NoteFailures,
   noGuard,
 } from '../../platform/credential-guard.js';
-import type { Session } from './signed-session.js';
 
 /** Requests in a minute; null: no limit. */
 export type LimitSettings = {
@@ -38,7 +37,7 @@ export type RequestGuard = (request: IncomingMessage, credential: string | null)
 
 export type Limits = {
   /** Throw, or reject with, RATE_LIMITED that says when to come again. */
-  readonly assertUser: (session: Session) => void | Promise<void>;
+  readonly assertUser: (user: { readonly userIdentifier: string }) => void | Promise<void>;
   readonly assertTenant: AssertBudget;
   readonly guards: { readonly session: RequestGuard; readonly gatewayToken: RequestGuard; readonly hook: RequestGuard };
 };

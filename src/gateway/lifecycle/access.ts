@@ -11,17 +11,17 @@ import type { TenantRecords } from '../tenant/records.js';
 import { unavailable } from '../upstream/upstream.js';
 
 /** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
-export type Standing = (session: Session, clientId: string) => Promise<void> | void;
+export type AssertAccess = (session: Session, clientId: string) => Promise<void> | void;
 
-export type TenantStanding = {
-  readonly assert: Standing;
+export type TenantAccess = {
+  readonly assert: AssertAccess;
   /** Another one for every change of the tenant's state that this process knows of: tokens of before are not answered after. */
   readonly generationOf: (clientId: string) => string;
   /** What is held of the tenant to answer faster. */
   readonly forget: ForgetClient;
 };
 
-export type StandingOptions = {
+export type TenantAccessOptions = {
   readonly tenants: Pick<TenantRecords, 'find'>;
   readonly epochs: Pick<Epochs, 'current'>;
   readonly scopes: Pick<Scopes, 'tenant'>;
@@ -43,7 +43,7 @@ const whenKnown = (
  * The ledger is asked once for a tenant and its epoch, and what it said is held in this process: whoever changes a tenant's state
  * raises its epoch in the same transaction.
  */
-export const createStanding = ({ tenants, epochs, scopes }: StandingOptions): TenantStanding => {
+export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOptions): TenantAccess => {
   const held = createLru<string, Held>(100_000);
   const flight = createSingleFlight<Held>();
   const read = async (clientId: string, scope: Scope, mark: string): Promise<Held> => {
@@ -76,9 +76,9 @@ export const createStanding = ({ tenants, epochs, scopes }: StandingOptions): Te
 };
 
 /** All of them, in this order; at once where each answers at once. */
-export const allStandings = ([first, ...others]: readonly Standing[]): Standing => {
+export const allAccessChecks = ([first, ...others]: readonly AssertAccess[]): AssertAccess => {
   if (first === undefined) return () => {};
-  const rest = allStandings(others);
+  const rest = allAccessChecks(others);
   return (session, clientId) => {
     const later = first(session, clientId);
     return later === undefined ? rest(session, clientId) : later.then(() => rest(session, clientId));
@@ -89,8 +89,8 @@ export const allStandings = ([first, ...others]: readonly Standing[]): Standing 
  * Refuses sessions from before a revocation of their user, or of everybody's sessions. A session that does not say since when it is
  * there is taken for an older one, and one within the difference of the clocks too: who logs in after that is let in.
  */
-export const createSessionStanding =
-  ({ epochs, scopes }: { readonly epochs: Pick<Epochs, 'current'>; readonly scopes: Scopes }): Standing =>
+export const createSessionAccess =
+  ({ epochs, scopes }: { readonly epochs: Pick<Epochs, 'current'>; readonly scopes: Scopes }): AssertAccess =>
   ({ issuedAtMs, userIdentifier }, clientId) =>
     whenKnown(epochs, (known) => {
       const revokedAtMs = known.revokedAtMs([scopes.all, ...scopes.ofSubject({ clientId, userIdentifier })]);

@@ -3,6 +3,8 @@
  * every request, whether or not a token is cached. Decides only; it calls nothing.
  */
 import { basename } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { isTimezone as isTimezoneName } from '../../domain/filter/date-range.js';
 import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -20,9 +22,8 @@ import {
 } from './combine.js';
 import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
 import { maxClaimList } from './expression-cost.js';
-import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './load.js';
 import { celMoment } from './moment.js';
-import { isTimezone } from './timezone.js';
+import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
 import { createLifetimes } from './validity.js';
 
 /** What the policy grants this user in this tenant. */
@@ -131,6 +132,18 @@ const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): nev
       `Rules tried: ${quote(policy.rules.map(({ name }) => name))}. ` +
       'Give the user a role that one of them names, or add a rule.',
   );
+};
+
+const knownTimezones = new LRUCache<string, boolean>({ max: 1000 });
+
+/** Whether a value is the name of an IANA timezone. Remembered, since every request asks and Intl is slow to answer. */
+const isTimezone = (value: unknown): value is string => {
+  if (typeof value !== 'string') return false;
+  const held = knownTimezones.get(value);
+  if (held !== undefined) return held;
+  const result = isTimezoneName(value);
+  knownTimezones.set(value, result);
+  return result;
 };
 
 const timezoneOf = (rules: readonly Rule[], variables: PolicyVariables, asked: string | undefined): string | null => {

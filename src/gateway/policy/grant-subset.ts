@@ -1,4 +1,4 @@
-/** Whether a grant still gives all that an earlier one gave: then a token of the earlier one may live on. */
+/** Whether an earlier grant is a subset of the current one. If so, tokens issued for the earlier grant may stay valid. */
 import type { FilterColumns } from '../../domain/dashboard/embed.js';
 import type { AccessPermissions } from '../../domain/guest/grant.js';
 import { type BoundValues, intersectBound } from './combine.js';
@@ -6,8 +6,11 @@ import type { Grant } from './decide.js';
 
 const holdsAll = (all: readonly string[], some: readonly string[]): boolean => some.every((item) => all.includes(item));
 
-/** Where a grant names none, those of the embed count, whatever they are: then nothing covers it but a grant that names none. */
-const coversColumns = (
+/**
+ * A grant without columns leaves the choice to the embed's own settings, which are not known here. So only two grants that both
+ * name none count as a subset.
+ */
+const areColumnsSubset = (
   now: readonly FilterColumns[] | undefined,
   before: readonly FilterColumns[] | undefined,
 ): boolean => {
@@ -18,17 +21,17 @@ const coversColumns = (
   });
 };
 
-const coversAccess = (now: AccessPermissions, before: AccessPermissions): boolean => {
+const isAccessSubset = (now: AccessPermissions, before: AccessPermissions): boolean => {
   const { dashboardFilterColumns, metricFilterColumns, ...switches } = before;
   return (
     Object.entries(switches).every(([name, isOn]) => isOn !== true || Reflect.get(now, name) === true) &&
-    coversColumns(now.dashboardFilterColumns, dashboardFilterColumns) &&
-    coversColumns(now.metricFilterColumns, metricFilterColumns)
+    areColumnsSubset(now.dashboardFilterColumns, dashboardFilterColumns) &&
+    areColumnsSubset(now.metricFilterColumns, metricFilterColumns)
   );
 };
 
-/** Every value that is bound now was bound before, to no more than is allowed now. */
-const coversValues = (now: BoundValues, before: BoundValues): boolean =>
+/** Each filter that applies now applied before too, with values that are all still allowed. */
+const areValuesSubset = (now: BoundValues, before: BoundValues): boolean =>
   [...now].every(([name, allowed]) => {
     const held = before.get(name);
     if (held === undefined) return false;
@@ -36,24 +39,24 @@ const coversValues = (now: BoundValues, before: BoundValues): boolean =>
     return both !== null && JSON.stringify(both) === JSON.stringify(typeof held === 'object' ? held.toSorted() : held);
   });
 
-const coversRestriction = ({ restriction: now }: Grant, { restriction: before }: Grant): boolean =>
-  coversValues(now.dashboardFilters, before.dashboardFilters) &&
-  coversValues(now.rls, before.rls) &&
-  coversValues(now.appFilters, before.appFilters) &&
+const isRestrictionSubset = ({ restriction: now }: Grant, { restriction: before }: Grant): boolean =>
+  areValuesSubset(now.dashboardFilters, before.dashboardFilters) &&
+  areValuesSubset(now.rls, before.rls) &&
+  areValuesSubset(now.appFilters, before.appFilters) &&
   holdsAll(before.hideDashboardFilters, now.hideDashboardFilters) &&
   [...now.hideMetrics].every(([source, names]) => holdsAll(before.hideMetrics.get(source) ?? [], names)) &&
   (before.isDisableMetricCreation || !now.isDisableMetricCreation);
 
-/** Its lifetime aside, which is a matter of what is left of it. */
-export const covers = (now: Grant, before: Grant): boolean => {
+/** Compares everything except the lifetime. */
+export const isGrantSubset = (before: Grant, now: Grant): boolean => {
   const templates = (grant: Grant) => grant.templates.map(({ template }) => template);
   const permissions = Object.entries(before.permissions).filter(([name]) => name !== 'isDisableMetricCreation');
   return (
     holdsAll(templates(now), templates(before)) &&
     holdsAll(now.embeds, before.embeds) &&
     permissions.every(([name, isOn]) => !isOn || Reflect.get(now.permissions, name) === true) &&
-    coversAccess(now.accessPermissions ?? {}, before.accessPermissions ?? {}) &&
+    isAccessSubset(now.accessPermissions ?? {}, before.accessPermissions ?? {}) &&
     now.timezone === before.timezone &&
-    coversRestriction(now, before)
+    isRestrictionSubset(now, before)
   );
 };

@@ -1,53 +1,57 @@
 /** Loads a policy: YAML with CEL in it. Every fault of all its files is found at once, with its place and a mend. */
 import { createHash } from 'node:crypto';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
-import { checkCost } from './cost.js';
-import { type ClaimSchema, createCompilers, type Expression, type SessionVariables } from './expression.js';
+import { createCompilers } from './expression.js';
+import { maxPolicyCost } from './expression-cost.js';
 import { compileOverrides } from './overrides.js';
-import { compileRestrictions, compileRules, createCompile, type RestrictionRule, type Rule } from './rules.js';
-import { type PolicyDocument, policySchema, type TemplateSettings, tenantFileSchema } from './schema.js';
+import type { Policy, Template } from './policy.js';
+import { compileRestrictions, compileRules, createCompile } from './rules.js';
+import { type PolicyDocument, policySchema, tenantFileSchema } from './schema.js';
 import { createFaults, createSource, type PolicyFault, PolicyFaults, type Source, schemaFaults } from './source.js';
-import { compileTenantRule, type TenantRule } from './tenant-rule.js';
+import { compileTenantRule } from './tenant-rule.js';
 import { type PolicyFile, type PolicyTexts, readPolicyTexts } from './texts.js';
 
-export type { RestrictionRule, Rule } from './rules.js';
-export type { PolicyFile } from './texts.js';
+type Costed = { readonly source: string; readonly at: string; readonly cost: number };
 
-export type Template = {
-  readonly template: string;
-  readonly name: string;
-  readonly accessSettings: TemplateSettings & { readonly datamartName: string };
-  readonly provisioning: 'required' | 'best-effort';
+const expressionsOf = ({ tenant, roles, rules, restrictions }: Policy): readonly Costed[] => [
+  tenant.key,
+  roles,
+  ...rules.flatMap(({ when, grant: { timezone } }) =>
+    timezone === null || timezone === 'request' ? [when] : [when, timezone],
+  ),
+  ...restrictions.flatMap(({ when, restrict: { dashboardFilters, rls, appFilters } }) => [
+    when,
+    ...[dashboardFilters, rls, appFilters].flatMap((values) => [...values.values()]),
+  ]),
+];
+
+const count = (steps: number): string => steps.toLocaleString('en');
+
+/** Undefined: what it costs may be spent at each request. */
+const faultOf = (policy: Policy): string | undefined => {
+  const expressions = expressionsOf(policy);
+  const total = expressions.reduce((sum, { cost }) => sum + cost, 0);
+  if (total <= maxPolicyCost) return undefined;
+  const dearest = expressions.toSorted((left, right) => right.cost - left.cost).slice(0, 3);
+  const named = dearest.map(({ at, source, cost }) => `${at} takes ${count(cost)} (${source})`);
+  return `the expressions that one request evaluates take up to ${count(total)} steps together, and may take ${count(maxPolicyCost)}: make the dearest ones cheaper, or rules fewer. ${named.join('; ')}`;
 };
 
-/** A checked policy, as it is for tenants without overrides; `policyFor` is how it is for one tenant. */
-export type Policy = {
-  readonly file: string;
-  /** SHA-256 of the file; where there are files beside it, of all of them. */
-  readonly digest: string;
-  /** SHA-256 of what they say: comments and layout change it not. */
-  readonly meaning: string;
-  /** What it was read from, its own file first. */
-  readonly files: readonly PolicyFile[];
-  readonly dataApp: string;
-  readonly workspace: string;
-  readonly datamart: string;
-  readonly claims: ClaimSchema;
-  readonly tenant: TenantRule;
-  readonly roles: Expression<SessionVariables>;
-  readonly expiryMinutes: number;
-  /** By name, in the file's order. */
-  readonly templates: ReadonlyMap<string, Template>;
-  /** What a tenant has before anybody logs in. */
-  readonly onSignUp: readonly Template[];
-  readonly rules: readonly Rule[];
-  readonly restrictions: readonly RestrictionRule[];
-  /** The policy of each tenant that has another one, by its clientId; those have none of their own. */
-  readonly overrides: ReadonlyMap<string, Policy>;
+/** Notes a fault where the policy, or what it is for a tenant with overrides, costs too much. */
+const checkCost = (policy: Policy, { source, faults }: Part): void => {
+  const own = faultOf(policy);
+  if (own !== undefined) {
+    faults.add(source.offsetOf(['rules']), own);
+    return;
+  }
+  const seen = new Set<Policy>();
+  for (const [clientId, overridden] of policy.overrides) {
+    if (seen.has(overridden)) continue;
+    seen.add(overridden);
+    const fault = faultOf(overridden);
+    if (fault !== undefined) faults.add(source.offsetOf(['tenants']), `with the overrides of "${clientId}", ${fault}`);
+  }
 };
-
-/** The policy of one tenant. */
-export const policyFor = (policy: Policy, clientId: string): Policy => policy.overrides.get(clientId) ?? policy;
 
 const templatesOf = (document: PolicyDocument): ReadonlyMap<string, Template> =>
   new Map(

@@ -5,7 +5,7 @@
 
 import type { PlacedOverride } from './checks.js';
 import type { Compile, PolicyVariables } from './expression.js';
-import type { Policy, Template } from './load.js';
+import type { Policy, Template } from './policy.js';
 import { compileRestrictions, compileRules, type RestrictionRule, type Rule } from './rules.js';
 import type { OverrideDocument } from './schema.js';
 

@@ -1,7 +1,7 @@
 /** The policy in force. It may change while the gateway runs: a request takes it once, and goes by that to its end. */
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
-import type { Policy } from './load.js';
+import type { Policy } from './policy.js';
 import { closeTenantRule } from './tenant-rule.js';
 
 /** What became of a look at the policy's files. */

@@ -5,8 +5,8 @@
 
 import type { Session } from '../authenticate/signed-session.js';
 import { ExpressionFault, type PolicyVariables } from './expression.js';
-import type { Policy } from './load.js';
 import { celMoment } from './moment.js';
+import type { Policy } from './policy.js';
 
 type TimedExpression = Policy['rules'][number]['when'];
 

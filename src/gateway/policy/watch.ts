@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';
 import { createFileWatch, type FileWatchOptions } from './file-watch.js';
-import { loadPolicyTexts, type Policy } from './load.js';
+import { loadPolicyTexts } from './load.js';
 import type { Policies, PolicyListener, Reload } from './policies.js';
+import type { Policy } from './policy.js';
 import { PolicyFaults } from './source.js';
 import { type PolicyTexts, readPolicyTexts } from './texts.js';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
-import type { Template } from '../policy/load.js';
+import type { Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/upstream.js';
 import type { MakeDashboard, Making } from './make-dashboard.js';
 import type { ProvisionMemory } from './memory.js';

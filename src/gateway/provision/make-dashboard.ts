@@ -10,7 +10,7 @@ import { deleteDashboard } from '../../contract/dashboards.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
-import type { Policy, Template } from '../policy/load.js';
+import type { Policy, Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/upstream.js';
 import type { Intent, Made, Provisioned, Target } from './provisioned.js';
 import type { Place } from './provisioned-rows.js';

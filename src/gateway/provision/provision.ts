@@ -13,7 +13,7 @@ import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Audit } from '../audit/audit.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Policy, Template } from '../policy/load.js';
+import type { Policy, Template } from '../policy/policy.js';
 import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/upstream.js';
 import { createEmbedIndex } from './embed-index.js';

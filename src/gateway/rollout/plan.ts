@@ -2,7 +2,7 @@
 import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import { cohortName } from './cohorts.js';
 import { createCopies } from './copies.js';
 import { type Drift, judgeDrift, rememberVersions } from './drift.js';

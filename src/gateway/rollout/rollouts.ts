@@ -9,7 +9,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import type { Capabilities } from '../upstream/capabilities.js';
 import { applyItem } from './apply-item.js';
 import { cohortOf } from './cohorts.js';

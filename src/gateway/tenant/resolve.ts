@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import { celClaims } from '../policy/expression.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import { PolicyFaults } from '../policy/source.js';
 import type { TenantTable } from '../policy/tenant-csv.js';
 import { isTenantId, tenantIdShape } from '../policy/tenant-id.js';

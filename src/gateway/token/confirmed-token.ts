@@ -3,7 +3,7 @@
  * that was minted already is found.
  */
 import type { Call } from '../../contract/client.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { type GuestRequestOf, guestRequestOf } from './guest-request.js';
 import type { HeldMetricLists, ListedMetric, ListMetrics } from './metric-lists.js';

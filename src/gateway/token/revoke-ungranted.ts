@@ -9,8 +9,8 @@ import type { Log } from '../../platform/log.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { PolicyTokens } from '../ledger/policy-tokens.js';
 import type { Decide } from '../policy/decide.js';
-import { covers } from '../policy/grant-subset.js';
-import type { Policy } from '../policy/load.js';
+import { isGrantSubset } from '../policy/grant-subset.js';
+import type { Policy } from '../policy/policy.js';
 import type { TenantOf } from '../tenant/resolve.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createLiveTokens, type LiveToken, type LiveTokens } from './issued-tokens.js';
@@ -62,7 +62,7 @@ const isStillGranted = async (
   try {
     await tenantOf(policy, session, clientId);
     const now = decide(policy, session, clientId, asked);
-    return expiresAtMs - clock.now().getTime() <= now.expiryMs && covers(now, grant);
+    return expiresAtMs - clock.now().getTime() <= now.expiryMs && isGrantSubset(grant, now);
   } catch (error) {
     // Denied now; or not to be decided, which denies too.
     if (error instanceof Refusal) return false;

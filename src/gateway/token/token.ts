@@ -11,7 +11,7 @@ import { WaitedTooLong } from '../../platform/sharing.js';
 import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';
 import type { TenantWorks } from '../lease/tenant-lease.js';
-import type { Policy } from '../policy/load.js';
+import type { Policy } from '../policy/policy.js';
 import type { Epochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
 import { unavailable } from '../upstream/unavailable.js';

@@ -3,7 +3,7 @@ import type { KyselyPlugin } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
-import { createStanding } from '../../src/gateway/lifecycle/access.js';
+import { createTenantAccess } from '../../src/gateway/lifecycle/access.js';
 import { createEpochs } from '../../src/gateway/revocation/epochs.js';
 import { createScopes } from '../../src/gateway/revocation/scopes.js';
 import { createTenantRecords, type TenantEvent } from '../../src/gateway/tenant/records.js';
@@ -63,7 +63,7 @@ const createTwo = async () => {
     const sharing = createLocalSharing(createMemoryCache({ clock }));
     const epochs = createEpochs({ ledger, sharing, log, timing });
     onTestFinished(() => epochs.close());
-    return { epochs, standing: createStanding({ tenants: { find }, epochs, scopes }) };
+    return { epochs, standing: createTenantAccess({ tenants: { find }, epochs, scopes }) };
   };
   return { tenants, reads, time, here: open(), there: open() };
 };

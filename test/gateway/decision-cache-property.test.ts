@@ -10,7 +10,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { createAudit } from '../../src/gateway/audit/ledger.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
-import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
 import {
@@ -137,7 +138,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** What both gateways go by. */
 const createWorld = () => {
-  const folder = mkdtempSync(join(tmpdir(), 'guestlist-kept-'));
+  const folder = mkdtempSync(join(tmpdir(), 'guestlist-decisions-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const writeTable = (text: string): void => writeFileSync(join(folder, 'tenants.csv'), `key,tenant,tenant\n${text}`);
   writeTable(tables[0] ?? '');
@@ -154,7 +155,11 @@ const createWorld = () => {
 };
 type World = ReturnType<typeof createWorld>;
 
-const startOne = async ({ policies, clock, keyOf }: World, ledger: Ledger, more: { readonly keptBytes?: number }) => {
+const startOne = async (
+  { policies, clock, keyOf }: World,
+  ledger: Ledger,
+  more: { readonly decisionCacheBytes?: number },
+) => {
   const upstream = createScriptedUpstream();
   const shared = { name: 'Shared', metadata: null, metrics: upstream.state.metricsOf('shared-board') };
   upstream.dashboards.set('shared-board', { embedId: 'shared-board', ...shared });
@@ -257,7 +262,7 @@ it('answers as a gateway that keeps nothing, whatever happens between the reques
     fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 90 }), async (steps) => {
       const world = createWorld();
       const keeping = await startOne(world, await openTestLedger(), {});
-      const plain = await startOne(world, await openSecondLedger(), { keptBytes: 1 });
+      const plain = await startOne(world, await openSecondLedger(), { decisionCacheBytes: 1 });
       const sessionOf = createSessions(world);
       for (const [index, taken] of steps.entries()) {
         await move(world, taken);

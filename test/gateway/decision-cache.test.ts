@@ -1,11 +1,12 @@
-/** Decisions that are kept with their answers: each thing that a decision rests on, changed alone, has it made anew. */
+/** The decision cache: a change of any single input of a decision has it made again. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Session } from '../../src/gateway/authenticate/signed-session.js';
-import { createKept, type Decision } from '../../src/gateway/decision-cache.js';
-import { loadPolicy, type Policy } from '../../src/gateway/policy/load.js';
+import { createDecisionCache, type Decision } from '../../src/gateway/decision-cache.js';
+import { loadPolicy } from '../../src/gateway/policy/load.js';
+import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
 import { analyst, gatewayToken, hostSecret, type Overrides, sign, startGateway, startSeconds } from './harness.js';
@@ -21,8 +22,8 @@ const orgs = { ...basePolicy.session, tenant: 'has(claims.orgs) ? claims.orgs : 
 const lasting = { iat: startSeconds, exp: startSeconds + 100_000 };
 const ann = sign({ ...analyst, ...lasting });
 
-/** A gateway that has answered Ann twice: what was decided for her is kept. */
-const startKept = async (policy: Policy, overrides: Overrides = {}) => {
+/** A gateway that has answered Ann twice: her decision is cached. */
+const startCached = async (policy: Policy, overrides: Overrides = {}) => {
   const policies = changeablePolicies(policy);
   const upstream = createScriptedUpstream();
   const capabilities = fixedCapabilities(['revoke-guest-tokens', 'list-guest-tokens']);
@@ -40,7 +41,10 @@ const startKept = async (policy: Policy, overrides: Overrides = {}) => {
 };
 
 /** Half a minute later, what the service said is asked anew. A copy of a token is compared every five seconds: not at that moment. */
-const untilOld = async ({ clock }: Pick<Awaited<ReturnType<typeof startKept>>, 'clock'>, ask: () => Promise<void>) => {
+const untilOld = async (
+  { clock }: Pick<Awaited<ReturnType<typeof startCached>>, 'clock'>,
+  ask: () => Promise<void>,
+) => {
   clock.advance(29_000);
   await ask();
   clock.advance(1_000);
@@ -56,13 +60,13 @@ const bestEffort = policyOf({
   templates: { ...basePolicy.templates, routes: { name: 'Routes', provisioning: 'best-effort' } },
 });
 
-describe('a kept decision is for', () => {
+describe('a cached decision is for', () => {
   it('one user of one issuer, with the claims that the policy reads, and no other', async () => {
     const policy = policyOf({
       restrictions: [{ name: 'own', when: 'true', restrict: { dashboardFilters: { S: 'user.claims.states' } } }],
     });
     const own = { ...analyst, ...lasting, states: ['CA', 'NY'] };
-    const { tokenOf } = await startKept(policyOf()).then(async (started) => {
+    const { tokenOf } = await startCached(policyOf()).then(async (started) => {
       await started.policies.change(policy);
       return started;
     });
@@ -84,7 +88,7 @@ describe('a kept decision is for', () => {
 
   it('one body', async () => {
     const requested = rule('all', 'true', ['delays', 'routes'], { timezone: 'request' });
-    const { tokenOf, granted } = await startKept(policyOf({ session: orgs, rules: [requested] }));
+    const { tokenOf, granted } = await startCached(policyOf({ session: orgs, rules: [requested] }));
     const both = sign({ ...analyst, ...lasting, orgs: ['LAX', 'SFO'] });
     const bodies = [{ tenant: 'LAX' }, { tenant: 'SFO' }];
     const asked = [
@@ -102,14 +106,14 @@ describe('a kept decision is for', () => {
   });
 
   it('one policy', async () => {
-    const { tokenOf, granted, policies, first } = await startKept(policyOf());
+    const { tokenOf, granted, policies, first } = await startCached(policyOf());
     await policies.change(policyOf({ rules: [rule('all', 'true', ['routes'])] }));
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['routes--LAX']);
     expect(await tokenOf(ann)).not.toBe(first);
   });
 
   it('one policy, also where the next one reads the tenant from another claim', async () => {
-    const { granted, policies } = await startKept(policyOf());
+    const { granted, policies } = await startCached(policyOf());
     const region = { ...analyst, region: 'SFO', ...lasting };
     expect((await granted(region)).embeds[0]?.id).toBe('delays--LAX');
     await policies.change(policyOf({ session: { ...basePolicy.session, tenant: 'claims.region' } }));
@@ -117,15 +121,15 @@ describe('a kept decision is for', () => {
   });
 
   it('one policy also where the next one ends none of its tokens', async () => {
-    const { granted, policies } = await startKept(policyOf({ rules: [rule('all', 'true', ['delays'])] }));
+    const { granted, policies } = await startCached(policyOf({ rules: [rule('all', 'true', ['delays'])] }));
     await policies.change(policyOf());
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX', 'routes--LAX']);
   });
 });
 
-describe('a kept decision is made anew', () => {
+describe('a cached decision is made again', () => {
   it('once something was revoked for it, and not for another', async () => {
-    const { tokenOf, admin, first } = await startKept(policyOf());
+    const { tokenOf, admin, first } = await startCached(policyOf());
     await admin('revoke', { by: 'tenant', tenant: 'SFO', reason: 'r' });
     expect(await tokenOf(ann)).toBe(first);
     await admin('revoke', { by: 'tenant', tenant: 'LAX', reason: 'r' });
@@ -133,7 +137,7 @@ describe('a kept decision is made anew', () => {
   });
 
   it('for a new session only, where the sessions of the user have ended', async () => {
-    const { tokenOf, refused, admin, clock, first } = await startKept(policyOf());
+    const { tokenOf, refused, admin, clock, first } = await startCached(policyOf());
     await admin('revoke', { by: 'user', subject: 'ann', issuer: 'guestlist-demo', reason: 'r' });
     clock.advance(10_000);
     const later = sign({ ...analyst, ...lasting, iat: startSeconds + 10 });
@@ -142,7 +146,7 @@ describe('a kept decision is made anew', () => {
   });
 
   it('never while its tenant is suspended', async () => {
-    const { tokenOf, refused, admin, clock, first } = await startKept(policyOf());
+    const { tokenOf, refused, admin, clock, first } = await startCached(policyOf());
     await admin('tenant-suspend', { clientId: 'LAX' });
     expect(await refused(ann)).toMatchObject({ code: 'TENANT_SUSPENDED' });
     clock.advance(1_000);
@@ -151,7 +155,7 @@ describe('a kept decision is made anew', () => {
   });
 
   it('when its token has not long to live, and not before', async () => {
-    const { tokenOf, clock, first } = await startKept(policyOf());
+    const { tokenOf, clock, first } = await startCached(policyOf());
     clock.advance(48 * 60_000 - 1);
     expect(await tokenOf(ann)).toBe(first);
     clock.advance(1);
@@ -163,7 +167,7 @@ describe('a kept decision is made anew', () => {
       rules: [rule('all', 'true', ['delays'])],
       restrictions: [{ name: 'own', when: 'true', restrict: { rls: { state: '"CA"' } } }],
     });
-    const started = await startKept(policy);
+    const started = await startCached(policy);
     const { tokenOf, upstream, first } = started;
     const dashboard = upstream.dashboards.get('delays--LAX');
     if (dashboard === undefined) throw new Error('there is no dashboard');
@@ -180,7 +184,7 @@ describe('a kept decision is made anew', () => {
     upstream.dashboards.set('board', { embedId: 'board', metadata: null, name: 'Board', metrics: [] });
     const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
     const policy = policyOf({ rules: [rule('all', 'true', [], { embeds: ['board'] })] });
-    const started = await startKept(policy, { upstream: called });
+    const started = await startCached(policy, { upstream: called });
     const { refused, tokenOf, first } = started;
     upstream.dashboards.delete('board');
     await untilOld(started, async () => expect(await tokenOf(ann)).toBe(first));
@@ -191,7 +195,7 @@ describe('a kept decision is made anew', () => {
     const upstream = createScriptedUpstream();
     failRoutes(upstream);
     const called = { transport: upstream.transport, apiKey: 'key', baseUrl: 'http://service.test' };
-    const { granted, clock } = await startKept(bestEffort, { upstream: called });
+    const { granted, clock } = await startCached(bestEffort, { upstream: called });
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--LAX']);
     upstream.state.intercept = () => undefined;
     clock.advance(61_000);
@@ -214,7 +218,7 @@ describe('a kept decision is made anew', () => {
   });
 
   it('when the service said something about its dashboards that does not fit', async () => {
-    const { refused, upstream } = await startKept(policyOf());
+    const { refused, upstream } = await startCached(policyOf());
     upstream.state.intercept = ({ path }) =>
       path.endsWith('guest-token/create') ? upstream.refusal(400, 'DASHBOARD_PARAM_ERROR') : undefined;
     await refused({ ...analyst, ...lasting, sub: 'bob' });
@@ -226,30 +230,30 @@ describe('a kept decision is made anew', () => {
 
   it('at every request where the policy reads the time', async () => {
     // It changes within the minute, so that its tokens do not end with it.
-    const { refused, clock } = await startKept(policyOf({ rules: [rule('a', 'now.getSeconds() < 3', ['delays'])] }));
+    const { refused, clock } = await startCached(policyOf({ rules: [rule('a', 'now.getSeconds() < 3', ['delays'])] }));
     clock.advance(3_000);
     expect(await refused(ann)).toMatchObject({ code: 'NO_POLICY' });
   });
 
   it('when the table of tenants has another tenant for its user', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'guestlist-kept-'));
+    const folder = mkdtempSync(join(tmpdir(), 'guestlist-decisions-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const write = (tenant: string): void => writeFileSync(join(folder, 't.csv'), `key,tenant\nLAX,${tenant}\n`);
     write('LAX');
     const session = { ...basePolicy.session, tenant: { key: 'claims.org_id', table: 't.csv' } };
     const policy = loadPolicy(JSON.stringify({ ...basePolicy, session }), join(folder, 'policy.yaml'));
-    const { granted } = await startKept(policy);
+    const { granted } = await startCached(policy);
     write('SFO');
     if (policy.tenant.by === 'table') await policy.tenant.table.reload();
     expect((await granted(ann)).embeds.map(({ id }) => id)).toEqual(['delays--SFO', 'routes--SFO']);
   });
 });
 
-describe('a request whose decision is kept', () => {
+describe('a request with a cached decision', () => {
   it('counts against the limits, and needs a session that holds', async () => {
     const settings = { userPerMinute: 4, tenantPerMinute: null, failedSessionsPerMinute: null, trustedProxies: 0 };
     const limits = { settings, limiters: createMemoryLimiters() };
-    const { ask, refused, clock } = await startKept(policyOf(), { limits });
+    const { ask, refused, clock } = await startCached(policyOf(), { limits });
     expect([(await ask(ann)).status, (await ask(ann)).status]).toEqual([200, 200]);
     expect(await refused(ann)).toMatchObject({ code: 'RATE_LIMITED' });
     clock.advance(100_000_000);
@@ -257,7 +261,7 @@ describe('a request whose decision is kept', () => {
   });
 
   it('names its session for the day on which the policy changes', async () => {
-    const { tokenOf, policies, upstream, first } = await startKept(policyOf());
+    const { tokenOf, policies, upstream, first } = await startCached(policyOf());
     // The policy reads of both the same; the next one does not.
     const withMore = { ...analyst, ...lasting, tier: 'gold' };
     expect(await tokenOf(withMore)).toBe(first);
@@ -268,7 +272,7 @@ describe('a request whose decision is kept', () => {
   });
 
   it('leaves nothing in memory once its tenant is erased', async () => {
-    const { admin, granted } = await startKept(policyOf());
+    const { admin, granted } = await startCached(policyOf());
     await granted({ ...analyst, ...lasting, org_id: 'SFO' });
     const { data } = Object(await admin('tenant-delete', { clientId: 'LAX' }));
     const { erased } = data.erasure.steps.find(({ where }: { where: string }) => where === "this gateway's memory");
@@ -277,14 +281,14 @@ describe('a request whose decision is kept', () => {
   });
 
   it('has a line in the log as any other has, with the request that minted its token', async () => {
-    const { lines } = await startKept(policyOf());
+    const { lines } = await startCached(policyOf());
     const [minted, kept] = lines.filter(({ msg }) => msg === 'embed-token');
     expect(Object.keys(kept ?? {}).slice(-7)).toEqual(['requestId', 'user', 'tenant', 'mintedBy', 'ms', 'code', 'msg']);
     expect(kept).toMatchObject({ user: 'ann', tenant: 'LAX', code: 'OK', mintedBy: minted?.requestId });
   });
 });
 
-describe('what is kept', () => {
+describe('the decision cache', () => {
   const policy = policyOf();
   const sessionOf = (subject: string): Session => ({
     ...{ issuer: 'i', subject, userIdentifier: `i|${subject}`, issuedAtMs: null, claims: {} },
@@ -293,24 +297,24 @@ describe('what is kept', () => {
   const of = (subject: string, clientId = 'LAX') => ({ policy, session: sessionOf(subject), clientId, asked: {} });
 
   it('is bounded by its bytes; the least recently used goes first', () => {
-    const kept = createKept(10_000);
+    const cache = createDecisionCache(10_000);
     const subjects = ['a', 'b', 'c', 'd'];
-    for (const subject of subjects) kept.keep(of(subject), decision('x'.repeat(1_000)));
-    expect(subjects.filter((subject) => kept.find(of(subject)) !== undefined)).toEqual(['b', 'c', 'd']);
-    kept.keep(of('a'), decision('x'.repeat(100_000)));
-    expect(kept.find(of('a'))).toBeUndefined();
+    for (const subject of subjects) cache.store(of(subject), decision('x'.repeat(1_000)));
+    expect(subjects.filter((subject) => cache.find(of(subject)) !== undefined)).toEqual(['b', 'c', 'd']);
+    cache.store(of('a'), decision('x'.repeat(100_000)));
+    expect(cache.find(of('a'))).toBeUndefined();
   });
 
   it('goes with its tenant, and with the policy', () => {
-    const kept = createKept();
-    kept.keep(of('a'), decision('x'));
-    kept.keep(of('b'), decision('x'));
-    kept.keep(of('a', 'SFO'), decision('x'));
-    expect(kept.forget('LAX')).toBe(2);
-    expect([kept.find(of('a')), kept.find(of('b'))]).toEqual([undefined, undefined]);
-    expect(kept.find(of('a', 'SFO'))).toBeDefined();
-    kept.clear();
-    expect(kept.find(of('a', 'SFO'))).toBeUndefined();
+    const cache = createDecisionCache();
+    cache.store(of('a'), decision('x'));
+    cache.store(of('b'), decision('x'));
+    cache.store(of('a', 'SFO'), decision('x'));
+    expect(cache.forget('LAX')).toBe(2);
+    expect([cache.find(of('a')), cache.find(of('b'))]).toEqual([undefined, undefined]);
+    expect(cache.find(of('a', 'SFO'))).toBeDefined();
+    cache.clear();
+    expect(cache.find(of('a', 'SFO'))).toBeUndefined();
   });
 
   it('tells values of claims apart that JSON does not', () => {
@@ -328,10 +332,10 @@ describe('what is kept', () => {
       [null, undefined],
       ['#1', 1],
     ]) {
-      const kept = createKept();
-      kept.keep(withLevel(level), decision('x'));
-      expect(kept.find(withLevel(other))).toBeUndefined();
-      expect(kept.find(withLevel(level))).toBeDefined();
+      const cache = createDecisionCache();
+      cache.store(withLevel(level), decision('x'));
+      expect(cache.find(withLevel(other))).toBeUndefined();
+      expect(cache.find(withLevel(level))).toBeDefined();
     }
   });
 });
