@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clickhouseGrammar, clickhouseParser } from '../../src/engine/databases/clickhouse/parser.js';
 import { mysqlGrammar, mysqlParser } from '../../src/engine/databases/mysql/parser.js';
+import { readExpression } from '../../src/engine/parsing/grammar/expressions.js';
 import type { Grammar } from '../../src/engine/parsing/grammar/grammar.js';
-import { readExpression } from '../../src/engine/parsing/grammar/operators.js';
-import { createReader } from '../../src/engine/parsing/grammar/reader.js';
+import { createQueryReader } from '../../src/engine/parsing/grammar/queries.js';
 import type { Expression, Query } from '../../src/engine/parsing/grammar/tree.js';
 import { quoted, writeExpression } from '../../src/engine/parsing/grammar/write-expression.js';
 import { writeSelect } from '../../src/engine/parsing/grammar/write-select.js';
@@ -288,7 +288,7 @@ describe.each(dialects)('$name: what is written from a tree', ({ grammar, parser
   test('is read as the same tree', () => {
     fc.assert(
       fc.property(expressionOf(grammar, 4), (tree) => {
-        const reader = createReader(plainText(written(grammar, tree)), grammar);
+        const reader = createQueryReader(plainText(written(grammar, tree)), grammar);
         const again = readExpression(reader);
         expect(reader.peek().kind).toBe('end');
         expect(placeless(again)).toEqual(placeless(tree));

@@ -1,44 +1,48 @@
 /**
- * A conservative grammar of SELECT, for databases whose own parser gives no tree: what it does not know is refused, and what runs is written from
- * its own tree. So nothing that stands outside of the tree can reach the database, whatever the database would have made of the text.
+ * A conservative grammar of SELECT, for databases whose own parser returns no tree (MySQL and ClickHouse). Refuses
+ * everything it does not know. The SQL that runs is written from the tree, so text outside the tree never reaches the
+ * database.
  */
 import type { Lexis } from './lexer.js';
 
-/** What one database reads and writes in its own way; the rest of the grammar is alike for all. */
+/** What differs between the databases; the rest of the grammar is common. */
 export type Grammar = {
-  /** As the reader of a refusal calls it. */
+  /** Display name of the database in error messages. */
   readonly databaseName: string;
   readonly lexis: Lexis;
   readonly isSameName: (a: string, b: string) => boolean;
-  /** By upper-case name: whatever is not here cannot be called. */
+  /** By upper-case name. Functions that are not listed are refused. */
   readonly functions: ReadonlyMap<string, AllowedFunction>;
-  /** By upper-case name, as CAST takes them; each with the greatest number of parameters, which are whole numbers. */
+  /** Types that CAST accepts, by upper-case name, with the greatest number of integer parameters. */
   readonly casts: ReadonlyMap<string, { readonly name: string; readonly parameters: number }>;
-  /** Of INTERVAL, EXTRACT and the like. */
+  /** Units of INTERVAL, EXTRACT and similar functions. */
   readonly units: ReadonlySet<string>;
-  /** By upper-case words: `IS NULL` is for all. */
+  /** Operators like LIKE, in upper case. */
   readonly likes: ReadonlySet<string>;
   readonly joins: ReadonlySet<string>;
-  /** Words that are no name unless they are quoted. */
+  /** Words that are names only in quotes. */
   readonly reserved: ReadonlySet<string>;
-  /** Words that follow a table or a column in this database's grammar, so that without AS they are no alias. */
+  /** Words that can follow a table or a column in this database, so they are an alias only after AS. */
   readonly suffixes: ReadonlySet<string>;
-  /** Upper case. */
+  /** In upper case. */
   readonly systemSchemas: ReadonlySet<string>;
   readonly features: ReadonlySet<Feature>;
   readonly writeText: (value: string) => string;
 };
 
 export type AllowedFunction = {
-  /** As it is written. */
+  /** Spelling in the written SQL. */
   readonly name: string;
   readonly kind: 'scalar' | 'aggregate' | 'window';
-  /** `unit`: the first argument is a unit. `interval`: the second may be an INTERVAL. `bare`: called without parentheses, too. */
+  /**
+   * `unit`: the first argument is a unit. `interval`: the second argument may be an INTERVAL. `bare`: may be called
+   * without parentheses. `level`: has parameters before its arguments, as `quantile(0.5)(x)`.
+   */
   readonly form?: 'unit' | 'interval' | 'bare' | 'level' | undefined;
 };
 
 export type Feature =
-  /** `a || b` joins texts; elsewhere it is OR or refused. */
+  /** `a || b` concatenates text. In databases without this feature, `||` is refused. */
   | 'concat'
   | 'collate'
   | 'json-arrows'
@@ -46,21 +50,23 @@ export type Feature =
   | 'is-truth'
   /** `SELECT x AS 'name'`. */
   | 'text-alias'
-  /** A CTE is written where it is read: MariaDB does not find the statement's CTEs within those of a subquery. */
+  /**
+   * A CTE is written where it is read, because MariaDB does not see the statement's CTEs from the CTEs of a subquery.
+   */
   | 'inline-ctes'
   | 'rollup'
   | 'nulls-order'
   | 'group-concat'
-  /** UNION, EXCEPT and INTERSECT without a word more leave out rows that come twice. */
+  /** UNION, EXCEPT and INTERSECT without ALL or DISTINCT remove duplicates. */
   | 'default-distinct'
-  /** ORDER BY and LIMIT after UNION are the whole's; elsewhere the last SELECT's. */
+  /** ORDER BY and LIMIT after UNION apply to the whole result; in other databases to the last SELECT. */
   | 'ordered-set'
-  /** A lone name in IN (…) may be a table's. */
+  /** A lone name in IN (…) may be read as a table. */
   | 'constant-lists'
-  /** An alias in a SELECT list is known in WHERE, even where it is a table's name. */
+  /** An alias of the SELECT list is visible in WHERE, even where a table has the same name. */
   | 'global-aliases';
 
-/** A list of functions from their names, with blanks between. */
+/** Builds the allow-list of functions from names separated by blanks. */
 export const functionsOf = (
   names: Readonly<Record<AllowedFunction['kind'], string>>,
   forms: Readonly<Record<NonNullable<AllowedFunction['form']>, string>>,
@@ -78,7 +84,7 @@ export const functionsOf = (
 
 export const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
 
-/** Of every SELECT that is read here. */
+/** Reserved in every grammar. */
 export const commonReserved =
   wordsOf(`ALL AND AS ASC BETWEEN BY CASE CAST CROSS CURRENT_CATALOG CURRENT_SCHEMA CURRENT_USER DEFAULT DELETE DESC DISTINCT DROP ELSE END EXCEPT EXISTS FALSE FETCH FOR
   FROM FULL GROUP HAVING IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT LOCK NATURAL NOT NULL ON OR ORDER OUTER OVER

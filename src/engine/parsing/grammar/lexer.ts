@@ -1,6 +1,6 @@
-import { refuseSql } from './refuse-sql.js';
+import { refuseQuery } from '../../databases/refuse.js';
 
-/** `name`: a quoted one. `word`: anything else that begins with a letter. Text and names are without their quotes. */
+/** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
 export type Token = {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'symbol' | 'end';
   readonly text: string;
@@ -8,16 +8,16 @@ export type Token = {
 };
 
 export type Lexis = {
-  /** By opening quote, which closes too. */
+  /** By the quote character, which opens and closes. */
   readonly quotes: ReadonlyMap<string, 'text' | 'name'>;
-  /** A backslash in text takes the next character's meaning. */
+  /** Whether a backslash in text escapes the next character. */
   readonly hasEscapes: boolean;
   /** Whether two dashes begin a comment only before a blank. */
   readonly isDashSpaced: boolean;
   readonly hasHashComments: boolean;
   /** Longest first. */
   readonly symbols: readonly string[];
-  /** The greatest code of a character in a name. */
+  /** The greatest code point allowed in a name. */
   readonly greatestCharacter: number;
 };
 
@@ -30,10 +30,10 @@ const match = (pattern: RegExp, text: string, at: number): string | null => {
   return pattern.exec(text)?.[0] ?? null;
 };
 
-/** All of the text, in one walk. Refuses what no statement of the grammar holds. */
+/** Splits the text into tokens. Refuses characters and literals that the grammar does not use. */
 export const tokensOf = (text: string, lexis: Lexis): readonly Token[] => {
   if (text.includes('\0') || /\p{Surrogate}/u.test(text))
-    refuseSql('a character that is none', text, 0, 'sql-character');
+    refuseAt('NUL or half a surrogate pair', text, 0, 'sql-character');
   const tokens: Token[] = [];
   let at = 0;
   for (;;) {
@@ -59,20 +59,25 @@ const read = (text: string, at: number, lexis: Lexis): Read => {
   if (plain !== null) {
     const after = text[at + plain.length] ?? '';
     if (after === '$' || after > '\x7f')
-      refuseSql('a name with odd letters without quotes; quote it', text, at, 'sql-character');
+      refuseAt(
+        'an unquoted name with characters other than letters, digits and _; quote it',
+        text,
+        at,
+        'sql-character',
+      );
     return found('word', plain);
   }
   const digits = match(number, text, at);
   if (digits !== null) {
     if (digits.length > 60 || /[\w.$]|[^\0-\x7f]/.test(text[at + digits.length] ?? ' '))
-      refuseSql('a number that is not written plainly', text, at, 'sql-number');
+      refuseAt('a number in an unsupported notation', text, at, 'sql-number');
     return found('number', digits);
   }
   const symbol = lexis.symbols.find((candidate) => text.startsWith(candidate, at));
   if (symbol === '.' && /\d/.test(text[at + 1] ?? ''))
-    refuseSql('a point before a digit; write 0 before it', text, at, 'sql-number');
+    refuseAt('a point before a digit; write 0 before it', text, at, 'sql-number');
   return symbol === undefined
-    ? refuseSql(oddCharacter(text[at] ?? ''), text, at, 'sql-character')
+    ? refuseAt(oddCharacter(text[at] ?? ''), text, at, 'sql-character')
     : found('symbol', symbol);
 };
 
@@ -82,7 +87,7 @@ const oddCharacter = (character: string): string => {
   return character > ' ' && character < '\x7f' ? `the character ${character}` : 'a character that has no meaning here';
 };
 
-/** What follows blanks and comments. A comment that may mean something to the server is refused. */
+/** The position after blanks and comments. Refuses comments that the server may execute. */
 const afterBlanks = (text: string, from: number, lexis: Lexis): number => {
   let at = from;
   for (;;) {
@@ -104,23 +109,23 @@ const isLineComment = (text: string, at: number, lexis: Lexis): boolean => {
 
 const afterComment = (text: string, at: number): number => {
   if (/^(!|\+|M!)/.test(text.slice(at + 2, at + 4)))
-    refuseSql('a comment that is a command to the server', text, at, 'sql-comment');
+    refuseAt('a comment that is a command to the server', text, at, 'sql-comment');
   const end = text.indexOf('*/', at + 2);
-  if (end < 0) return refuseSql('a comment without an end', text, at, 'sql-comment');
-  // Some end it at the first mark, some at the second.
-  if (text.slice(at + 2, end).includes('/*')) refuseSql('a comment within a comment', text, at, 'sql-comment');
+  if (end < 0) return refuseAt('a comment without an end', text, at, 'sql-comment');
+  // Nested comments end at the first mark in some databases and at the last one in others.
+  if (text.slice(at + 2, end).includes('/*')) refuseAt('a comment within a comment', text, at, 'sql-comment');
   return end + 2;
 };
 
 const readName = (text: string, at: number, lexis: Lexis): Read => {
   const quote = text[at] ?? '';
   const end = text.indexOf(quote, at + 1);
-  if (end < 0) return refuseSql('a quoted name without an end', text, at, 'sql-name');
+  if (end < 0) return refuseAt('a quoted name without an end', text, at, 'sql-name');
   const name = text.slice(at + 1, end);
-  // What stands for itself in one database and for something else in another; the engine's quotes too.
+  // Databases disagree about these characters within quotes.
   const isOdd = name === '' || name.trim() !== name || name.length > 128 || /[\p{Cc}`"\\]/u.test(name);
   if (isOdd || text[end + 1] === quote || [...name].some((one) => (one.codePointAt(0) ?? 0) > lexis.greatestCharacter))
-    refuseSql(
+    refuseAt(
       'a quoted name that is empty, too long or has quotes, backslashes or blanks around it',
       text,
       at,
@@ -136,7 +141,7 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['n', '\n'],
   ['t', '\t'],
   ['r', '\r'],
-  // Of a pattern: the backslash stays, for LIKE to read.
+  // The backslash of a LIKE pattern stays, because LIKE reads it.
   ['%', '\\%'],
   ['_', '\\_'],
 ]);
@@ -154,7 +159,7 @@ const readText = (text: string, at: number, lexis: Lexis): Read => {
     if (character !== quote && !(character === '\\' && lexis.hasEscapes)) continue;
     const meant = character === quote ? quote : escapes.get(text[here + 1] ?? '');
     if (meant === undefined)
-      return refuseSql(
+      return refuseAt(
         'a backslash in text before an odd character; write two backslashes for one',
         text,
         here,
@@ -164,5 +169,15 @@ const readText = (text: string, at: number, lexis: Lexis): Read => {
     here += 1;
     from = here + 1;
   }
-  return refuseSql('text without an end', text, at, 'sql-text');
+  return refuseAt('text without an end', text, at, 'sql-text');
+};
+
+/** Refuses the SQL and names the position. The message repeats nothing else of the text. */
+export const refuseAt = (what: string, text: string, location: number, reason: string): never => {
+  const before = text.slice(0, location).split('\n');
+  const column = (before.at(-1) ?? '').length + 1;
+  return refuseQuery(
+    `The SQL has ${what} at line ${before.length}, column ${column}; that cannot be run here.`,
+    reason,
+  );
 };

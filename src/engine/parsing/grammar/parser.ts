@@ -1,16 +1,16 @@
 import type { ExpressionHole, ParsedExpression, ParsedSelect, SqlParser } from '../sql-parser.js';
 import { nodesOf } from '../sql-tree.js';
+import { readExpression } from './expressions.js';
 import type { Grammar } from './grammar.js';
-import { readExpression } from './operators.js';
-import { readStatement } from './queries.js';
-import { createReader, type Reader } from './reader.js';
-import { refuseSql } from './refuse-sql.js';
+import { refuseAt } from './lexer.js';
+import { createQueryReader, readStatement } from './queries.js';
+import type { Reader } from './reader.js';
 import { createTemplate } from './template.js';
 import type { Expression } from './tree.js';
-import { type Around, writeExpression } from './write-expression.js';
+import { type ExpressionWriter, writeExpression } from './write-expression.js';
 import { writeSelect } from './write-select.js';
 
-/** The port of SQL parsers for a database that has a grammar here. */
+/** Implements the port of SQL parsers with a grammar of this folder. */
 export const createParser = (grammar: Grammar): SqlParser => ({
   expression: async (text) => parseExpression(text, grammar),
   select: async (text) => parseSelect(text, grammar),
@@ -18,12 +18,12 @@ export const createParser = (grammar: Grammar): SqlParser => ({
 });
 
 const refuseIn =
-  (text: string): Around['refuse'] =>
+  (text: string): ExpressionWriter['refuse'] =>
   (what, reason, location) =>
-    refuseSql(what, text, location, reason);
+    refuseAt(what, text, location, reason);
 
 const parseSelect = (text: string, grammar: Grammar): ParsedSelect => {
-  const query = readStatement(createReader(text, grammar));
+  const query = readStatement(createQueryReader(text, grammar));
   const { body } = query;
   const unfiltered = body.kind === 'select' ? { ...query, body: { ...body, where: null } } : query;
   const shown = writeSelect(unfiltered, grammar, refuseIn(text)).tables;
@@ -31,7 +31,7 @@ const parseSelect = (text: string, grammar: Grammar): ParsedSelect => {
 };
 
 const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
-  const reader = createReader(text, grammar);
+  const reader = createQueryReader(text, grammar);
   const tree = readExpression(reader);
   if (reader.peek().kind !== 'end') reader.refuseNext('the end of the expression');
   const isAggregate = assertScalar(reader, tree);
@@ -50,7 +50,10 @@ const parseExpression = (text: string, grammar: Grammar): ParsedExpression => {
   return { template: parts(), isAggregate };
 };
 
-/** Whether it aggregates. Refuses what is of many rows in another way, and what is of one row and of many at once. */
+/**
+ * Whether the expression aggregates. Refuses windows, nested aggregates, and columns outside the aggregates of an
+ * aggregating expression.
+ */
 const assertScalar = (reader: Reader, tree: Expression): boolean => {
   let columns = 0;
   let aggregates = 0;

@@ -1,11 +1,25 @@
-import { readExpression } from './operators.js';
-import { startsQuery } from './primaries.js';
-import { assertNewName, isName, type Reader, readCount, readList, readName, readNewName } from './reader.js';
-import { readSources } from './sources.js';
-import type { Body, Cte, Expression, Item, Name, Order, Query, Select } from './tree.js';
+/** Reads a whole SELECT: CTEs, set operators, the clauses of a SELECT and the tables of FROM. */
+import { readExpression, readKey, readOrder } from './expressions.js';
+import type { Grammar } from './grammar.js';
+import {
+  assertNewName,
+  createReader,
+  isName,
+  type Reader,
+  readCount,
+  readList,
+  readName,
+  readNewName,
+  readPath,
+  startsQuery,
+} from './reader.js';
+import type { Body, Cte, Item, Joined, Name, Query, Select, Source } from './tree.js';
 
-/** A whole SELECT: with its CTEs before it, and its order and limit behind it. */
-export const readQuery = (reader: Reader): Query =>
+/** A token reader whose expressions may hold a SELECT. */
+export const createQueryReader = (text: string, grammar: Grammar): Reader => createReader(text, grammar, readQuery);
+
+/** Reads a SELECT with its CTEs, ORDER BY and LIMIT. */
+const readQuery = (reader: Reader): Query =>
   reader.nested(() => {
     const ctes = reader.takeWords('WITH') ? readCtes(reader) : [];
     const body = readBody(reader);
@@ -28,7 +42,7 @@ const readCtes = (reader: Reader): readonly Cte[] => {
   return ctes;
 };
 
-/** RECURSIVE is a reserved word here: nothing bounds what it does. */
+/** WITH RECURSIVE is refused (RECURSIVE is reserved), because nothing bounds its run time. */
 const readCte = (reader: Reader): Cte => {
   const name = readNewName(reader, 'the name of a CTE');
   reader.expectWords('AS');
@@ -38,14 +52,14 @@ const readCte = (reader: Reader): Cte => {
   return { name, query };
 };
 
-/** Names up to the closing parenthesis. */
-export const readNames = (reader: Reader): readonly string[] => {
+/** Column names up to the closing parenthesis. */
+const readNames = (reader: Reader): readonly string[] => {
   const names = readList(reader, () => readNewName(reader, 'the name of a column').text);
   reader.expectSymbol(')');
   return names;
 };
 
-/** Which of two different operators comes first is not alike everywhere: parentheses say it. */
+/** Databases disagree about the precedence of UNION, EXCEPT and INTERSECT, so mixing them needs parentheses. */
 const readBody = (reader: Reader): Body => {
   const items = [readTerm(reader)];
   let first: string | null = null;
@@ -85,7 +99,7 @@ const readSelect = (reader: Reader): Select => {
   const items = readList(reader, () => readItem(reader));
   const { location } = reader.peek();
   const from = reader.takeWords('FROM') ? readSources(reader) : [];
-  // ClickHouse would read a table of its own.
+  // ClickHouse would read its table `system.one`.
   if (from.length === 0 && items.some(({ kind }) => kind === 'all'))
     reader.refuse('* without FROM', 'sql-syntax', location);
   const where = reader.takeWords('WHERE') ? readExpression(reader) : null;
@@ -108,16 +122,16 @@ const readItemAlias = (reader: Reader): Name | null => {
   return isText ? readTextAlias(reader) : readAlias(reader);
 };
 
-/** `AS 'name'`, where that is a name. */
+/** `AS 'name'`, where the database reads text there as a name. */
 const readTextAlias = (reader: Reader): Name => {
   reader.next();
   const { text, location } = reader.next();
   if (!/^[\w .%()/#+-]{1,64}$/.test(text) || text.trim() !== text || /^gl_/i.test(text))
-    reader.refuse('an alias as text with odd letters; write it in the quotes of names', 'sql-name', location);
+    reader.refuse('an alias as text with special characters; write it as a quoted name', 'sql-name', location);
   return assertNewName(reader, { text, location });
 };
 
-/** `*`, or `t.*`: the path before it. */
+/** The path before `*`: empty for `*`, `[t]` for `t.*`. Null where neither follows. */
 const readAllOf = (reader: Reader): readonly string[] | null => {
   if (reader.takeSymbol('*')) return [];
   const parts = [1, 3].find((dot) => reader.isSymbol('.', dot) && reader.isSymbol('*', dot + 1));
@@ -128,36 +142,12 @@ const readAllOf = (reader: Reader): readonly string[] | null => {
   return of;
 };
 
-/** With AS or without; words that may begin something else are an alias only with AS. */
-export const readAlias = (reader: Reader): Name | null => {
+/** An alias, with AS or without. A word that can begin the next clause is an alias only after AS. */
+const readAlias = (reader: Reader): Name | null => {
   if (reader.takeWords('AS')) return readNewName(reader, 'an alias');
   const { kind, text } = reader.peek();
   if (!isName(reader) || (kind === 'word' && reader.grammar.suffixes.has(text.toUpperCase()))) return null;
   return readNewName(reader, 'an alias');
-};
-
-/** A lone number is a column by its place in the list; in parentheses it would be another thing. */
-const readKey = (reader: Reader): Expression => {
-  const { kind, location } = reader.peek();
-  const by = readExpression(reader);
-  if (by.kind === 'number' && (kind !== 'number' || !/^[1-9]\d{0,3}$/.test(by.digits)))
-    reader.refuse('a number that is no place of a column', 'sql-syntax', location);
-  return by;
-};
-
-export const readOrder = (reader: Reader): readonly Order[] => {
-  reader.expectWords('ORDER BY');
-  return readList(reader, () => {
-    const by = readKey(reader);
-    const direction = reader.takeWords('DESC') ? 'DESC' : 'ASC';
-    if (direction === 'ASC') reader.takeWords('ASC');
-    return { by, direction, nulls: reader.has('nulls-order') ? readNulls(reader) : null };
-  });
-};
-
-const readNulls = (reader: Reader): Order['nulls'] => {
-  if (reader.takeWords('NULLS FIRST')) return 'FIRST';
-  return reader.takeWords('NULLS LAST') ? 'LAST' : null;
 };
 
 /** `LIMIT 5 OFFSET 2`, or `LIMIT 2, 5`. */
@@ -168,10 +158,66 @@ const readLimit = (reader: Reader): Pick<Query, 'limit' | 'offset'> => {
   return { limit: first, offset: reader.takeWords('OFFSET') ? readCount(reader) : null };
 };
 
-/** The only statement of a text, with nothing behind it. */
+/** Reads the only statement of the text. Refuses anything behind it. */
 export const readStatement = (reader: Reader): Query => {
   if (!startsQuery(reader) && !reader.isSymbol('(')) return reader.refuseNext('SELECT');
   const query = readQuery(reader);
   reader.takeSymbol(';');
   return reader.peek().kind === 'end' ? query : reader.refuseNext('its end');
+};
+
+/** Limits the cost of name look-ups, which compare each name with every table. */
+const greatestCount = 60;
+
+/** FROM: tables, CTEs and derived tables, joined from left to right. */
+const readSources = (reader: Reader): readonly Joined[] => {
+  const sources: Joined[] = [{ join: '', source: readSource(reader), on: null, using: [] }];
+  for (let join = takeJoin(reader); join !== null; join = takeJoin(reader)) {
+    const source = readSource(reader);
+    const isFree = join === ',' || join === 'CROSS JOIN';
+    sources.push({ join, source, ...(isFree ? { on: null, using: [] } : readMatch(reader)) });
+  }
+  if (sources.length > greatestCount) reader.refuse(`more than ${greatestCount} tables in one FROM`, 'sql-too-long');
+  return sources;
+};
+
+const takeJoin = (reader: Reader): string | null => {
+  if (reader.takeSymbol(',')) return ',';
+  if (reader.takeWords('CROSS JOIN')) return 'CROSS JOIN';
+  if (reader.takeWords('JOIN') || reader.takeWords('INNER JOIN')) return 'INNER JOIN';
+  const side = ['LEFT', 'RIGHT', 'FULL'].find((word) => reader.isWords(word));
+  if (side === undefined) return null;
+  if (!reader.grammar.joins.has(`${side} JOIN`)) reader.refuse(`${side} JOIN, which this database lacks,`);
+  reader.next();
+  reader.takeWords('OUTER');
+  reader.expectWords('JOIN');
+  return `${side} JOIN`;
+};
+
+const readMatch = (reader: Reader): Pick<Joined, 'on' | 'using'> => {
+  if (reader.takeWords('ON')) return { on: readExpression(reader), using: [] };
+  if (!reader.takeWords('USING')) return reader.refuseNext('ON or USING');
+  reader.expectSymbol('(');
+  return { on: null, using: readNames(reader) };
+};
+
+const readSource = (reader: Reader): Source => {
+  const { location } = reader.peek();
+  if (reader.isSymbol('(')) {
+    reader.next();
+    if (!startsQuery(reader) && !reader.isSymbol('(')) return reader.refuseNext('SELECT');
+    const of = readQuery(reader);
+    reader.expectSymbol(')');
+    return { of, alias: readAlias(reader), location };
+  }
+  const path = readPath(reader, 'a table');
+  if (path.length > 2) reader.refuse('a table of more than two parts', 'sql-name', location);
+  if (reader.isSymbol('(')) reader.refuse('a table function', 'sql-function', location);
+  assertOwn(reader, path, location);
+  return { of: { kind: 'name', path }, alias: readAlias(reader), location };
+};
+
+const assertOwn = (reader: Reader, path: readonly string[], location: number): void => {
+  const isSystem = path.length > 1 && reader.grammar.systemSchemas.has((path[0] ?? '').toUpperCase());
+  if (isSystem) reader.refuse("a table of the server's own", 'sql-table', location);
 };

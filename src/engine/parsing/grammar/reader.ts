@@ -1,9 +1,8 @@
 import type { Feature, Grammar } from './grammar.js';
-import { type Token, tokensOf } from './lexer.js';
-import { refuseSql } from './refuse-sql.js';
-import type { Name } from './tree.js';
+import { refuseAt, type Token, tokensOf } from './lexer.js';
+import type { Name, Query } from './tree.js';
 
-/** The tokens of one text, and the place that reading has come to. */
+/** The tokens of one text and the current position. */
 export type Reader = {
   readonly grammar: Grammar;
   readonly has: (feature: Feature) => boolean;
@@ -17,19 +16,22 @@ export type Reader = {
   readonly takeSymbol: (symbol: string) => boolean;
   readonly expectSymbol: (symbol: string) => void;
   readonly refuse: (what: string, reason?: string, location?: number) => never;
-  /** Refuses the token that comes next, by its kind. */
+  /** Refuses the next token and names its kind. */
   readonly refuseNext: (expected: string) => never;
-  /** One level deeper. */
+  /** Reads the SELECT that comes next. */
+  readonly query: () => Query;
+  /** Runs `work` one nesting level deeper. Refuses at the limit. */
   readonly nested: <T>(work: () => T) => T;
 };
 
-/** Longer texts are refused. In characters. */
+/** In characters. Longer texts are refused. */
 export const greatestLength = 65_536;
-/** Deeper nesting is refused, long before a stack ends: ours, or a server's. */
+/** Keeps recursion far below the limits of our stack and of the servers' parsers. */
 const greatestDepth = 64;
 
-export const createReader = (text: string, grammar: Grammar): Reader => {
-  if (text.length > greatestLength) refuseSql(`more than ${greatestLength} characters`, text, 0, 'sql-too-long');
+/** `readQuery` reads a SELECT within an expression. */
+export const createReader = (text: string, grammar: Grammar, readQuery: (reader: Reader) => Query): Reader => {
+  if (text.length > greatestLength) refuseAt(`more than ${greatestLength} characters`, text, 0, 'sql-too-long');
   const tokens = tokensOf(text, grammar.lexis);
   const words = tokens.map((token) => (token.kind === 'word' ? token.text.toUpperCase() : ''));
   const end: Token = { kind: 'end', text: '', location: text.length };
@@ -38,7 +40,7 @@ export const createReader = (text: string, grammar: Grammar): Reader => {
 
   const peek = (ahead = 0): Token => tokens[at + ahead] ?? end;
   const refuse: Reader['refuse'] = (what, reason = 'sql-syntax', location = peek().location) =>
-    refuseSql(what, text, location, reason);
+    refuseAt(what, text, location, reason);
   const refuseNext: Reader['refuseNext'] = (expected) =>
     refuse(`${kindOf(peek(), grammar)} where ${expected} is expected`);
   const isSymbol = (symbol: string, ahead = 0): boolean => peek(ahead).kind === 'symbol' && peek(ahead).text === symbol;
@@ -49,7 +51,7 @@ export const createReader = (text: string, grammar: Grammar): Reader => {
   };
   const takeWords = (phrase: string): boolean => take(phrase.split(' ').length, isWords(phrase));
   const takeSymbol = (symbol: string): boolean => take(1, isSymbol(symbol));
-  return {
+  const reader: Reader = {
     grammar,
     has: (feature) => grammar.features.has(feature),
     peek,
@@ -62,6 +64,7 @@ export const createReader = (text: string, grammar: Grammar): Reader => {
     expectSymbol: (symbol) => takeSymbol(symbol) || refuseNext(symbol),
     refuse,
     refuseNext,
+    query: () => readQuery(reader),
     nested: (work) => {
       depth += 1;
       if (depth > greatestDepth) refuse(`more than ${greatestDepth} levels of nesting`, 'sql-too-deep');
@@ -70,9 +73,13 @@ export const createReader = (text: string, grammar: Grammar): Reader => {
       return result;
     },
   };
+  return reader;
 };
 
-/** A keyword says itself; whatever else may be a value. */
+/**
+ * The token as an error message may name it: keywords and symbols as they are, anything that may be a value by its
+ * kind.
+ */
 const kindOf = ({ kind, text }: Token, { reserved, suffixes }: Grammar): string => {
   const upper = text.toUpperCase();
   switch (kind) {
@@ -94,7 +101,10 @@ export const isName = (reader: Reader, ahead = 0): boolean => {
   return kind === 'name' || (kind === 'word' && !reader.grammar.reserved.has(text.toUpperCase()));
 };
 
-/** One name; after a point (`isPart`), every word is one. Names that begin with `gl_` are the engine's own. */
+/**
+ * Reads one name. After a point (`isPart`) reserved words are names too. Refuses names that begin with `gl_`: the
+ * engine generates those.
+ */
 export const readName = (reader: Reader, what: string, isPart = false): Name => {
   if (!isName(reader) && !(isPart && reader.peek().kind === 'word')) return reader.refuseNext(what);
   const { text, location } = reader.next();
@@ -103,7 +113,7 @@ export const readName = (reader: Reader, what: string, isPart = false): Name => 
   return { text, location };
 };
 
-/** A name that the text gives to something. */
+/** A name that the text defines. */
 export const readNewName = (reader: Reader, what: string): Name => {
   const name = readName(reader, what);
   return assertNewName(reader, name);
@@ -115,7 +125,7 @@ export const assertNewName = (reader: Reader, name: Name): Name => {
   return name;
 };
 
-/** `a.b.c`, three parts at most. */
+/** `a.b.c`, at most three parts. */
 export const readPath = (reader: Reader, what: string): readonly string[] => {
   const { location } = reader.peek();
   const path = [readName(reader, what).text];
@@ -127,17 +137,23 @@ export const readPath = (reader: Reader, what: string): readonly string[] => {
   return path;
 };
 
-/** What `read` reads, again after each comma. */
+/** A list separated by commas. */
 export const readList = <T>(reader: Reader, read: () => T): readonly T[] => {
   const items = [read()];
   while (reader.takeSymbol(',')) items.push(read());
   return items;
 };
 
-/** Digits alone. */
+/** A whole number without a sign. */
 export const readCount = (reader: Reader): string => {
   const { kind, text } = reader.peek();
   if (kind !== 'number' || !/^\d{1,18}$/.test(text)) return reader.refuseNext('a whole number');
   reader.next();
   return text;
+};
+
+/** Whether a SELECT begins here, with or without CTEs. */
+export const startsQuery = (reader: Reader, ahead = 0): boolean => {
+  const { kind, text } = reader.peek(ahead);
+  return kind === 'word' && /^(SELECT|WITH)$/i.test(text);
 };

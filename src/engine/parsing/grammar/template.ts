@@ -1,9 +1,9 @@
 import type { Template } from '../sql-parser.js';
 
-/** A CTE may be written often, and hold others that are. */
+/** In characters. A CTE that is inlined may be written many times. */
 const greatestLength = 400_000;
 
-/** Text with gaps, written from front to back; `refuseLong` ends what grows beyond all measure. */
+/** Builds a template from front to back. Calls `refuseLong` above the length limit. */
 export const createTemplate = <Hole extends object>(
   refuseLong: () => never,
 ): {

@@ -1,4 +1,4 @@
-/** What the grammar makes of a text. Names are as they were written; `location` is where, counted in characters from the start. */
+/** The syntax tree. Names keep their spelling; `location` is an offset in characters. */
 export type Name = { readonly text: string; readonly location: number };
 
 export type Column = { readonly kind: 'column'; readonly path: readonly string[]; readonly location: number };
@@ -12,10 +12,10 @@ export type Expression =
   | { readonly kind: 'moment'; readonly type: 'DATE' | 'TIMESTAMP'; readonly value: string }
   | { readonly kind: 'row'; readonly items: readonly Expression[] }
   | { readonly kind: 'prefix'; readonly operator: 'NOT' | '-'; readonly of: Expression }
-  /** Operators of one level, from left to right. */
+  /** Operators of one precedence, from left to right. */
   | { readonly kind: 'chain'; readonly first: Expression; readonly rest: readonly Link[] }
   | { readonly kind: 'compare'; readonly operator: string; readonly left: Expression; readonly right: Expression }
-  /** `IS NOT NULL` and its like. */
+  /** `IS NOT NULL` and similar tests. */
   | { readonly kind: 'is'; readonly of: Expression; readonly test: string }
   | {
       readonly kind: 'between';
@@ -56,7 +56,7 @@ export type Link = { readonly operator: string; readonly operand: Expression };
 
 export type Call = {
   readonly kind: 'call';
-  /** As it is written. */
+  /** As written in the SQL. */
   readonly name: string;
   readonly isAggregate: boolean;
   readonly isDistinct: boolean;
@@ -73,7 +73,7 @@ export type Call = {
 export type Window = {
   readonly partition: readonly Expression[];
   readonly order: readonly Order[];
-  /** `ROWS BETWEEN 6 PRECEDING AND CURRENT ROW`, of numbers and words alone. */
+  /** `ROWS BETWEEN 6 PRECEDING AND CURRENT ROW`: keywords and numbers only. */
   readonly frame: string | null;
 };
 
@@ -116,7 +116,7 @@ export type Item =
   | { readonly kind: 'all'; readonly of: readonly string[]; readonly location: number };
 
 export type Joined = {
-  /** Of the first: empty. */
+  /** Empty for the first source. */
   readonly join: string;
   readonly source: Source;
   readonly on: Expression | null;

@@ -2,14 +2,14 @@ import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';
 import type { Column, Expression, Order, Query } from './tree.js';
 
-/** Where an expression is written: what its names mean is said there. */
-export type Around = {
+/** Writes the parts of an expression whose meaning depends on the enclosing SELECT. */
+export type ExpressionWriter = {
   readonly grammar: Grammar;
   readonly put: (text: string) => void;
-  /** `isItem`: it is one item of IN (…). */
+  /** `isItem`: the column is an item of IN (…). */
   readonly column: (column: Column, isItem: boolean) => void;
   readonly isVariable: (path: readonly string[]) => boolean;
-  /** In parentheses that are there already. */
+  /** Writes the SELECT; the caller writes the parentheses. */
   readonly query: (query: Query) => void;
   readonly refuse: (what: string, reason: string, location: number) => never;
 };
@@ -17,123 +17,125 @@ export type Around = {
 type Kind = Expression['kind'];
 type Of<K extends Kind> = Extract<Expression, { kind: K }>;
 
-/** The names of the text hold no quotes and no backslashes: the lexer refuses them. */
+/** Names hold no quotes and no backslashes: the lexer refuses them. */
 export const quoted = (name: string): string => `\`${name}\``;
 
-/** Whatever has parts is in parentheses, so that no precedence of the database's has a say. */
-export const writeExpression = <K extends Kind>(around: Around, expression: Of<K>): void =>
-  writers[expression.kind as K](around, expression);
+/** Writes every compound expression in parentheses, so the database's operator precedence has no effect. */
+export const writeExpression = <K extends Kind>(writer: ExpressionWriter, expression: Of<K>): void =>
+  writers[expression.kind as K](writer, expression);
 
-const writeAll = (around: Around, expressions: readonly Expression[]): void => {
+const writeAll = (writer: ExpressionWriter, expressions: readonly Expression[]): void => {
   expressions.forEach((expression, index) => {
-    if (index > 0) around.put(', ');
-    writeExpression(around, expression);
+    if (index > 0) writer.put(', ');
+    writeExpression(writer, expression);
   });
 };
 
-/** Texts are written as they are, expressions and queries by their writers. */
-const writeParts = (around: Around, ...parts: readonly (string | Expression | Query)[]): void => {
+/** Writes strings as they are, and expressions and queries by their writers. */
+const writeParts = (writer: ExpressionWriter, ...parts: readonly (string | Expression | Query)[]): void => {
   for (const part of parts) {
-    if (typeof part === 'string') around.put(part);
-    else if (part.kind === 'query') around.query(part);
-    else writeExpression(around, part);
+    if (typeof part === 'string') writer.put(part);
+    else if (part.kind === 'query') writer.query(part);
+    else writeExpression(writer, part);
   }
 };
 
-const writers: { readonly [K in Kind]: (around: Around, expression: Of<K>) => void } = {
-  column: (around, column) => around.column(column, false),
+const writers: { readonly [K in Kind]: (writer: ExpressionWriter, expression: Of<K>) => void } = {
+  column: (writer, column) => writer.column(column, false),
   text: ({ put, grammar }, { value }) => put(grammar.writeText(value)),
   number: ({ put }, { digits }) => put(digits),
   word: ({ put }, { word }) => put(word),
   moment: ({ put }, { type, value }) => put(`${type} '${value}'`),
-  row: (around, { items }) => {
-    around.put('(');
-    writeAll(around, items);
-    around.put(')');
+  row: (writer, { items }) => {
+    writer.put('(');
+    writeAll(writer, items);
+    writer.put(')');
   },
-  // Two dashes in a row would begin a comment: the operand's own parentheses stand between them.
-  prefix: (around, { operator, of }) => writeParts(around, operator === '-' ? '(-' : '(NOT ', of, ')'),
-  chain: (around, { first, rest }) => {
-    writeParts(around, '(', first);
-    for (const { operator, operand } of rest) writeParts(around, ` ${operator} `, operand);
-    around.put(')');
+  // The operand has its own parentheses, so `- -1` never becomes `--`, which begins a comment.
+  prefix: (writer, { operator, of }) => writeParts(writer, operator === '-' ? '(-' : '(NOT ', of, ')'),
+  chain: (writer, { first, rest }) => {
+    writeParts(writer, '(', first);
+    for (const { operator, operand } of rest) writeParts(writer, ` ${operator} `, operand);
+    writer.put(')');
   },
-  compare: (around, { operator, left, right }) => writeParts(around, '(', left, ` ${operator} `, right, ')'),
-  is: (around, { of, test }) => writeParts(around, '(', of, ` IS ${test})`),
-  between: (around, { of, isNot, low, high }) =>
-    writeParts(around, '(', of, isNot ? ' NOT BETWEEN ' : ' BETWEEN ', low, ' AND ', high, ')'),
-  like: (around, { operator, of, pattern, escapedBy }) => {
-    writeParts(around, '(', of, ` ${operator} `, pattern);
-    around.put(escapedBy === null ? ')' : ` ESCAPE ${around.grammar.writeText(escapedBy)})`);
+  compare: (writer, { operator, left, right }) => writeParts(writer, '(', left, ` ${operator} `, right, ')'),
+  is: (writer, { of, test }) => writeParts(writer, '(', of, ` IS ${test})`),
+  between: (writer, { of, isNot, low, high }) =>
+    writeParts(writer, '(', of, isNot ? ' NOT BETWEEN ' : ' BETWEEN ', low, ' AND ', high, ')'),
+  like: (writer, { operator, of, pattern, escapedBy }) => {
+    writeParts(writer, '(', of, ` ${operator} `, pattern);
+    writer.put(escapedBy === null ? ')' : ` ESCAPE ${writer.grammar.writeText(escapedBy)})`);
   },
-  in: (around, { of, isNot, among }) => {
-    writeParts(around, '(', of, isNot ? ' NOT IN (' : ' IN (');
-    if ('kind' in among) around.query(among);
-    else writeItems(around, among);
-    around.put('))');
+  in: (writer, { of, isNot, among }) => {
+    writeParts(writer, '(', of, isNot ? ' NOT IN (' : ' IN (');
+    if ('kind' in among) writer.query(among);
+    else writeItems(writer, among);
+    writer.put('))');
   },
-  exists: (around, { query }) => writeParts(around, 'EXISTS (', query, ')'),
-  subquery: (around, { query }) => writeParts(around, '(', query, ')'),
-  case: (around, { of, branches, otherwise }) => {
-    around.put('(CASE');
-    if (of !== null) writeParts(around, ' ', of);
-    for (const { when, value } of branches) writeParts(around, ' WHEN ', when, ' THEN ', value);
-    if (otherwise !== null) writeParts(around, ' ELSE ', otherwise);
-    around.put(' END)');
+  exists: (writer, { query }) => writeParts(writer, 'EXISTS (', query, ')'),
+  subquery: (writer, { query }) => writeParts(writer, '(', query, ')'),
+  case: (writer, { of, branches, otherwise }) => {
+    writer.put('(CASE');
+    if (of !== null) writeParts(writer, ' ', of);
+    for (const { when, value } of branches) writeParts(writer, ' WHEN ', when, ' THEN ', value);
+    if (otherwise !== null) writeParts(writer, ' ELSE ', otherwise);
+    writer.put(' END)');
   },
-  cast: (around, { of, type }) => writeParts(around, 'CAST(', of, ` AS ${type})`),
-  extract: (around, { unit, of }) => writeParts(around, `EXTRACT(${unit} FROM `, of, ')'),
-  interval: (around, { value, unit }) => writeParts(around, 'INTERVAL ', value, ` ${unit}`),
-  collate: (around, { of, collation }) => writeParts(around, '(', of, ` COLLATE ${collation})`),
-  trim: (around, { side, what, of }) =>
-    writeParts(around, `TRIM(${side} `, ...(what === null ? [] : [what]), ' FROM ', of, ')'),
-  call: (around, call) => writeCall(around, call),
+  cast: (writer, { of, type }) => writeParts(writer, 'CAST(', of, ` AS ${type})`),
+  extract: (writer, { unit, of }) => writeParts(writer, `EXTRACT(${unit} FROM `, of, ')'),
+  interval: (writer, { value, unit }) => writeParts(writer, 'INTERVAL ', value, ` ${unit}`),
+  collate: (writer, { of, collation }) => writeParts(writer, '(', of, ` COLLATE ${collation})`),
+  trim: (writer, { side, what, of }) =>
+    writeParts(writer, `TRIM(${side} `, ...(what === null ? [] : [what]), ' FROM ', of, ')'),
+  call: (writer, call) => writeCall(writer, call),
 };
 
-/** A lone name in a list may be read as a table's, past every leaf: `x IN (accounts)`. */
-const writeItems = (around: Around, items: readonly Expression[]): void => {
-  if (around.grammar.features.has('constant-lists')) {
+/**
+ * ClickHouse reads `x IN (accounts)` as the table `accounts`, outside of every leaf. Such a list may hold no columns.
+ */
+const writeItems = (writer: ExpressionWriter, items: readonly Expression[]): void => {
+  if (writer.grammar.features.has('constant-lists')) {
     for (const { node } of nodesOf(items)) {
-      if (node.kind === 'column' && !around.isVariable(node.path as readonly string[]))
-        around.refuse('a column in the list of IN; compare with = and OR', 'sql-syntax', Number(node.location));
+      if (node.kind === 'column' && !writer.isVariable(node.path as readonly string[]))
+        writer.refuse('a column in the list of IN; compare with = and OR', 'sql-syntax', Number(node.location));
     }
   }
   items.forEach((item, index) => {
-    if (index > 0) around.put(', ');
-    if (item.kind === 'column') around.column(item, true);
-    else writeExpression(around, item);
+    if (index > 0) writer.put(', ');
+    if (item.kind === 'column') writer.column(item, true);
+    else writeExpression(writer, item);
   });
 };
 
-const writeCall = (around: Around, call: Of<'call'>): void => {
-  const { put, grammar } = around;
+const writeCall = (writer: ExpressionWriter, call: Of<'call'>): void => {
+  const { put, grammar } = writer;
   const { levels, unit, args, isDistinct, order, separator, window } = call;
   put(`${call.name}(${levels.length === 0 ? '' : `${levels.join(', ')})(`}${unit === null ? '' : `${unit}, `}`);
   put(isDistinct ? 'DISTINCT ' : '');
   if (args === 'all') put('*');
-  else writeAll(around, args);
-  writeOrder(around, order);
+  else writeAll(writer, args);
+  writeOrder(writer, order);
   put(separator === null ? ')' : ` SEPARATOR ${grammar.writeText(separator)})`);
   if (window === null) return;
   put(' OVER (');
   if (window.partition.length > 0) {
     put('PARTITION BY ');
-    writeAll(around, window.partition);
+    writeAll(writer, window.partition);
   }
-  writeOrder(around, window.order);
+  writeOrder(writer, window.order);
   put(window.frame === null ? ')' : ` ${window.frame})`);
 };
 
-export const writeOrder = (around: Around, order: readonly Order[]): void => {
+export const writeOrder = (writer: ExpressionWriter, order: readonly Order[]): void => {
   order.forEach(({ by, direction, nulls }, index) => {
-    around.put(index === 0 ? ' ORDER BY ' : ', ');
-    writeExpression(around, by);
-    around.put(` ${direction}${nulls === null ? '' : ` NULLS ${nulls}`}`);
+    writer.put(index === 0 ? ' ORDER BY ' : ', ');
+    writeExpression(writer, by);
+    writer.put(` ${direction}${nulls === null ? '' : ` NULLS ${nulls}`}`);
   });
 };
 
-export const writeGroup = (around: Around, group: readonly Expression[]): void => {
+export const writeGroup = (writer: ExpressionWriter, group: readonly Expression[]): void => {
   if (group.length === 0) return;
-  around.put(' GROUP BY ');
-  writeAll(around, group);
+  writer.put(' GROUP BY ');
+  writeAll(writer, group);
 };
