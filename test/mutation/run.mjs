@@ -28,6 +28,9 @@ const parts = [
   'vitest.config.ts',
   'build.mjs',
   'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
 ];
 
 /** A copy of the project, with the packages of this one. */
