@@ -8,7 +8,7 @@ import { conflicts, writeConflicts } from './tenants-plan.js';
 import { readCount, WrongCall } from './wrong-call.js';
 
 export const rolloutUsage = `  guestlist tenants plan TEMPLATE            how far the content of each tenant's copy is from the template, and what a
-                                             roll-out would do. Access settings are not compared: see the README
+                                             roll-out would do. Access settings are not compared: see docs/dashboards.md
   guestlist tenants apply TEMPLATE [--canary A,B] [--steps 10,50,100] [--max-failures N] [--version V]
                          [--on-conflict leave|keep-tenant] [--adopt] [--label NAME]
                                              bring the template to the tenants, cohort by cohort. --version: only what

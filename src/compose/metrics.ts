@@ -1,4 +1,4 @@
-/** The metrics of the gateway and of the engine for Prometheus: README.md lists them. No label names a tenant or a user. */
+/** The metrics of the gateway and of the engine for Prometheus: docs/monitoring.md lists them. No label names a tenant or a user. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EngineMetrics } from '../engine/engine-metrics.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';

@@ -1,4 +1,4 @@
-/** What the README says of each database is what refusals are made of. */
+/** The table of docs/databases.md is the engine's table of capabilities, and a missing capability is refused by name. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -17,12 +17,12 @@ const dialects: readonly Dialect[] = [
   createMysqlDialect({ isMariaDb: true }),
   clickHouseDialect,
 ];
-const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+const page = readFileSync(fileURLToPath(new URL('../../docs/databases.md', import.meta.url)), 'utf8');
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const writeInstead = ({ instead }: Capability): string => ('way' in instead ? instead.way : `refused: ${instead.mend}`);
 
-test('the README’s table is the one that the engine has', () => {
+test('docs/databases.md shows the table of the engine', () => {
   const names = dialects.map((dialect) => dialect.capabilities.databaseName);
   const table = [
     line(['a database has', ...names, 'where it has not']),
@@ -35,7 +35,7 @@ test('the README’s table is the one that the engine has', () => {
       ]),
     ),
   ].join('\n');
-  expect(readme).toContain(table);
+  expect(page).toContain(table);
 });
 
 test('what is missing is refused by name, with the mend', async () => {

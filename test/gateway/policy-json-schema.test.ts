@@ -69,7 +69,7 @@ describe('the table of how rules combine', () => {
     },
   );
 
-  it.each(['README.md', 'config/policies/flights.yaml', 'src/gateway/policy/combine.ts'])(
+  it.each(['docs/policies.md', 'config/policies/flights.yaml', 'src/gateway/policy/combine.ts'])(
     'names in %s every field that grants or restricts',
     (file) => {
       const text = read(file);

@@ -1,4 +1,4 @@
-/** A tenant's life by the README's own words, on PostgreSQL and Redis, and a scan of both after its deletion. */
+/** A tenant's life by the sender of docs/tenant-events.md, on PostgreSQL and Redis, and a scan of both after its deletion. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -71,11 +71,11 @@ describe.runIf(hasRedis && (await isPostgresThere()))("a tenant's life", () => {
   });
 
   const environment = () => ({ ...process.env, GUESTLIST_URL: product.url, GUESTLIST_HOOK_SECRET: hookSecret });
-  /** The README's sender, as it stands there. */
+  /** The sender of docs/tenant-events.md, as it is printed. */
   const byNode = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
-    const readme = await readFile(`${root}/README.md`, 'utf8');
-    const [, code] = /```js\n(import \{ Webhook \}[\s\S]*?)```/.exec(readme) ?? [];
-    if (code === undefined) throw new Error('the README shows no sender');
+    const page = await readFile(`${root}/docs/tenant-events.md`, 'utf8');
+    const [, code] = /```js\n(import \{ Webhook \}[\s\S]*?)```/.exec(page) ?? [];
+    if (code === undefined) throw new Error('docs/tenant-events.md shows no sender');
     const call = `console.log(JSON.stringify(await sendHook(...process.argv.slice(1))))`;
     const node = ['--input-type=module', '-e', `${code}\n${call}`, ...args];
     return JSON.parse((await run(process.execPath, node, { cwd: root, env: environment() })).stdout);

@@ -1,4 +1,4 @@
-/** The README's way from a database file to a tenant's first numbers, as it is printed there. */
+/** docs/own-data.sh, as it is printed: from a database file to a tenant's first numbers. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

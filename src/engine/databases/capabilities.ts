@@ -1,4 +1,4 @@
-/** What databases may lack: the one table that refusals come from, and that the README shows. */
+/** What databases may lack: the one table that refusals come from, and that docs/databases.md shows. */
 import type { Capabilities, Dialect } from './dialect.js';
 import { refuseQuery } from './refuse.js';
 
