@@ -8,7 +8,7 @@ import type { Clock } from '../domain/ports.js';
 import { forgetExplanations } from '../gateway/audit/append.js';
 import type { Audit, AuditEvent } from '../gateway/audit/audit.js';
 import { auditCommands, auditEraser, keepPolicyText } from '../gateway/audit/commands.js';
-import { type AuditLog, createAudit } from '../gateway/audit/ledger.js';
+import { type AuditLog, createAudit } from '../gateway/audit/writer.js';
 import { assertOrigins, type Origins } from '../gateway/authenticate/credential.js';
 import { createHostIdentity, type HostIdentityOptions } from '../gateway/authenticate/host-session.js';
 import { createLimits, type Limits, type LimitsOptions, noLimits } from '../gateway/authenticate/limits.js';
@@ -23,8 +23,8 @@ import { createUpstreamEraser } from '../gateway/erase/upstream.js';
 import { createDeliveries } from '../gateway/hooks/deliveries.js';
 import { createHooks, guardHooks } from '../gateway/hooks/hooks.js';
 import { createServiceUrl } from '../gateway/http/service-url.js';
-import { createTenantWorks, guardUpstream } from '../gateway/lease/tenant-lease.js';
-import { createTurns } from '../gateway/lease/tenant-lock.js';
+import { createTenantLeases, leaseUpstream } from '../gateway/lease/tenant-lease.js';
+import { createTenantLock } from '../gateway/lease/tenant-lock.js';
 import { assertLedgerWritable, type Ledger, type LedgerTables, openLedger } from '../gateway/ledger/ledger.js';
 import { createPolicyTokens } from '../gateway/ledger/policy-tokens.js';
 import { createTakeover } from '../gateway/ledger/takeover.js';
@@ -49,15 +49,13 @@ import { createRouter, type Gateway, type Parts } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type ReadVariable, type Tenants } from '../gateway/tenant/resolve.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
-import { createConfirmedToken } from '../gateway/token/confirmed-token.js';
 import { createFindEmbeds } from '../gateway/token/granted-embeds.js';
 import { createMetricLists, currentLists } from '../gateway/token/metric-lists.js';
-import { createRetirement, type Retire, type Retirement } from '../gateway/token/revoke-ungranted.js';
-import { createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
-import { createApiKeyCheck } from '../gateway/upstream/api-key-check.js';
+import { createRevokeUngranted, type Revoke, type RevokeUngranted } from '../gateway/token/revoke-ungranted.js';
+import { createConfirmedToken, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
 import { isRefusedByUpstream } from '../gateway/upstream/unavailable.js';
-import { createUpstream, type GatewayUpstream, unavailable } from '../gateway/upstream/upstream.js';
+import { createApiKeyCheck, createUpstream, type GatewayUpstream, unavailable } from '../gateway/upstream/upstream.js';
 import type { Cache } from '../platform/cache.js';
 import type { Database } from '../platform/database.js';
 import type { JwtIssuer } from '../platform/jwt.js';
@@ -237,17 +235,17 @@ const createFoundation = (options: GatewayOptions) => {
   const direct = createUpstream(transport, apiKey, { resilience, metrics });
   const revocation = createRevocation(options, direct, capabilities);
   const tenantRecords = createTenantRecords(ledger, clock);
-  const works = createTenantWorks(ledger, clock);
+  const leases = createTenantLeases(ledger, clock);
   return {
     capabilities,
     revocation,
     tenantRecords,
-    works,
+    leases,
     access: createTenantAccess({ ...revocation, tenants: tenantRecords }),
     /** Calls the service as the gateway itself: revocation and erasure use it. */
     direct,
     /** Makes nothing for a tenant that is suspended or deleted. */
-    upstream: guardUpstream(direct, works),
+    upstream: leaseUpstream(direct, leases),
     assertReady: async (): Promise<void> => void (await revocation.epochs.latest()),
   };
 };
@@ -335,12 +333,12 @@ const createTokens = (options: GatewayOptions, parts: TokenParts): Tokens => {
   const { sharing } = foundation.revocation;
   const cache = createTokenCache({ sharing, apiKey: options.upstream.apiKey, clock: options.clock });
   const findToken = createFindToken(options, parts, cache);
-  const retirement = startRetirement(options, parts);
+  const ungranted = startRevokingUngranted(options, parts);
   return {
-    token: async (of, policy, account) => {
-      await retirement.expect(policy, of.grant.expiryMs);
+    token: async (of, policy, audit) => {
+      await ungranted.expectMint(policy, of.grant.expiryMs);
       try {
-        return await findToken({ ...of, dataApp: policy.dataApp }, policy, account);
+        return await findToken({ ...of, dataApp: policy.dataApp }, policy, audit);
       } catch (error) {
         // The service may have lost a dashboard that was verified earlier: verify again at the next request.
         if (isRefusedByUpstream(error)) await provisioning.provision.forget(of.dashboards, of.clientId);
@@ -348,10 +346,10 @@ const createTokens = (options: GatewayOptions, parts: TokenParts): Tokens => {
       }
     },
     remember: ({ token, expiresAtMs }, live, policy) => {
-      retirement.remember(token, { ...live, expiresAtMs });
+      ungranted.remember(token, { ...live, expiresAtMs });
       if (options.policies.current() !== policy) throw new Outdated('the policy has changed');
     },
-    forget: (clientId) => cache.forget(tokenKeysOf(clientId)) + retirement.forgetClient(clientId),
+    forget: (clientId) => cache.forget(tokenKeysOf(clientId)) + ungranted.forgetClient(clientId),
   };
 };
 
@@ -366,7 +364,7 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
         keyId,
         ...foundation.revocation,
         generationOf: foundation.access.generationOf,
-        during: foundation.works.during,
+        withLease: foundation.leases.withLease,
         cache,
         clock: options.clock,
         minimumLifeMs: options.minimumLifeMs,
@@ -374,24 +372,24 @@ const createFindToken = (options: GatewayOptions, { foundation, deciding, keyId 
   });
 
 /** Follows the policy from now on. */
-const startRetirement = (options: GatewayOptions, { foundation, deciding }: TokenParts): Retirement => {
+const startRevokingUngranted = (options: GatewayOptions, { foundation, deciding }: TokenParts): RevokeUngranted => {
   const { policies, ledger, clock, log } = options;
   const { tenants, decide } = deciding;
   const policyTokens = createPolicyTokens(ledger, randomUUID());
-  const retire = retireBy(foundation.revocation.revocations);
-  const retirement = createRetirement({ retire, tenantOf: tenants.of, decide, policyTokens, clock, log });
-  policies.subscribe({ changed: retirement.changed });
-  retirement
-    .begin(policies.current())
+  const revoke = revokeThrough(foundation.revocation.revocations);
+  const ungranted = createRevokeUngranted({ revoke, tenantOf: tenants.of, decide, policyTokens, clock, log });
+  policies.subscribe({ changed: ungranted.policyChanged });
+  ungranted
+    .revokeLeftovers(policies.current())
     .catch((err: unknown) =>
       log.error({ err }, 'failed to check for tokens issued under an earlier policy; retrying before the next mint'),
     );
-  return retirement;
+  return ungranted;
 };
 
 /** Through a revocation: it is kept in the ledger until the service could be told. The users stay logged in. */
-const retireBy =
-  ({ revoke }: Pick<Revocations, 'revoke'>): Retire =>
+const revokeThrough =
+  ({ revoke }: Pick<Revocations, 'revoke'>): Revoke =>
   async (what) => {
     const options = { reason: 'the policy changed', keepsSessions: true };
     if (what.kind === 'policy') await revoke({ by: 'all' }, options);
@@ -446,7 +444,7 @@ const createExplain = ({ policies, ledger, clock }: GatewayOptions, { tenants, f
 /** What the host's hooks and operators do to a tenant: sign-up, suspension, deletion and erasure. `memories` forget one tenant in this process. */
 const createTenantLife = (
   options: GatewayOptions,
-  { revocation, tenantRecords, works, direct, capabilities }: Foundation,
+  { revocation, tenantRecords, leases, direct, capabilities }: Foundation,
   { provision, rollout }: Provisioning,
   memories: readonly ForgetClient[],
 ) => {
@@ -463,11 +461,11 @@ const createTenantLife = (
     rollout.eraser,
     auditEraser(ledger),
   ];
-  const erasure = createErasure({ ledger, erasers, works, clock });
+  const erasure = createErasure({ ledger, erasers, leases, clock });
   const lifecycle = createLifecycle({
     ...options,
     tenants: tenantRecords,
-    takeTurn: createTurns(ledger),
+    takeTurn: createTenantLock(ledger),
     erasure,
     tokens,
     provision,

@@ -17,10 +17,10 @@ import type { Policy } from './policy/policy.js';
 import type { Provision } from './provision/provision.js';
 import type { TenantOf } from './tenant/resolve.js';
 import type { HeldEmbeds } from './token/granted-embeds.js';
+import { grantedEmbeds } from './token/granted-embeds.js';
 import type { GuestRequestOf } from './token/guest-request.js';
-import type { LiveToken } from './token/issued-tokens.js';
-import { grantedEmbeds } from './token/shown-embeds.js';
-import { type Account, type GuestToken, Outdated } from './token/token.js';
+import type { IssuedToken } from './token/issued-tokens.js';
+import { type GuestToken, type MintAudit, Outdated } from './token/token.js';
 import { unavailable } from './upstream/unavailable.js';
 
 export type SessionSteps = {
@@ -33,9 +33,9 @@ export type SessionSteps = {
   readonly policy: Decide;
   readonly provision: Provision;
   readonly embeds: HeldEmbeds;
-  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: Account) => Promise<GuestToken>;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: MintAudit) => Promise<GuestToken>;
   /** Throws Outdated where the policy is not in force any more: nothing may come between this and the answer. */
-  readonly remember: (token: Decision['token'], live: Omit<LiveToken, 'expiresAtMs'>, policy: Policy) => void;
+  readonly remember: (token: Decision['token'], live: Omit<IssuedToken, 'expiresAtMs'>, policy: Policy) => void;
   readonly serviceUrl: ServiceUrlOf;
 };
 
@@ -86,7 +86,7 @@ const createDecide =
     considered.because = grant.because;
     const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
     const embeds = await steps.embeds(grant.embeds);
-    const account: Account = {
+    const account: MintAudit = {
       requestId: trace.requestId,
       minted: (minted) => accounting.minted(trace, considered, minted),
     };

@@ -6,8 +6,8 @@ import { eraseFromAudit, forgetExplanations } from '../../src/gateway/audit/appe
 import type { AuditEvent } from '../../src/gateway/audit/audit.js';
 import { type AuditContent, entryOfLine, follow, genesisHash } from '../../src/gateway/audit/chain.js';
 import { auditEraser, keepPolicyText } from '../../src/gateway/audit/commands.js';
-import { createAudit } from '../../src/gateway/audit/ledger.js';
 import { exportAudit, exportInput, loadExplanation, verifyAudit } from '../../src/gateway/audit/read.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { capabilityNames } from '../../src/domain/capability.js';
-import { createAudit } from '../../src/gateway/audit/ledger.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import type { Ledger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';

@@ -77,7 +77,7 @@ const createStep = (ledger: Ledger, cacheOf: (cache: TokenCache) => TokenCache =
     scopes,
     cache: cacheOf(createTokenCache({ sharing, apiKey: 'the-api-key', clock })),
     generationOf: () => '0',
-    during: (_, work) => work(),
+    withLease: (_, work) => work(),
     discard: async (token) => void discarded.push(token),
     clock,
   });

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGatewayMetrics } from '../../src/compose/metrics.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
-import { createAudit } from '../../src/gateway/audit/ledger.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { watchPolicies } from '../../src/gateway/policy/watch.js';
 import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { composeGateway, type GatewayOptions } from '../../src/compose/gateway.js';
 import type { Capability } from '../../src/domain/capability.js';
-import { createAudit } from '../../src/gateway/audit/ledger.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicyFile } from '../../src/gateway/policy/load.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WireRequest } from '../../src/contract/client.js';
-import { createTenantWorks } from '../../src/gateway/lease/tenant-lease.js';
+import { createTenantLeases } from '../../src/gateway/lease/tenant-lease.js';
 import { createLeases } from '../../src/gateway/ledger/leases.js';
 import { deadAfterMs, joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createTenantRecords } from '../../src/gateway/tenant/records.js';
@@ -426,14 +426,14 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       const { send, event } = await start();
       const clientId = newTenant();
       const other = await joinSilent();
-      const works = createTenantWorks(other, { now: () => new Date() });
+      const works = createTenantLeases(other, { now: () => new Date() });
       let end = (): void => {};
       const isEnough = new Promise<void>((resolve) => {
         end = resolve;
       });
       let work = Promise.resolve();
       await new Promise<void>((begun) => {
-        work = works.during(clientId, () => {
+        work = works.withLease(clientId, () => {
           begun();
           return isEnough;
         });
@@ -444,7 +444,7 @@ const suite = (name: string, createDatabase: () => Promise<OwnDatabase | null>):
       expect((await event('deleted', clientId, 1)).data).toMatchObject({ erasure: { isComplete: true } });
       end();
       await work;
-      await expect(works.during(clientId, async () => {})).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+      await expect(works.withLease(clientId, async () => {})).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
       await expectNothingLeft(clientId);
     });
 

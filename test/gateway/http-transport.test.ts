@@ -5,7 +5,7 @@ import { createClient } from '../../src/contract/client.js';
 import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { createGuestToken } from '../../src/contract/guest-tokens.js';
-import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
+import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 
 const serve = async (listener: RequestListener): Promise<string> => {

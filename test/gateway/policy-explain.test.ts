@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keepPolicyText } from '../../src/gateway/audit/commands.js';
-import { createAudit } from '../../src/gateway/audit/ledger.js';
+import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';

@@ -1,7 +1,7 @@
 /** A foreign service refuses a field of a mint: the log says which by its name, and nothing is minted without it. */
 import { describe, expect, it } from 'vitest';
 import type { GuestTokenRequest } from '../../src/contract/guest-tokens.js';
-import { refusedFieldsOf, sentFieldsOf } from '../../src/gateway/token/refused-fields.js';
+import { refusedFieldsOf, sentFieldsOf } from '../../src/gateway/token/mint-refusal.js';
 import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
 import { captureLog, createMovableClock, regional, startGateway } from './harness.js';
 import { policyOf } from './policies.js';

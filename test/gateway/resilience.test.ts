@@ -5,8 +5,11 @@ import { createDashboardEmbed } from '../../src/contract/dashboard-embeds.js';
 import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { revokeGuestTokens } from '../../src/contract/guest-token-admin.js';
 import { createGuestToken } from '../../src/contract/guest-tokens.js';
-import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
+import {
+  createHttpTransport,
+  createHttpUpstream,
+  usualUpstreamSettings,
+} from '../../src/gateway/upstream/http-upstream.js';
 import { createResilience, type ResilienceSettings, type Timing } from '../../src/gateway/upstream/resilience.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { defaultSettings } from '../../src/platform/config.js';

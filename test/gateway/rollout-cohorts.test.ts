@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cohortOf, shareOf } from '../../src/gateway/rollout/cohorts.js';
+import { cohortOf, shareOf } from '../../src/gateway/rollout/model.js';
 
 const refs = fc
   .uniqueArray(fc.string(), { minLength: 1, maxLength: 50 })

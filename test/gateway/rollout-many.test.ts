@@ -5,9 +5,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import { type PlannedTenant, planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
-import { createRollouts } from '../../src/gateway/rollout/rollouts.js';
+import { createRollouts } from '../../src/gateway/rollout/rollout.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
-import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-house.js';
+import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
 
 const hasPostgres = await isPostgresThere();
 const count = Number(process.env.TEST_TENANTS ?? 24);

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
-import type { ItemState } from '../../src/gateway/ledger/rollout-tables.js';
+import type { ItemState } from '../../src/gateway/ledger/tables.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
+import type { RolloutLedger } from '../../src/gateway/rollout/model.js';
 import { rolloutStatus } from '../../src/gateway/rollout/plan.js';
-import type { RolloutLedger } from '../../src/gateway/rollout/rollout.js';
-import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
 import { createMovableClock } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 

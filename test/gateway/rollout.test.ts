@@ -4,10 +4,10 @@ import { replaceDashboardContent } from '../../src/contract/dashboard-content.js
 import { Refusal } from '../../src/domain/refusal.js';
 import { joinProcesses } from '../../src/gateway/ledger/processes.js';
 import { createProvision } from '../../src/gateway/provision/provision.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { planRollout, rolloutStatus } from '../../src/gateway/rollout/plan.js';
-import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
-import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollouts.js';
-import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-house.js';
+import { createRollouts, type RolloutDeps, type StartRollout } from '../../src/gateway/rollout/rollout.js';
+import { type Board, openBoard, openRolloutHouse, type RolloutHouse, secondEdition } from './rollout-fixture.js';
 
 let house: RolloutHouse;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCache, type Held, type Wanted } from '../../src/gateway/token/cache.js';
+import { type CachedToken, createTokenCache, type TokenRequest } from '../../src/gateway/token/cache.js';
 import type { Cache } from '../../src/platform/cache.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { createLocalSharing } from '../../src/platform/sharing.js';
@@ -12,7 +12,7 @@ const expiresAtMs = clock.now().getTime() + 600_000;
 const createReplica = (cache: Pick<Cache, 'get' | 'set'>, apiKey = 'the-api-key', own = clock) => {
   let minted = 0;
   const tokens = createTokenCache({ sharing: createLocalSharing(cache), apiKey, clock: own });
-  const wanted: Wanted = {
+  const wanted: TokenRequest = {
     minimumLifeMs: 60_000,
     mint: async () => {
       minted += 1;
@@ -20,7 +20,7 @@ const createReplica = (cache: Pick<Cache, 'get' | 'set'>, apiKey = 'the-api-key'
     },
     discard: async () => {},
   };
-  return { load: async (key: string): Promise<Held> => tokens.load(key, wanted), minted: () => minted };
+  return { load: async (key: string): Promise<CachedToken> => tokens.load(key, wanted), minted: () => minted };
 };
 
 const createStore = () => {

@@ -7,10 +7,10 @@ import { deleteDashboard, exportDashboard, exportEmbed } from '../../src/contrac
 import { listEmbedMetrics, listEmbeds } from '../../src/contract/embeds.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { type Ledger, type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
-import { attemptMs } from '../../src/gateway/provision/provisioned.js';
+import { attemptMs } from '../../src/gateway/provision/ledger.js';
 import { templateVersionOf } from '../../src/gateway/provision/template-version.js';
 import { type Capabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
+import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { analyst, captureLog, demoPolicy, manager, startGateway } from '../gateway/harness.js';
 import { openTestLedger } from '../gateway/ledgers.js';

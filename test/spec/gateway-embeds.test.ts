@@ -7,7 +7,7 @@ import { capabilityNames } from '../../src/domain/capability.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createHttpTransport } from '../../src/gateway/upstream/http-transport.js';
+import { createHttpTransport } from '../../src/gateway/upstream/http-upstream.js';
 import { sign, startGateway } from '../gateway/harness.js';
 import { changeablePolicies } from '../gateway/policies.js';
 import { call, cloneBoard, type House, noon, ok, openHouse, settings } from './house.js';

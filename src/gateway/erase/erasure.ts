@@ -5,8 +5,8 @@
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
 import type { Erased, Eraser, ErasureSubject } from '../common/eraser.js';
-import type { TenantWorks } from '../lease/tenant-lease.js';
-import type { Turn } from '../lease/tenant-lock.js';
+import type { TenantLeases } from '../lease/tenant-lease.js';
+import type { TenantLock } from '../lease/tenant-lock.js';
 import { raiseEpochs } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
@@ -28,7 +28,12 @@ export type Erasure = {
    * Rejects, and may be called again, where a place could not be reached. Call it in the tenant's turn. `before`: what was erased of
    * it ahead of all else, by where that was.
    */
-  readonly run: (subject: ErasureSubject, deletedAt: Date, turn: Turn, before: ErasedBefore) => Promise<ErasureReport>;
+  readonly run: (
+    subject: ErasureSubject,
+    deletedAt: Date,
+    turn: TenantLock,
+    before: ErasedBefore,
+  ) => Promise<ErasureReport>;
   /** The newest first. */
   readonly list: (tenantRef: string) => Promise<readonly ErasureReport[]>;
 };
@@ -39,7 +44,7 @@ export type ErasureOptions = {
   readonly ledger: Ledger;
   /** In this order. */
   readonly erasers: readonly Eraser[];
-  readonly works: TenantWorks;
+  readonly leases: TenantLeases;
   readonly clock: Clock;
 };
 
@@ -75,7 +80,7 @@ const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date)
       .executeTakeFirstOrThrow();
   });
 
-export const createErasure = ({ ledger, erasers, works, clock }: ErasureOptions): Erasure => {
+export const createErasure = ({ ledger, erasers, leases, clock }: ErasureOptions): Erasure => {
   const { db } = ledger;
   const begin = async (tenantRef: string, deletedAt: Date) => {
     const key = { tenant_ref: tenantRef, deleted_at: deletedAt };
@@ -92,7 +97,7 @@ export const createErasure = ({ ledger, erasers, works, clock }: ErasureOptions)
   return {
     run: async (subject, deletedAt, turn, before) => {
       const { tenantRef } = subject;
-      await works.assertNone(tenantRef);
+      await leases.assertNoLease(tenantRef);
       let steps = withStep(await begin(tenantRef, deletedAt), before.where, before.erased);
       for (const { where, erase } of erasers) {
         await turn.assertHeld();

@@ -4,7 +4,7 @@
  */
 
 import type { Erased, Eraser } from '../common/eraser.js';
-import { busy } from '../lease/tenant-busy.js';
+import { tenantBusy } from '../lease/tenant-lock.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type PendingRow, takePendingOf } from '../ledger/pending-revocations.js';
 import type { RevocationAnswer, Revocations } from '../revocation/revocations.js';
@@ -44,7 +44,7 @@ export const createRevocationEraser = (ledger: Ledger, { revoke }: Pick<TenantRe
   where: guestTokens,
   erase: async ({ clientId }) => {
     const pending = await takePendingOf(ledger, clientId);
-    if (pending === null) throw busy('tenant-revocation-under-way');
+    if (pending === null) throw tenantBusy('tenant-revocation-under-way');
     const { erased, left = [] } = await revoke(clientId);
     return { erased: pending === 0 ? erased : { ...erased, 'pending revocations': pending }, left };
   },

@@ -1,17 +1,74 @@
-/** One hook, from signed request to answer: read this first. Knows neither Express nor SQL. */
-import type { IncomingMessage } from 'node:http';
+/** The hooks' wire: what a host says of its tenants. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
 import type { RequestGuard } from '../authenticate/limits.js';
+import { type Answer, answerError, explain, noHeaders } from '../http/answer.js';
 import { assertFewJson, readText } from '../http/body.js';
 import type { EventAnswer, Lifecycle } from '../lifecycle/lifecycle.js';
 import type { TenantEvent } from '../tenant/records.js';
 import type { TenantEventKind } from '../tenant/state.js';
 import type { Deliveries } from './deliveries.js';
-import { decodeHook, maxHookBytes } from './event.js';
 import { createSignatures } from './signature.js';
 
+/** 1 to 255 characters without control characters and halves of characters, as the tenant of a session. */
+const clientId = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text of 1 to 255 characters without control characters')
+  .max(255, 'must be text of 1 to 255 characters without control characters');
+
+/** Senders add fields of their own, as `type` and `data`: those are left alone. */
+export const hookBody = z.object({
+  clientId,
+  occurredAt: z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-21T20:15:00.000Z' }),
+});
+
+/** Bytes of the largest body that is read. */
+export const maxHookBytes = 64 * 1024;
+
+const refuse = (message: string, reason: string, cause?: unknown): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', message, { reason, cause });
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    return refuse('The body is not valid JSON.', 'hook-body-not-json', cause);
+  }
+};
+
+/**
+ * Decodes the body of a hook. An event may not have occurred later than `toleranceSeconds` from now: no later one could undo it; nor
+ * before 1970, which databases write in ways of their own. Throws INVALID_REQUEST_BODY.
+ */
+export const decodeHook = (
+  kind: TenantEventKind,
+  text: string,
+  { clock, toleranceSeconds }: { readonly clock: Clock; readonly toleranceSeconds: number },
+): TenantEvent => {
+  const result = hookBody.safeParse(parse(text));
+  if (!result.success) {
+    const faults = result.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`);
+    return refuse(
+      `The body is not valid: ${faults.join('; ')}. Send {"clientId": string, "occurredAt": string}; other fields are left alone.`,
+      'hook-body-invalid',
+    );
+  }
+  const occurredAt = new Date(result.data.occurredAt);
+  if (occurredAt.getTime() > clock.now().getTime() + toleranceSeconds * 1000) {
+    refuse("occurredAt lies in the future: send when it happened, and set the sender's clock.", 'hook-from-the-future');
+  }
+  if (occurredAt.getTime() < 0) refuse('occurredAt lies before 1970: send when it happened.', 'hook-from-the-past');
+  return { kind, clientId: result.data.clientId, occurredAt };
+};
+
+/** One hook, from signed request to answer: read this first. Knows neither Express nor SQL. */
 /** The last part of each hook's path. */
 export const hookPaths = {
   'tenant-signed-up': 'signed-up',
@@ -87,5 +144,28 @@ export const guardHooks =
     } catch (error) {
       if (error instanceof Refusal && error.code === 'AUTHENTICATION_ERROR') await attempt.failed();
       throw error;
+    }
+  };
+
+export type ReceiveHook = (kind: TenantEventKind, request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export type SendAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, id: string) => void;
+
+/** Answers hooks as the interface does, `{data, error}`, and logs each by its outcome. */
+export const createReceiver =
+  (answerHook: AnswerHook, send: SendAnswer, log: Log): ReceiveHook =>
+  async (kind, request, response) => {
+    const trace: HookTrace = { requestId: randomUUID() };
+    const line = { event: `tenant-${kind}` };
+    try {
+      if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
+      const data = await answerHook(kind, request, trace);
+      const body = JSON.stringify({ data, error: null });
+      send(request, response, { status: 200, body, headers: noHeaders }, trace.requestId);
+      log.info({ ...trace, ...line, code: 'OK', state: data.state }, 'hook');
+    } catch (error) {
+      const answer = answerError(error);
+      send(request, response, answer, trace.requestId);
+      log[answer.status >= 500 ? 'error' : 'warn']({ ...trace, ...line, code: answer.code, ...explain(error) }, 'hook');
     }
   };

@@ -10,34 +10,34 @@ import type { Operation } from '../../contract/operation.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
-import { isAlive, workPrefix } from '../ledger/processes.js';
+import { isAlive, tenantLeasePrefix } from '../ledger/processes.js';
 import { insertTenant } from '../tenant/records.js';
-import { busy } from './tenant-busy.js';
+import { tenantBusy } from './tenant-lock.js';
 
 /** The same for both: who is logged in to a tenant that was deleted need not learn which it is. */
-export const suspended = (state: string): Refusal =>
+export const tenantSuspended = (state: string): Refusal =>
   new Refusal(
     'TENANT_SUSPENDED',
     "This organisation's access to its analytics is suspended or has ended. Ask its administrator.",
     { reason: `tenant-${state}` },
   );
 
-export type TenantWorks = {
+export type TenantLeases = {
   /** Throws TENANT_SUSPENDED, and does not begin, where the tenant is not active. */
-  readonly during: <T>(clientId: string, work: () => Promise<T>) => Promise<T>;
+  readonly withLease: <T>(clientId: string, work: () => Promise<T>) => Promise<T>;
   /** Throws UPSTREAM_UNAVAILABLE while anything is being made for the tenant. */
-  readonly assertNone: (tenantRef: string) => Promise<void>;
+  readonly assertNoLease: (tenantRef: string) => Promise<void>;
 };
 
 type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean; readonly isAlive: boolean };
 
-const worksOf = (tenantRef: string): string => `${workPrefix}${tenantRef}/`;
+const leasePrefixOf = (tenantRef: string): string => `${tenantLeasePrefix}${tenantRef}/`;
 
 /**
  * Notes the work where the tenant is active; answers how it stands, undefined where it was never seen. One statement: the row is
  * held shared, so that works of one tenant do not wait for each other, and whoever changes the state waits for this one.
  */
-const noteWork = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
+const insertLease = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
   const id = self.id();
   const { rows } = await sql<Found>`
     with tenant as materialized (
@@ -45,7 +45,7 @@ const noteWork = async ({ db, self }: Ledger, tenantRef: string, workId: string)
       from guestlist_gateway.tenants where tenant_ref = ${tenantRef} for share
     ), work as (
       insert into guestlist_gateway.leases (name, holder, process_id)
-      select ${worksOf(tenantRef) + workId}, ${workId}, ${id}
+      select ${leasePrefixOf(tenantRef) + workId}, ${workId}, ${id}
       from tenant where state = 'active' and not is_erasure_owed and "isAlive"
     )
     select * from tenant`.execute(db);
@@ -54,19 +54,19 @@ const noteWork = async ({ db, self }: Ledger, tenantRef: string, workId: string)
 
 const assertActive = (found: Found | undefined): void => {
   if (found === undefined) throw new Error('a tenant that was just noted is not there');
-  if (found.state !== 'active' || found.is_erasure_owed) throw suspended(found.state);
+  if (found.state !== 'active' || found.is_erasure_owed) throw tenantSuspended(found.state);
   // It stood still for so long that the others took it for dead. It has a new life from its next beat on.
-  if (!found.isAlive) throw busy('process-was-silent');
+  if (!found.isAlive) throw tenantBusy('process-was-silent');
 };
 
-export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => {
+export const createTenantLeases = (ledger: Ledger, clock: Clock): TenantLeases => {
   const { db, refOf, self } = ledger;
   const note = async (clientId: string, workId: string): Promise<Found | undefined> => {
     const tenantRef = refOf(clientId);
-    const found = await noteWork(ledger, tenantRef, workId);
+    const found = await insertLease(ledger, tenantRef, workId);
     if (found !== undefined) return found;
     await insertTenant(db, { tenantRef, clientId, now: clock.now() });
-    return noteWork(ledger, tenantRef, workId);
+    return insertLease(ledger, tenantRef, workId);
   };
   const begin = async (clientId: string, workId: string): Promise<void> => {
     const found = await note(clientId, workId);
@@ -75,7 +75,7 @@ export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => 
     return assertActive(await note(clientId, workId));
   };
   return {
-    during: async (clientId, work) => {
+    withLease: async (clientId, work) => {
       const workId = randomUUID();
       try {
         await begin(clientId, workId);
@@ -84,11 +84,11 @@ export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => 
         await self.release(workId);
       }
     },
-    assertNone: async (tenantRef) => {
+    assertNoLease: async (tenantRef) => {
       const { rows } = await sql`
-        select from guestlist_gateway.leases where starts_with(name, ${worksOf(tenantRef)})
+        select from guestlist_gateway.leases where starts_with(name, ${leasePrefixOf(tenantRef)})
           and ${isAlive(sql.ref('process_id'))} limit 1`.execute(db);
-      if (rows.length > 0) throw busy('tenant-works-under-way');
+      if (rows.length > 0) throw tenantBusy('tenant-lease-held');
     },
   };
 };
@@ -97,11 +97,11 @@ export const createTenantWorks = (ledger: Ledger, clock: Clock): TenantWorks => 
 const making: readonly Operation[] = [createDashboardEmbed];
 
 /** The upstream, with what makes something for a client as a work of that tenant. */
-export const guardUpstream =
-  (upstream: Call, works: TenantWorks): Call =>
+export const leaseUpstream =
+  (upstream: Call, leases: TenantLeases): Call =>
   async (operation, input) => {
     const clientId: unknown = Reflect.get(Object(input), 'clientId');
     if (!making.includes(operation)) return upstream(operation, input);
     if (typeof clientId !== 'string') throw new Error(`${operation.name} names no client`);
-    return works.during(clientId, () => upstream(operation, input));
+    return leases.withLease(clientId, () => upstream(operation, input));
   };

@@ -17,8 +17,7 @@ import { leases } from './migrations/0009-leases.js';
 import { joinProcesses, type OwnProcess } from './processes.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
-export type { ItemState, RolloutState } from './rollout-tables.js';
-export type { LedgerTables, TenantState } from './tables.js';
+export type { ItemState, LedgerTables, RolloutState, TenantState } from './tables.js';
 
 export const ledgerMigrations: Migrations = {
   '0001-tenants': tenants,

@@ -40,7 +40,7 @@ export const isAlive = (processId: RawBuilder<unknown>): RawBuilder<SqlBool> =>
   sql<SqlBool>`exists (select from guestlist_gateway.processes as alive where alive.process_id = ${processId})`;
 
 /** What one process names itself in. A work of a dead one goes with it; anything else waits for whoever takes it over. */
-export const workPrefix = 'work/';
+export const tenantLeasePrefix = 'work/';
 
 type Counts = { readonly me: number; readonly dead: number };
 
@@ -56,7 +56,7 @@ const beatStatement = (id: string, mayJudge: boolean) => sql<Counts>`
     delete from guestlist_gateway.processes where process_id in (select process_id from silent) returning process_id
   ), works as (
     delete from guestlist_gateway.leases
-    where starts_with(name, ${workPrefix}) and process_id in (select process_id from dead)
+    where starts_with(name, ${tenantLeasePrefix}) and process_id in (select process_id from dead)
   )
   select (select count(*) from me)::integer as me, (select count(*) from dead)::integer as dead`;
 
@@ -87,7 +87,7 @@ const createRelease = (db: Db) => {
 export const joinProcesses = async (db: Db, isShared: boolean): Promise<OwnProcess> => {
   if (!isShared) {
     await db.deleteFrom('processes').execute();
-    await db.deleteFrom('leases').where(sql<SqlBool>`starts_with(name, ${workPrefix})`).execute();
+    await db.deleteFrom('leases').where(sql<SqlBool>`starts_with(name, ${tenantLeasePrefix})`).execute();
   }
   let id = await join(db);
   const release = createRelease(db);

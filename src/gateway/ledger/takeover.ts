@@ -9,12 +9,12 @@ import type { Ledger } from './ledger.js';
 import { beatEveryMs, deadAfterMs } from './processes.js';
 
 /** Finishes what was cut off. Answers how much of it could not be finished now. */
-export type Finish = () => Promise<number>;
+export type FinishWork = () => Promise<number>;
 
 export type TakeoverOptions = {
   readonly ledger: Pick<Ledger, 'self' | 'isShared'>;
   /** In this order. */
-  readonly finish: readonly Finish[];
+  readonly finish: readonly FinishWork[];
   readonly log: Log;
   readonly timing?: Timing | undefined;
 };

@@ -3,7 +3,7 @@ import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { refuseRevoked, type Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
-import { suspended } from '../lease/tenant-lease.js';
+import { tenantSuspended } from '../lease/tenant-lease.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Epochs, Knowledge } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
@@ -59,7 +59,7 @@ export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOpti
     }
   };
   const decide = ({ state }: Held): void => {
-    if (state !== 'active') throw suspended(state);
+    if (state !== 'active') throw tenantSuspended(state);
   };
   return {
     assert: (_, clientId) =>

@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
 import type { Erasure, ErasureReport } from '../erase/erasure.js';
 import { guestTokens, type TenantRevocation } from '../erase/revocation.js';
-import type { TakeTurn, Turn } from '../lease/tenant-lock.js';
+import type { TenantLock, WithTenantLock } from '../lease/tenant-lock.js';
 import type { TenantState } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { policyFor } from '../policy/policy.js';
@@ -37,7 +37,7 @@ export type Lifecycle = {
 
 export type LifecycleOptions = {
   readonly tenants: TenantRecords;
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: WithTenantLock;
   readonly erasure: Erasure;
   readonly tokens: TenantRevocation;
   readonly provision: Pick<Provision, 'ensure'>;
@@ -89,7 +89,7 @@ const begin = async ({ tenants, tokens, spread }: LifecycleOptions, event: Tenan
 };
 
 const isAnothers = (error: unknown): boolean =>
-  error instanceof Refusal && ['tenant-turn-taken', 'tenant-turn-lost'].includes(error.reason);
+  error instanceof Refusal && ['tenant-locked', 'tenant-lock-lost'].includes(error.reason);
 
 const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> => {
   const tenant = await tenants.find(clientId);
@@ -101,7 +101,7 @@ const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> =
 const erase = async (
   { tenants, tokens, erasure }: LifecycleOptions,
   clientId: string,
-  turn: Turn,
+  turn: TenantLock,
 ): Promise<ErasureReport | undefined> => {
   const { tenantRef, moments, isErasureOwed } = await load(tenants, clientId);
   if (!isErasureOwed) return undefined;

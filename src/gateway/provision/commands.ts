@@ -8,8 +8,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Policies } from '../policy/policies.js';
 import { type Policy, policyFor, type Template } from '../policy/policy.js';
 import { templateName } from '../policy/schema.js';
-import type { Provision, Settled } from './provision.js';
-import { asked } from './provisioned-rows.js';
+import { askLedger } from './ledger.js';
+import type { EnsureResult, Provision } from './provision.js';
 import { listActiveClients, tenantPage } from './tenants-list.js';
 import { mends } from './verify-copy.js';
 
@@ -29,7 +29,7 @@ const provisionInput = z.strictObject({
 type ProvisionInput = z.output<typeof provisionInput>;
 
 export type TenantProvisioningOptions = {
-  readonly provision: Pick<Provision, 'settle'>;
+  readonly provision: Pick<Provision, 'ensureEach'>;
   readonly policies: Policies;
   readonly ledger: Ledger;
   readonly audit: Audit;
@@ -57,7 +57,7 @@ const templatesOf = (policy: Policy, names: readonly string[] | undefined): read
 const reasonOf = (error: unknown): string =>
   error instanceof Refusal ? (error.reason ?? error.code) : 'unexpected-failure';
 
-const encodeSettled = (settled: Settled) => {
+const encodeSettled = (settled: EnsureResult) => {
   const { template } = settled.template;
   if ('dashboard' in settled) return { template, dashboardId: settled.dashboard.id, outcome: 'ready' as const };
   const reason = reasonOf(settled.error);
@@ -72,7 +72,7 @@ const skipped = (state: string | undefined, isNew: boolean): string | undefined 
 
 const statesOf = async ({ db, refOf }: Ledger, clientIds: readonly string[]) => {
   const refs = clientIds.map(refOf);
-  const rows = await asked(
+  const rows = await askLedger(
     db.selectFrom('tenants').select(['tenant_ref', 'state']).where('tenant_ref', 'in', refs).execute(),
   );
   const states = new Map(rows.map(({ tenant_ref, state }) => [tenant_ref, state]));
@@ -88,7 +88,7 @@ const provisionOne = async (
   const policy = policyFor(base, client);
   try {
     const templates = templatesOf(policy, names);
-    const settled = await provision.settle({ policy, templates, clientId: client, isForced: true });
+    const settled = await provision.ensureEach({ policy, templates, clientId: client, isForced: true });
     const dashboards = settled.map(encodeSettled);
     const ready = dashboards.filter(({ outcome }) => outcome === 'ready').length;
     const some = ready === 0 ? ('failed' as const) : ('partial' as const);

@@ -1,31 +1,61 @@
-/** One template of one client: what is remembered of it, else what the ledger says, else it is made now, or put off. */
-
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
+import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/upstream.js';
-import type { MakeDashboard, Making } from './make-dashboard.js';
-import type { ProvisionMemory } from './memory.js';
-import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './provisioned-rows.js';
+import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './ledger.js';
+import type { MakeDashboard, MakeRequest } from './make-dashboard.js';
 
+/** Of one copy: verified, or not to be tried before a time (milliseconds). */
+export type CopyStatus = 'verified' | number;
+
+/** What this process knows of the copies of tenants. */
+export type ProvisionMemory = {
+  /** By template; undefined: nothing is known of this tenant at this place. */
+  readonly find: (place: string, clientId: string) => ReadonlyMap<string, CopyStatus> | undefined;
+  readonly set: (place: string, clientId: string, template: string, what: CopyStatus) => void;
+  /** At every place. */
+  readonly forget: (clientId: string) => void;
+};
+
+/** `max`: of how many tenants. */
+export const createProvisionMemory = (max: number): ProvisionMemory => {
+  // A place's name is of one length, so that place and client make one key.
+  const held = createLru<string, Map<string, CopyStatus>>(max);
+  const places = new Set<string>();
+  return {
+    find: (place, clientId) => held.get(place + clientId),
+    set: (place, clientId, template, what) => {
+      places.add(place);
+      const known = held.get(place + clientId);
+      if (known === undefined) held.set(place + clientId, new Map([[template, what]]));
+      else known.set(template, what);
+    },
+    forget: (clientId) => {
+      for (const place of places) held.delete(place + clientId);
+    },
+  };
+};
+
+/** One template of one client: what is remembered of it, else what the ledger says, else it is made now, or put off. */
 /** A client's copy of a template, verified. */
 export type ProvisionedDashboard = { readonly id: string; readonly name: string; readonly template: string };
 
 /** The dashboard, or why there is none. */
-export type Settled =
+export type EnsureResult =
   | { readonly template: Template; readonly dashboard: ProvisionedDashboard }
   | { readonly template: Template; readonly error: unknown };
 
-export type SettleOptions = {
+export type EnsureDashboardOptions = {
   readonly make: MakeDashboard;
   readonly memory: ProvisionMemory;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-export type Settling = Making & {
+export type EnsureRequest = MakeRequest & {
   /** The place's name in the memory. */
   readonly at: string;
   /** The ledger's word on the client, or why there is none. */
@@ -46,11 +76,11 @@ const retryAtMs = (row: DashboardRow | undefined): number | undefined =>
 const deferred = (): Refusal => unavailable('provisioning-deferred', new Error('it failed a moment ago'));
 
 /** Never rejects. Only what is of best effort is put off: whoever needs a dashboard asks for it at each request. */
-export const createSettleTemplate = ({ make, memory, clock, log }: SettleOptions) => {
+export const createEnsureDashboard = ({ make, memory, clock, log }: EnsureDashboardOptions) => {
   const flight = createSingleFlight<void>();
-  const isPutOff = ({ template, isForced }: Settling, until: number | undefined): until is number =>
+  const isPutOff = ({ template, isForced }: EnsureRequest, until: number | undefined): until is number =>
     !isForced && template.provisioning === 'best-effort' && until !== undefined && until > clock.now().getTime();
-  return async (settling: Settling): Promise<Settled> => {
+  return async (settling: EnsureRequest): Promise<EnsureResult> => {
     const { at, clientId, template, dashboardId, place, read, requestId } = settling;
     const name = template.template;
     const settled = { template, dashboard: { id: dashboardId, name: template.name, template: name } };

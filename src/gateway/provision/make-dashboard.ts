@@ -12,8 +12,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { Policy, Template } from '../policy/policy.js';
 import { unavailable } from '../upstream/upstream.js';
-import type { Intent, Made, Provisioned, Target } from './provisioned.js';
-import type { Place } from './provisioned-rows.js';
+import type { CopyLocation, CopyResult, CopyTarget, PriorState, ProvisionLedger } from './ledger.js';
 import {
   alarm,
   assertOwn,
@@ -25,14 +24,14 @@ import {
 } from './verify-copy.js';
 
 export type MakeOptions = CopyOptions & {
-  readonly provisioned: Provisioned;
+  readonly provisioned: ProvisionLedger;
   readonly audit: Audit;
   readonly clock: Clock;
 };
 
-export type Making = {
+export type MakeRequest = {
   readonly policy: Policy;
-  readonly place: Place;
+  readonly place: CopyLocation;
   readonly template: Template;
   readonly clientId: string;
   readonly tenantRef: string;
@@ -41,11 +40,11 @@ export type Making = {
 };
 
 /** Throws UPSTREAM_UNAVAILABLE, NO_TENANT where the service takes no such client, TENANT_SUSPENDED where it was deleted. */
-export type MakeDashboard = (making: Making) => Promise<void>;
+export type MakeDashboard = (making: MakeRequest) => Promise<void>;
 
 type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
-type Outcome = Made & { readonly how: 'created' | 'found' | 'finished' };
-type Run = Making & { readonly copy: Copy; readonly target: Target; step: Step };
+type Outcome = CopyResult & { readonly how: 'created' | 'found' | 'finished' };
+type Run = MakeRequest & { readonly copy: Copy; readonly target: CopyTarget; step: Step };
 
 /** A deleted tenant has nothing, and gets nothing. */
 export const tenantDeleted = (): Refusal =>
@@ -111,7 +110,7 @@ const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
     : alarm(options.log, 'import-brings-nothing', run.copy);
 };
 
-const createOrTake = async (options: MakeOptions, run: Run, before: Intent): Promise<Outcome> => {
+const createOrTake = async (options: MakeOptions, run: Run, before: PriorState): Promise<Outcome> => {
   run.step = 'create';
   if ((await create(options, run)) === 'created') {
     run.step = 'verify-import';
@@ -181,7 +180,7 @@ const noteFailure = async (options: MakeOptions, run: Run, error: unknown): Prom
   }
 };
 
-const begin = async (options: MakeOptions, run: Run): Promise<Intent | 'verified'> => {
+const begin = async (options: MakeOptions, run: Run): Promise<PriorState | 'verified'> => {
   const before = await options.provisioned.begin(run.target, options.clock.now());
   if (before === 'deleted') throw tenantDeleted();
   return before;

@@ -17,14 +17,18 @@ import type { Policy, Template } from '../policy/policy.js';
 import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
 import { unavailable } from '../upstream/upstream.js';
 import { createEmbedIndex } from './embed-index.js';
-import { createSettleTemplate, type ProvisionedDashboard, type Settled } from './ensure-dashboard.js';
+import {
+  createEnsureDashboard,
+  createProvisionMemory,
+  type EnsureResult,
+  type ProvisionedDashboard,
+} from './ensure-dashboard.js';
+import type { CopyLocation, DashboardRow, TenantDashboards } from './ledger.js';
+import { createProvisionLedger } from './ledger.js';
 import { createMakeDashboard, tenantDeleted } from './make-dashboard.js';
-import { createProvisionMemory } from './memory.js';
-import { createProvisioned } from './provisioned.js';
-import type { DashboardRow, Place, TenantDashboards } from './provisioned-rows.js';
 import type { TemplateVersion } from './verify-copy.js';
 
-export type { ProvisionedDashboard, Settled } from './ensure-dashboard.js';
+export type { EnsureResult, ProvisionedDashboard } from './ensure-dashboard.js';
 
 export type ProvisionRequest = {
   readonly policy: Policy;
@@ -49,7 +53,7 @@ export type Provision = {
   /** Whether `ensure` would answer each of these without asking anybody. */
   readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
   /** The same, template by template. Throws NO_TENANT for an id that is too long. */
-  readonly settle: (request: ProvisionRequest) => Promise<readonly Settled[]>;
+  readonly ensureEach: (request: ProvisionRequest) => Promise<readonly EnsureResult[]>;
   /** Verifies these again at their next request: the service said something about them that does not fit. */
   readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
   /** What there is of a tenant, also what was only begun: all of it goes with the tenant. */
@@ -98,7 +102,7 @@ export const idOf = ({ template }: Template, clientId: string): string => {
 /** Of one request: at most so many templates of a client at a time. */
 const maxParallel = 4;
 
-type NamedPlace = { readonly place: Place; readonly at: string };
+type NamedPlace = { readonly place: CopyLocation; readonly at: string };
 
 /** Once for each policy: every request asks for it. */
 const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
@@ -120,7 +124,7 @@ const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
 const isOfOne = (error: unknown): boolean => error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE';
 
 /** What the answer holds. Throws where a required one is missing, or nothing is left. */
-const granted = (settled: readonly Settled[]): readonly ProvisionedDashboard[] => {
+const granted = (settled: readonly EnsureResult[]): readonly ProvisionedDashboard[] => {
   const failed = settled.flatMap((one) => ('error' in one ? [one] : []));
   const fatal = failed.find(({ template, error }) => template.provisioning === 'required' || !isOfOne(error));
   if (fatal !== undefined) throw fatal.error;
@@ -136,7 +140,7 @@ const createSettle = (
   const { ledger, clock, log, keepVersion = async () => {}, capabilities = fixedCapabilities([]) } = options;
   const { isKnownVersion } = provisioned;
   const make = createMakeDashboard({ ...options, provisioned, index, capabilities, keepVersion, isKnownVersion });
-  const settleTemplate = createSettleTemplate({ make, memory, clock, log });
+  const settleTemplate = createEnsureDashboard({ make, memory, clock, log });
   const reading = createSingleFlight<TenantDashboards>();
   return async ({ policy, templates, clientId, requestId, isForced = false }: ProvisionRequest) => {
     const named = templates.map((template) => ({ template, dashboardId: idOf(template, clientId) }));
@@ -150,7 +154,7 @@ const createSettle = (
 
 const createParts = (options: ProvisionOptions) => ({
   memory: createProvisionMemory(options.maxRemembered ?? 100_000),
-  provisioned: createProvisioned(options.ledger),
+  provisioned: createProvisionLedger(options.ledger),
   index: createEmbedIndex(options),
   placeOf: createPlaces(options),
 });
@@ -167,7 +171,7 @@ export const createProvision = (options: ProvisionOptions): Provision => {
     return known !== undefined && templates.every(({ template }) => known.get(template) === 'verified');
   };
   return {
-    settle,
+    ensureEach: settle,
     areVerified,
     ensure: async (policy, templates, clientId, requestId) => {
       if (areVerified(policy, templates, clientId)) {

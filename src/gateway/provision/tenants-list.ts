@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { templateName } from '../policy/schema.js';
-import { asked, type DashboardRow, dashboardColumns } from './provisioned-rows.js';
+import { askLedger, type DashboardRow, dashboardColumns } from './ledger.js';
 
 /** As clientIds and references are. */
 const cursorPart = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u);
@@ -104,7 +104,7 @@ type Page<T> = { readonly tenants: readonly T[]; readonly next: string | null };
 
 const readPage = async (ledger: Ledger, input: TenantsListInput) => {
   const tenantRef = input.clientId === undefined ? undefined : ledger.refOf(input.clientId);
-  const rows = await asked(selectTenants(ledger, { ...input, tenantRef }).execute());
+  const rows = await askLedger(selectTenants(ledger, { ...input, tenantRef }).execute());
   const tenants = rows.slice(0, input.limit);
   const last = tenants.at(-1);
   const isMore = rows.length > input.limit && last !== undefined;
@@ -117,7 +117,7 @@ const readPage = async (ledger: Ledger, input: TenantsListInput) => {
 const dashboardsOf = async ({ db }: Ledger, refs: readonly string[]) => {
   const found = new Map<string, DashboardRow[]>(refs.map((ref) => [ref, []]));
   if (refs.length === 0) return found;
-  const rows = await asked(
+  const rows = await askLedger(
     db
       .selectFrom('dashboards as d')
       .select(['d.tenant_ref', ...dashboardColumns])

@@ -5,12 +5,12 @@ import type { Log } from '../../platform/log.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Eraser } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Finish } from '../ledger/takeover.js';
+import type { FinishWork } from '../ledger/takeover.js';
 import type { Policies } from '../policy/policies.js';
 import { templateName } from '../policy/schema.js';
+import { createRolloutLedger } from './ledger.js';
 import { planRollout, rolloutStatus } from './plan.js';
-import { createRolloutLedger } from './rollout-ledger.js';
-import { createRollouts, type RolloutDeps, type UnderWay } from './rollouts.js';
+import { createRollouts, type RolloutDeps, type UnderWay } from './rollout.js';
 
 export type RolloutCommandsOptions = Omit<RolloutDeps, 'ledger'> & {
   readonly ledger: Ledger;
@@ -53,15 +53,15 @@ const statusInput = idInput.extend({
   limit: z.number().int().min(1).max(1000).optional().describe('Left out: all.'),
 });
 
-export type RolloutParts = {
+export type RolloutCommands = {
   readonly commands: readonly AdminCommand[];
   /** The before-images hold what a tenant wrote. */
   readonly eraser: Eraser;
   /** Goes on with the roll-outs whose process died. */
-  readonly takeOver: Finish;
+  readonly takeOver: FinishWork;
 };
 
-export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutParts => {
+export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutCommands => {
   const { policies, log, versions, upstream } = options;
   const ledger = createRolloutLedger(options.ledger, options.clock);
   const rollouts = createRollouts({ ...options, ledger });
@@ -95,7 +95,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutP
     })),
   ];
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
-  const takeOver: Finish = async () => {
+  const takeOver: FinishWork = async () => {
     for (const begun of await rollouts.takeOver()) {
       log.info({ event: 'rollout-taken-over', rollout: begun.id }, 'going on with a roll-out whose process died');
       underWay(begun);

@@ -3,7 +3,7 @@ import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { TenantDashboard } from './rollout.js';
+import type { TenantDashboard } from './model.js';
 
 /** A copy as it is now; `digest` is the service's, and stands for exactly this content. */
 export type Copy = { readonly content: DashboardContent; readonly digest: string };

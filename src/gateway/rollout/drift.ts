@@ -2,7 +2,7 @@
 import { Refusal } from '../../domain/refusal.js';
 import type { Copies, Copy } from './copies.js';
 import { type DashboardMerge, isSameBoard, mergeDashboard } from './merge-dashboard.js';
-import type { TenantDashboard } from './rollout.js';
+import type { TenantDashboard } from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 
 /** `behind`: as its template was, and takes the new one whole. `edited`: takes it, and keeps the tenant's edits. */
@@ -31,7 +31,7 @@ export const rememberVersions = (versions: Pick<TemplateVersions, 'find'>): Find
 };
 
 /** What does not change while many copies are judged. */
-export type Judge = {
+export type DriftContext = {
   readonly copies: Copies;
   readonly target: TemplateVersion;
   readonly findVersion: FindVersion;
@@ -46,10 +46,10 @@ export const statusOf = ({ conflicts, isChanged, isEdited }: DashboardMerge) => 
 };
 
 /** The version that a copy equals, the target before any other. */
-const findEqual = ({ target, known }: Judge, { content }: Copy): TemplateVersion | undefined =>
+const findEqual = ({ target, known }: DriftContext, { content }: Copy): TemplateVersion | undefined =>
   [target, ...known].find((version) => isSameBoard(content, version.content, version.content));
 
-const findCopy = async ({ copies }: Judge, dashboard: TenantDashboard): Promise<Copy | undefined | Refusal> => {
+const findCopy = async ({ copies }: DriftContext, dashboard: TenantDashboard): Promise<Copy | undefined | Refusal> => {
   try {
     return await copies.find(dashboard);
   } catch (error) {
@@ -59,7 +59,11 @@ const findCopy = async ({ copies }: Judge, dashboard: TenantDashboard): Promise<
 };
 
 /** Where the tenant's copy stands just now. `isAdopting`: a copy of unknown origin that equals a known version is of that version. */
-export const judgeDrift = async (judge: Judge, dashboard: TenantDashboard, isAdopting: boolean): Promise<Drift> => {
+export const detectDrift = async (
+  judge: DriftContext,
+  dashboard: TenantDashboard,
+  isAdopting: boolean,
+): Promise<Drift> => {
   const copy = await findCopy(judge, dashboard);
   if (copy === undefined) return { status: 'missing' };
   if (copy instanceof Refusal) return { status: 'unreadable', fault: copy };

@@ -3,12 +3,12 @@ import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';
 import type { Policy } from '../policy/policy.js';
-import { cohortName } from './cohorts.js';
 import { createCopies } from './copies.js';
-import { type Drift, judgeDrift, rememberVersions } from './drift.js';
+import { type Drift, detectDrift, rememberVersions } from './drift.js';
+import type { ItemPage, RolloutLedger } from './model.js';
+import { cohortName } from './model.js';
 import { eachOf } from './pool.js';
-import type { ItemPage, RolloutLedger } from './rollout.js';
-import { loadRollout } from './rollouts.js';
+import { loadRollout } from './rollout.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 import type { Conflict } from './three-way.js';
 
@@ -80,7 +80,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
   const planned = new Map<string, PlannedTenant>();
   await eachOf(page, width, async (dashboard) => {
     const { clientId, dashboardId, version: fromVersion } = dashboard;
-    const drift = await judgeDrift(judge, dashboard, false);
+    const drift = await detectDrift(judge, dashboard, false);
     planned.set(dashboardId, { clientId, dashboardId, status: drift.status, fromVersion, ...describe(drift) });
   });
   return {

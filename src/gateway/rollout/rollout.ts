@@ -1,117 +1,246 @@
-/** What a roll-out is, and what is remembered of it: every step of every dashboard, so that one that was interrupted goes on where it stood. */
-import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
+/**
+ * Roll-outs of a changed template to the copies that tenants have of it: planned, applied cohort by cohort, rolled back. Each runs in one process at
+ * a time, and goes on in any other where that one died.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../../contract/client.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Audit } from '../audit/audit.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
-import type { CohortPlan } from './cohorts.js';
-import type { Conflict } from './three-way.js';
+import type { Policy } from '../policy/policy.js';
+import type { Capabilities } from '../upstream/capabilities.js';
+import { createCopies } from './copies.js';
+import { rememberVersions } from './drift.js';
+import { applyItem, restoreItem } from './item.js';
+import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger, RolloutOptions, TenantDashboard } from './model.js';
+import { cohortOf } from './model.js';
+import { eachOf } from './pool.js';
+import type { TemplateVersions } from './template-versions.js';
 
-/** A copy that provisioning made, and the template's version that it was made from; null: from before versions were kept. */
-export type TenantDashboard = {
-  readonly dashboardId: string;
-  readonly tenantRef: string;
-  readonly clientId: string;
+export type RolloutDeps = {
+  readonly upstream: Call;
+  readonly ledger: RolloutLedger;
+  readonly versions: TemplateVersions;
+  readonly capabilities: Pick<Capabilities, 'requireCapability'>;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  /** How many copies are worked on at a time. */
+  readonly width?: number;
+};
+
+export type StartRollout = RolloutOptions & {
   readonly template: string;
-  readonly version: string | null;
+  /** The version that was planned; undefined: whatever the template is now. */
+  readonly version?: string | undefined;
+  readonly label?: string | undefined;
 };
 
-export type RolloutOptions = CohortPlan & {
-  /** More failures than these in one cohort stop the roll-out after it. */
-  readonly maxFailures: number;
-  /** What becomes of a copy with conflicts: it is left alone, or gets what is not in conflict. */
-  readonly onConflict: 'leave' | 'keep-tenant';
-  /** A copy of unknown origin that equals a known version is taken for one of that version. */
-  readonly isAdopting: boolean;
+/** Work that goes on: `done` rejects where it was interrupted. */
+export type UnderWay = { readonly id: string; readonly done: Promise<void> };
+
+export type Rollouts = {
+  /** Throws where the template is another one than planned. */
+  readonly start: (policy: Policy, wanted: StartRollout) => Promise<UnderWay>;
+  /** Goes on with one that was stopped or interrupted; what failed is tried again. */
+  readonly resume: (id: string) => Promise<UnderWay>;
+  /** Takes back what it wrote. Again: what could not be taken back is tried again. */
+  readonly rollback: (id: string) => Promise<UnderWay>;
+  /** Goes on with those whose process died. */
+  readonly takeOver: () => Promise<readonly UnderWay[]>;
 };
 
-export type Rollout = {
-  readonly id: string;
-  readonly template: string;
-  readonly version: string;
-  readonly workspace: string;
-  readonly options: RolloutOptions;
-  readonly state: RolloutState;
+const pageSize = 200;
+
+const conflict = (message: string): Refusal => new Refusal('NOT_SUPPORTED', message, { reason: 'rollout-state' });
+
+export const loadRollout = async (ledger: Pick<RolloutLedger, 'find'>, id: string): Promise<Rollout> => {
+  const rollout = await ledger.find(id);
+  if (rollout === undefined) throw new Refusal('NOT_FOUND', `There is no roll-out ${JSON.stringify(id)}.`);
+  return rollout;
 };
 
-export type RolloutItem = TenantDashboard & {
-  readonly cohort: number;
-  readonly state: ItemState;
-  /** Where the copy stood when it was prepared. */
-  readonly fromVersion: string | null;
-  readonly before: { readonly content: DashboardContent; readonly digest: string } | null;
-  /** What is to be written; the digest is known once it is. */
-  readonly after: { readonly content: DashboardContent; readonly digest: string | null } | null;
-  readonly conflicts: readonly Conflict[];
-  readonly fault: string | null;
+/** Every copy of the template, page by page. */
+const listAll = async (ledger: RolloutLedger, template: string): Promise<readonly TenantDashboard[]> => {
+  const all: TenantDashboard[] = [];
+  for (;;) {
+    const page = await ledger.listDashboards(template, { after: all.at(-1)?.tenantRef ?? '', limit: pageSize });
+    all.push(...page);
+    if (page.length < pageSize) return all;
+  }
 };
 
-export type Preparation = {
-  readonly before: { readonly content: DashboardContent; readonly digest: string };
-  readonly after: DashboardContent;
-  readonly conflicts: readonly Conflict[];
+type Run = RolloutDeps & { readonly rollout: Rollout };
+
+const record = (
+  { audit, rollout: { id, template, version } }: Run,
+  code: string,
+  detail: Record<string, string | number>,
+  clientId?: string,
+) => audit.record({ kind: 'rollout', code, clientId, detail: { rollout: id, template, version, ...detail } });
+
+const codeOf = ({ state }: ItemOutcome): string =>
+  ['applied', 'current', 'restored'].includes(state) ? 'OK' : state.toUpperCase().replaceAll('-', '_');
+
+type WorkOn = (item: RolloutItem) => Promise<ItemOutcome>;
+
+/** One dashboard: its state as it is kept, the work on it, and the record of that. */
+const createStep =
+  (run: Run, step: string, workOn: WorkOn) =>
+  async (dashboardId: string): Promise<ItemOutcome> => {
+    const item = await run.ledger.findItem({ rolloutId: run.rollout.id, dashboardId });
+    if (item === undefined) return { state: 'missing' };
+    const settlement = await workOn(item);
+    await record(run, codeOf(settlement), { step, state: settlement.state }, item.clientId);
+    return settlement;
+  };
+
+const isFailure = (states: readonly ItemState[], { state }: ItemOutcome): boolean => states.includes(state);
+
+/** Cohort after cohort; answers how it ended. */
+const applyAll = async (run: Run): Promise<RolloutState> => {
+  const { ledger, versions, rollout, upstream, width = 4 } = run;
+  const findVersion = rememberVersions(versions);
+  const target = await findVersion(rollout.template, rollout.version);
+  if (target === undefined) throw new Error(`version ${rollout.version} of ${rollout.template} is not kept`);
+  const known = await versions.list(rollout.template);
+  const work = { rollout, ledger, findVersion, target, known, copies: createCopies(upstream, rollout.workspace) };
+  const step = createStep(run, 'apply', (item) => applyItem(work, item));
+  const { steps, maxFailures } = rollout.options;
+  for (let cohort = 0; cohort <= steps.length; cohort += 1) {
+    let failures = 0;
+    const ids = await ledger.listIds(rollout.id, ['waiting', 'prepared', 'failed'], cohort);
+    const one = async (id: string): Promise<void> => {
+      if (isFailure(['failed'], await step(id))) failures += 1;
+    };
+    await eachOf(ids, width, one, () => failures > maxFailures);
+    if (failures > maxFailures) return 'stopped';
+  }
+  return 'finished';
 };
 
-export type Settlement = {
-  readonly state: ItemState;
-  readonly afterDigest?: string;
-  readonly conflicts?: readonly Conflict[];
-  readonly fault?: string | null;
-  /** The service refused it for sure: there is nothing to restore. */
-  readonly isUnwritten?: boolean;
-  /** The version that the copy is of from now on; left out: as it was. */
-  readonly version?: string | null;
+const written: readonly ItemState[] = [
+  'prepared',
+  'applied',
+  'current',
+  'failed',
+  'restore-conflict',
+  'restore-missing',
+  'restore-failed',
+];
+
+const restoreAll = async (run: Run): Promise<RolloutState> => {
+  const { ledger, versions, rollout, upstream, width = 4 } = run;
+  const copies = createCopies(upstream, rollout.workspace);
+  const work = { rollout, ledger, findVersion: rememberVersions(versions), copies };
+  const step = createStep(run, 'rollback', (item) => restoreItem(work, item));
+  let left = 0;
+  await eachOf(await ledger.listIds(rollout.id, written), width, async (id) => {
+    if (isFailure(['restore-conflict', 'restore-failed'], await step(id))) left += 1;
+  });
+  return left > 0 ? 'rollback-stopped' : 'rolled-back';
 };
 
-export type ItemKey = { readonly rolloutId: string; readonly dashboardId: string };
+const atWork = (id: string): Refusal => conflict(`Another process is at work on roll-out ${id}: see its status.`);
 
-/** With the copy that the item is about. */
-export type ItemTarget = ItemKey & Pick<TenantDashboard, 'tenantRef' | 'template'>;
-
-/** `after`: the id of a dashboard. */
-export type ItemPage = { readonly after: string; readonly limit: number };
-
-/** How many dashboards of a cohort are in a state. */
-export type Count = { readonly cohort: number; readonly state: ItemState; readonly count: number };
-
-export type RolloutRows = {
-  /** Copies of the template of tenants that are not deleted, in order of the tenants' references; `after` is one. */
-  readonly listDashboards: (
-    template: string,
-    page: { readonly after: string; readonly limit: number },
-  ) => Promise<readonly TenantDashboard[]>;
-  readonly insert: (
-    rollout: Rollout,
-    items: readonly (TenantDashboard & { readonly cohort: number })[],
-  ) => Promise<void>;
-  readonly find: (id: string) => Promise<Rollout | undefined>;
-  /** Newest first, a hundred at most. */
-  readonly list: () => Promise<readonly Rollout[]>;
-  /** Takes the work on it; undefined where somebody else has it. */
-  readonly lease: (id: string) => Promise<Lease | undefined>;
-  /** Whether somebody is at work on it. */
-  readonly isLeased: (id: string) => Promise<boolean>;
-  /** The roll-out of this template that somebody is at work on. */
-  readonly findLeased: (template: string) => Promise<string | undefined>;
-  /** Those whose process died at work on them. */
-  readonly listCutOff: () => Promise<readonly Rollout[]>;
-  readonly setState: (id: string, state: RolloutState) => Promise<void>;
+/** Writes what is found out about a dashboard only while the roll-out is this process's: it may have stood still, and another gone on. */
+const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger => {
+  const assertHeld = async (): Promise<void> => {
+    if (!(await lease.isHeld())) throw atWork(id);
+  };
+  return {
+    ...ledger,
+    prepare: async (...args) => {
+      await assertHeld();
+      await ledger.prepare(...args);
+    },
+    settle: async (...args) => {
+      await assertHeld();
+      await ledger.settle(...args);
+    },
+    setState: async (...args) => {
+      await assertHeld();
+      await ledger.setState(...args);
+    },
+  };
 };
 
-/** The dashboards of roll-outs. */
-export type ItemRows = {
-  readonly count: (id: string) => Promise<readonly Count[]>;
-  /** Ids of the dashboards of these states, in order; of one cohort where it is given. */
-  readonly listIds: (id: string, states: readonly ItemState[], cohort?: number) => Promise<readonly string[]>;
-  /** Undefined: its tenant was erased, and this with it. */
-  readonly findItem: (key: ItemKey) => Promise<RolloutItem | undefined>;
-  readonly prepare: (key: ItemKey, preparation: Preparation) => Promise<void>;
-  readonly settle: (target: ItemTarget, settlement: Settlement) => Promise<void>;
-  /** Those that somebody has to look at, without their contents, in order of their ids. */
-  readonly listNotable: (
-    id: string,
-    page: ItemPage,
-  ) => Promise<readonly Pick<RolloutItem, 'dashboardId' | 'clientId' | 'cohort' | 'state' | 'conflicts' | 'fault'>[]>;
-  /** Forgets everything of a tenant that is erased: its before-images hold what it wrote. Answers how many rows there were. */
-  readonly forgetTenant: (tenantRef: string) => Promise<number>;
+const createWork =
+  (deps: RolloutDeps) =>
+  async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<UnderWay> => {
+    const { id } = rollout;
+    const lease = await deps.ledger.lease(id);
+    if (lease === undefined) throw atWork(id);
+    const ledger = fenced(deps.ledger, id, lease);
+    const run: Run = { ...deps, ledger, rollout };
+    const work = async (): Promise<void> => {
+      try {
+        await ledger.setState(id, state);
+        await record(run, 'OK', { step: state });
+        const end = await all(run);
+        await ledger.setState(id, end);
+        await record(run, end.includes('stopped') ? 'STOPPED' : 'OK', { step: end });
+      } finally {
+        await lease.release();
+      }
+    };
+    return { id, done: work() };
+  };
+
+const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): Promise<Rollout> => {
+  const { template, version, label, ...options } = wanted;
+  if (!policy.templates.has(template))
+    throw new Refusal('NOT_FOUND', `The policy has no template ${JSON.stringify(template)}.`);
+  await deps.capabilities.requireCapability('replace-content');
+  const target = await deps.versions.record(policy.workspace, template, label);
+  if (version !== undefined && version !== target.version)
+    throw conflict(`Template ${JSON.stringify(template)} is another one by now (${target.version}): plan again.`);
+  const running = await deps.ledger.findLeased(template);
+  if (running !== undefined) throw conflict(`Roll-out ${running} of this template is under way.`);
+  const rollout: Rollout = {
+    id: randomUUID(),
+    template,
+    version: target.version,
+    workspace: policy.workspace,
+    options,
+    state: 'running',
+  };
+  const items = (await listAll(deps.ledger, template)).flatMap((dashboard) => {
+    const cohort = cohortOf(dashboard.tenantRef, options);
+    return cohort === undefined ? [] : [{ ...dashboard, cohort }];
+  });
+  await deps.ledger.insert(rollout, items);
+  return rollout;
 };
 
-export type RolloutLedger = RolloutRows & ItemRows;
+export const createRollouts = (deps: RolloutDeps): Rollouts => {
+  const work = createWork(deps);
+  return {
+    start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
+    resume: async (id) => {
+      const rollout = await loadRollout(deps.ledger, id);
+      if (!['running', 'stopped'].includes(rollout.state))
+        throw conflict(`Roll-out ${id} is ${rollout.state}: only one that was stopped or interrupted goes on.`);
+      return work(rollout, 'running', applyAll);
+    },
+    rollback: async (id) => {
+      const rollout = await loadRollout(deps.ledger, id);
+      if (rollout.state === 'rolled-back') throw conflict(`Roll-out ${id} is rolled back already.`);
+      return work(rollout, 'rolling-back', restoreAll);
+    },
+    takeOver: async () => {
+      const begun: UnderWay[] = [];
+      for (const rollout of await deps.ledger.listCutOff()) {
+        const isBack = rollout.state === 'rolling-back';
+        try {
+          begun.push(await (isBack ? work(rollout, 'rolling-back', restoreAll) : work(rollout, 'running', applyAll)));
+        } catch (error) {
+          // Another was faster.
+          if (!(error instanceof Refusal)) throw error;
+        }
+      }
+      return begun;
+    },
+  };
+};

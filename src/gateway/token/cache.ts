@@ -14,26 +14,26 @@ import { dropWhere } from '../common/eraser.js';
 import { type GatewayCode, gatewayErrors } from '../common/wire.js';
 import { unavailable } from '../upstream/upstream.js';
 
-export type Held = {
+export type CachedToken = {
   readonly token: string;
   readonly expiresAtMs: number;
   /** The id of the request that minted it. */
   readonly mintedBy: string;
 };
 
-export type Wanted = {
+export type TokenRequest = {
   /** Milliseconds that it must live at least. */
   readonly minimumLifeMs: number;
-  readonly mint: () => Promise<Held>;
+  readonly mint: () => Promise<CachedToken>;
   /** Called with a token that was minted and is never answered. */
   readonly discard: (token: string) => Promise<void>;
 };
 
 export type TokenCache = {
   /** This process's copy, where it can be answered without asking anybody; undefined: `load` has something to do. */
-  readonly find: (key: string, minimumLifeMs: number) => Held | undefined;
+  readonly find: (key: string, minimumLifeMs: number) => CachedToken | undefined;
   /** The token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
-  readonly load: (key: string, wanted: Wanted) => Held | Promise<Held>;
+  readonly load: (key: string, wanted: TokenRequest) => CachedToken | Promise<CachedToken>;
   /** This process's copies whose keys begin so. Answers how many there were. */
   readonly forget: (prefix: string) => number;
 };
@@ -59,9 +59,9 @@ const open = (sealer: Sealer, sealed: string, context: string): unknown => {
   }
 };
 
-const decodeHeld = (value: unknown): Held | null => {
+const decodeHeld = (value: unknown): CachedToken | null => {
   if (typeof value !== 'object' || value === null) return null;
-  const { token, expiresAtMs, mintedBy } = value as Partial<Record<keyof Held, unknown>>;
+  const { token, expiresAtMs, mintedBy } = value as Partial<Record<keyof CachedToken, unknown>>;
   return typeof token === 'string' && typeof mintedBy === 'string' && Number.isSafeInteger(expiresAtMs)
     ? { token, expiresAtMs: Number(expiresAtMs), mintedBy }
     : null;
@@ -71,13 +71,13 @@ const decodeHeld = (value: unknown): Held | null => {
 const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
   const sealer = createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
   const failureContext = (key: string): string => `${key}:failure`;
-  const lifeOf = ({ expiresAtMs }: Held, minimumLifeMs: number): number =>
+  const lifeOf = ({ expiresAtMs }: CachedToken, minimumLifeMs: number): number =>
     expiresAtMs - minimumLifeMs - clock.now().getTime();
-  const decode = (key: string, sealed: string): Held | null => decodeHeld(open(sealer, sealed, key));
+  const decode = (key: string, sealed: string): CachedToken | null => decodeHeld(open(sealer, sealed, key));
   return {
     lifeOf,
     decode,
-    encode: (key: string, held: Held, minimumLifeMs: number): Made => ({
+    encode: (key: string, held: CachedToken, minimumLifeMs: number): Made => ({
       text: sealer.seal(JSON.stringify(held), key),
       lifeMs: lifeOf(held, minimumLifeMs),
     }),
@@ -102,7 +102,7 @@ const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
 };
 type Codec = ReturnType<typeof createCodec>;
 
-const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: Wanted): SharedWork => ({
+const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: TokenRequest): SharedWork => ({
   isGood: codec.isGood(key, minimumLifeMs),
   make: async () => codec.encode(key, await mint(), minimumLifeMs),
   discard: async (sealed) => {
@@ -113,27 +113,27 @@ const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: Wan
   decodeFailure: (text) => codec.decodeFailure(key, text),
 });
 
-type Copy = { readonly held: Held; generation: number; comparedAtMs: number };
+type Copy = { readonly held: CachedToken; generation: number; comparedAtMs: number };
 
 export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const { sharing, clock, maxCopies = 50_000 } = options;
   const codec = createCodec(options);
   const copies = createLru<string, Copy>(maxCopies);
-  const shares = createSingleFlight<Held>();
-  const comparisons = createSingleFlight<Held>();
+  const shares = createSingleFlight<CachedToken>();
+  const comparisons = createSingleFlight<CachedToken>();
   const nowMs = (): number => clock.now().getTime();
-  const copy = (key: string, held: Held, comparedAtMs = nowMs()): Held => {
+  const copy = (key: string, held: CachedToken, comparedAtMs = nowMs()): CachedToken => {
     copies.set(key, { held, generation: sharing.generation(), comparedAtMs });
     return held;
   };
-  const share = async (key: string, wanted: Wanted): Promise<Held> => {
+  const share = async (key: string, wanted: TokenRequest): Promise<CachedToken> => {
     const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted));
     const held = codec.decode(key, text);
     if (held === null) throw new Error('a token that was just sealed does not open');
     return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
   /** The replicas' token where they have one, and this copy for theirs where they have none, or cannot be asked. */
-  const compare = async (key: string, own: Copy, { minimumLifeMs }: Wanted): Promise<Held> => {
+  const compare = async (key: string, own: Copy, { minimumLifeMs }: TokenRequest): Promise<CachedToken> => {
     own.generation = sharing.generation();
     own.comparedAtMs = nowMs();
     const made = codec.encode(key, own.held, minimumLifeMs);

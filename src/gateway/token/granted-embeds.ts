@@ -2,13 +2,14 @@
  * The embeds that a policy grants by their ids: of single metrics, and of dashboards that all clients share. Nothing is made for
  * them; what the service does not have denies.
  */
-
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
 import type { Clock } from '../../domain/ports.js';
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
-import { undecided } from '../policy/decide.js';
+import type { GrantedEmbed } from '../common/wire.js';
+import { type Grant, undecided } from '../policy/decide.js';
+import type { ProvisionedDashboard } from '../provision/provision.js';
 import { isUnreachable } from '../upstream/unavailable.js';
 import type { ListedMetric } from './metric-lists.js';
 
@@ -83,3 +84,57 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
     areHeld: (embeds: readonly FoundEmbed[]) => embeds.every(isHeld),
   });
 };
+
+/** What a token opens, and how the restrictions name it: a client's copies of templates, then embeds that exist anyway. */
+export type Shown = {
+  readonly grant: Grant;
+  readonly dashboards: readonly ProvisionedDashboard[];
+  readonly embeds: readonly FoundEmbed[];
+};
+
+export type ShownEmbed = GrantedEmbed & {
+  /** The template of a copy, or the embed's own id: as `hideMetrics` names it. */
+  readonly source: string;
+  /** What a setting for its dashboard names; of a metric embed its own id, which stands for the metric's dashboard. */
+  readonly dashboardId: string;
+};
+
+/** What one restriction hides is hidden: a metric embed would show what its user does not see on a dashboard. */
+const isHidden = ({ restriction }: Grant, { shows }: FoundEmbed): boolean => {
+  if (!('metric' in shows)) return false;
+  const { name, metricId } = shows.metric;
+  return [...restriction.hideMetrics.values()].some((names) => names.includes(name) || names.includes(metricId));
+};
+
+/** In the policy's order. Throws POLICY_UNDECIDED where the restrictions hide all of it. */
+export const shownEmbeds = ({ grant, dashboards, embeds }: Shown): readonly ShownEmbed[] => {
+  const copies = dashboards.map(
+    ({ id, name, template }): ShownEmbed => ({
+      id,
+      // The policy may have another name for it by now than when it was verified.
+      name: grant.templates.find((granted) => granted.template === template)?.name ?? name,
+      type: 'dashboard',
+      source: template,
+      dashboardId: id,
+    }),
+  );
+  const found = embeds
+    .filter((embed) => !isHidden(grant, embed) && !copies.some(({ id }) => id === embed.id))
+    .map(({ id, name, shows }): ShownEmbed => {
+      const isMetric = 'metric' in shows;
+      return {
+        id,
+        name,
+        type: isMetric ? 'metric' : 'dashboard',
+        source: id,
+        dashboardId: isMetric ? id : shows.dashboardId,
+      };
+    });
+  const shown = [...copies, ...found];
+  if (shown.length === 0) throw undecided('everything-hidden', new Error('the restrictions hide every granted metric'));
+  return shown;
+};
+
+/** As the answer has them. */
+export const grantedEmbeds = (shown: Shown): readonly GrantedEmbed[] =>
+  shownEmbeds(shown).map(({ id, name, type }) => ({ id, name, type }));

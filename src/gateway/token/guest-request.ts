@@ -10,8 +10,8 @@ import { type Grant, undecided } from '../policy/decide.js';
 import type { ProvisionedDashboard } from '../provision/provision.js';
 import { isRefusedByUpstream } from '../upstream/unavailable.js';
 import type { FoundEmbed } from './granted-embeds.js';
+import { type ShownEmbed, shownEmbeds } from './granted-embeds.js';
 import type { ListedMetric, ListMetrics } from './metric-lists.js';
-import { type ShownEmbed, shownEmbeds } from './shown-embeds.js';
 
 export type GuestRequestOf = {
   readonly dataApp: string;

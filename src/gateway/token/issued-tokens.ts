@@ -5,7 +5,7 @@ import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import type { EmbedTokenBody } from '../common/wire.js';
 import type { Grant } from '../policy/decide.js';
 
-export type LiveToken = {
+export type IssuedToken = {
   readonly clientId: string;
   /** As it was when the token was answered last. */
   readonly session: Session;
@@ -14,19 +14,19 @@ export type LiveToken = {
   readonly expiresAtMs: number;
 };
 
-export type LiveTokens = {
-  readonly remember: (token: string, live: LiveToken) => void;
+export type IssuedTokens = {
+  readonly remember: (token: string, live: IssuedToken) => void;
   readonly forget: (token: string) => void;
   readonly forgetClient: ForgetClient;
-  readonly list: (nowMs: number) => readonly (readonly [string, LiveToken])[];
+  readonly list: (nowMs: number) => readonly (readonly [string, IssuedToken])[];
   /** When the last token ends that there was no room for. */
   readonly lostUntilMs: () => number;
   readonly clear: () => void;
 };
 
-export const createLiveTokens = (max: number): LiveTokens => {
+export const createIssuedTokens = (max: number): IssuedTokens => {
   let lostUntilMs = 0;
-  const held = new LRUCache<string, LiveToken>({
+  const held = new LRUCache<string, IssuedToken>({
     maxSize: max,
     sizeCalculation: () => 1,
     dispose: ({ expiresAtMs }, _, reason) => {

@@ -3,7 +3,6 @@ import { UpstreamRefusal } from '../../contract/client.js';
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../domain/refusal.js';
 import { Unavailable, unavailable } from '../upstream/unavailable.js';
-import { type RefusedFields, refusedFieldsOf } from './refused-fields.js';
 
 /**
  * The service refused a guest-token request, or failed at it. Its own words are left out: a service may repeat a value there, and the values of a
@@ -46,4 +45,100 @@ export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown
     "The analytics service does not take what the policy asks for this user, so nothing is shown. The gateway's log names the field; asking again does not help.",
     { reason: 'mint-field-refused', cause },
   );
+};
+
+/** Which fields of a request an upstream refused, by their names alone: their values restrict, and go into no log. */
+export type RefusedFields = {
+  /** Fields that the answer names, by their paths, with the part of the answer that did. */
+  readonly refusedFields?: readonly string[];
+  readonly namedBy?: 'path' | 'message' | 'code';
+  /** Where the answer names none: every field that was sent. */
+  readonly sentFields?: readonly string[];
+};
+
+/** The fields that each code of the interface is about; a code may be about one of several. */
+const fieldsByCode: Readonly<Partial<Record<string, readonly string[]>>> = {
+  CLIENT_ID_ERROR: ['clientId'],
+  APP_FILTER_PARAM_ERROR: ['appFilters', 'dashboardAppFilters'],
+  RLS_SETTINGS_PARAM_ERROR: ['rlsSettings'],
+  DASHBOARD_PARAM_ERROR: ['allowedEmbeds', 'hideDashboardMetrics'],
+  DATASOURCE_NAME_ERROR: ['datasourceName'],
+};
+
+/** Members in which services name the field that they mean. */
+const pathMembers: ReadonlySet<string> = new Set([
+  'path',
+  'field',
+  'fields',
+  'param',
+  'property',
+  'pointer',
+  'loc',
+  'location',
+  'instancePath',
+  'target',
+]);
+
+type Texts = { readonly path: string[]; readonly message: string[] };
+
+const maxDepth = 6;
+const maxTexts = 200;
+const maxLength = 2_000;
+
+/** The texts of an answer of any shape, and the names of its members, for some name the field there. */
+const collect = (value: unknown, isPath: boolean, texts: Texts, depth = 0): Texts => {
+  if (depth > maxDepth || texts.path.length + texts.message.length > maxTexts) return texts;
+  if (typeof value === 'string') (isPath ? texts.path : texts.message).push(value.slice(0, maxLength));
+  else if (Array.isArray(value)) for (const item of value) collect(item, isPath, texts, depth + 1);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      texts.message.push(name.slice(0, maxLength));
+      collect(item, isPath || pathMembers.has(name), texts, depth + 1);
+    }
+  }
+  return texts;
+};
+
+/** `appFilters` as services write it: `app_filters`, `App Filter`, `app-filters`; not as a part of `dashboardAppFilters`. */
+const patternOf = (path: string): RegExp => {
+  const words = (path.split('.').at(-1) ?? '').split(/(?=[A-Z])/).map((word) => word.toLowerCase().replace(/s$/, ''));
+  return new RegExp(`(?<![a-z0-9])${words.map((word) => `${word}s?`).join('[ _-]*')}(?![a-z0-9])`, 'gi');
+};
+
+/** Of `paths`, those that the texts name; the longest first, for one name may end like another. */
+const namedIn = (texts: readonly string[], paths: readonly string[]): readonly string[] => {
+  let text = texts.join('\n');
+  const named = new Set<string>();
+  for (const path of paths.toSorted((a, b) => b.length - a.length)) {
+    const rest = text.replace(patternOf(path), '|');
+    if (rest !== text) named.add(path);
+    text = rest;
+  }
+  return paths.filter((path) => named.has(path));
+};
+
+/** Every field that was sent, by its path; lists and values are not looked into. */
+export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
+  Object.entries(request).flatMap(([name, value]) =>
+    (name === 'params' || name === 'permissions') && typeof value === 'object'
+      ? Object.keys(value).map((inner) => `${name}.${inner}`)
+      : [name],
+  );
+
+/**
+ * What the answer says of the fields that were sent. A path that it gives counts more than its words, and these more than its
+ * code, which may be about several.
+ */
+export const refusedFieldsOf = (request: GuestTokenRequest, code: string, body: unknown): RefusedFields => {
+  const sentFields = sentFieldsOf(request);
+  const coded = fieldsByCode[code];
+  const texts = collect(body, false, { path: [], message: [] });
+  // A code of the interface may be about several fields, though it reads like one of them.
+  const words = coded === undefined ? texts.message : texts.message.filter((text) => text !== code);
+  const byPath = namedIn(texts.path, sentFields);
+  if (byPath.length > 0) return { refusedFields: byPath, namedBy: 'path' };
+  const byMessage = namedIn(words, sentFields);
+  if (byMessage.length > 0) return { refusedFields: byMessage, namedBy: 'message' };
+  const byCode = sentFields.filter((path) => (coded ?? []).some((name) => path === name || path.endsWith(`.${name}`)));
+  return byCode.length > 0 ? { refusedFields: byCode, namedBy: 'code' } : { sentFields };
 };

@@ -13,16 +13,16 @@ import { isGrantSubset } from '../policy/grant-subset.js';
 import type { Policy } from '../policy/policy.js';
 import type { TenantOf } from '../tenant/resolve.js';
 import { unavailable } from '../upstream/unavailable.js';
-import { createLiveTokens, type LiveToken, type LiveTokens } from './issued-tokens.js';
+import { createIssuedTokens, type IssuedToken, type IssuedTokens } from './issued-tokens.js';
 
 /** Revokes, everywhere: all tokens of the data app, or those of one user in one tenant. Rejects where it may not have been done. */
-export type Retire = (what: Retired) => Promise<void>;
-export type Retired =
+export type Revoke = (what: RevokeTarget) => Promise<void>;
+export type RevokeTarget =
   | { readonly kind: 'policy' }
   | { readonly kind: 'user'; readonly clientId: string; readonly userIdentifier: string };
 
-export type RetirementOptions = {
-  readonly retire: Retire;
+export type RevokeUngrantedOptions = {
+  readonly revoke: Revoke;
   readonly tenantOf: TenantOf;
   readonly decide: Decide;
   readonly policyTokens: PolicyTokens;
@@ -33,15 +33,15 @@ export type RetirementOptions = {
   readonly maxTokens?: number | undefined;
 };
 
-export type Retirement = {
+export type RevokeUngranted = {
   /** Before a mint; rejects with UPSTREAM_UNAVAILABLE where the ledger cannot be asked. From then on, a process that knows nothing else knows that there may be tokens of this policy. */
-  readonly expect: (policy: Policy, expiryMs: number) => Promise<void>;
+  readonly expectMint: (policy: Policy, expiryMs: number) => Promise<void>;
   /** With every answer. */
-  readonly remember: (token: string, live: LiveToken) => void;
+  readonly remember: (token: string, live: IssuedToken) => void;
   /** Resolves once all that had to end has ended, or is being tried again. */
-  readonly changed: (next: Policy, previous: Policy) => Promise<void>;
+  readonly policyChanged: (next: Policy, previous: Policy) => Promise<void>;
   /** Ends what an earlier process left under another policy, once. Rejects where the ledger cannot be asked. */
-  readonly begin: (policy: Policy) => Promise<void>;
+  readonly revokeLeftovers: (policy: Policy) => Promise<void>;
   /** All of the client's tokens were revoked. */
   readonly forgetClient: ForgetClient;
 };
@@ -52,12 +52,12 @@ const retryMs = 2_000;
 const maxSingle = 1_000;
 const atOnce = 8;
 
-type Ending = { readonly live: LiveToken; readonly token: string };
+type Ending = { readonly live: IssuedToken; readonly token: string };
 
 const isStillGranted = async (
-  { tenantOf, decide, clock }: RetirementOptions,
+  { tenantOf, decide, clock }: RevokeUngrantedOptions,
   policy: Policy,
-  { session, clientId, asked, grant, expiresAtMs }: LiveToken,
+  { session, clientId, asked, grant, expiresAtMs }: IssuedToken,
 ): Promise<boolean> => {
   try {
     await tenantOf(policy, session, clientId);
@@ -70,7 +70,11 @@ const isStillGranted = async (
   }
 };
 
-const listEnding = async (options: RetirementOptions, tokens: LiveTokens, next: Policy): Promise<readonly Ending[]> => {
+const listEnding = async (
+  options: RevokeUngrantedOptions,
+  tokens: IssuedTokens,
+  next: Policy,
+): Promise<readonly Ending[]> => {
   const live = tokens.list(options.clock.now().getTime());
   const ending: Ending[] = [];
   for (let start = 0; start < live.length; start += atOnce) {
@@ -84,8 +88,8 @@ const listEnding = async (options: RetirementOptions, tokens: LiveTokens, next: 
   return ending;
 };
 
-const usersOf = (ending: readonly Ending[]): readonly Retired[] => {
-  const users = new Map<string, Retired>();
+const usersOf = (ending: readonly Ending[]): readonly RevokeTarget[] => {
+  const users = new Map<string, RevokeTarget>();
   for (const { live } of ending) {
     const { userIdentifier } = live.session;
     const { clientId } = live;
@@ -97,7 +101,7 @@ const usersOf = (ending: readonly Ending[]): readonly Retired[] => {
 const isImpossible = (error: unknown): boolean => error instanceof Refusal && error.code === 'NOT_SUPPORTED';
 
 /** Resolves to whether it is done with. */
-const retireOne = async ({ retire, log }: RetirementOptions, what: Retired): Promise<boolean> => {
+const revokeOne = async ({ revoke: retire, log }: RevokeUngrantedOptions, what: RevokeTarget): Promise<boolean> => {
   try {
     await retire(what);
     return true;
@@ -114,15 +118,15 @@ const wait = (ms: number, task: () => void): void => {
 };
 
 /** What has to be revoked, until it is. */
-const createPending = (options: RetirementOptions) => {
+const createPending = (options: RevokeUngrantedOptions) => {
   const { after = wait } = options;
-  let pending: readonly Retired[] = [];
+  let pending: readonly RevokeTarget[] = [];
   const tryAll = async (): Promise<void> => {
-    const left: Retired[] = [];
+    const left: RevokeTarget[] = [];
     const trying = pending;
     for (let start = 0; start < trying.length; start += atOnce) {
       const batch = trying.slice(start, start + atOnce);
-      const done = await Promise.all(batch.map((what) => retireOne(options, what)));
+      const done = await Promise.all(batch.map((what) => revokeOne(options, what)));
       left.push(...batch.filter((_, index) => done[index] === false));
     }
     pending = [...left, ...pending.filter((what) => !trying.includes(what))];
@@ -135,7 +139,7 @@ const createPending = (options: RetirementOptions) => {
     return turn;
   };
   return {
-    add: (more: readonly Retired[]): Promise<void> => {
+    add: (more: readonly RevokeTarget[]): Promise<void> => {
       pending = [...pending, ...more];
       return run();
     },
@@ -144,7 +148,7 @@ const createPending = (options: RetirementOptions) => {
 };
 
 /** Until when this process may have handed out tokens of which policy. */
-const createNotes = ({ policyTokens, clock }: RetirementOptions) => {
+const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
   const noted = new Map<string, number>();
   const note = async ({ meaning }: Policy, untilMs: number): Promise<void> => {
     if ((noted.get(meaning) ?? 0) >= untilMs) return;
@@ -180,7 +184,7 @@ const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument
 };
 
 /** Ends tokens: those of which it is known that they have to, or all. */
-const createEnd = (options: RetirementOptions, tokens: LiveTokens) => {
+const createEnd = (options: RevokeUngrantedOptions, tokens: IssuedTokens) => {
   const pending = createPending(options);
   const all = async (): Promise<'all'> => {
     tokens.clear();
@@ -201,9 +205,9 @@ const createEnd = (options: RetirementOptions, tokens: LiveTokens) => {
   return { all, ungranted, isDone: pending.isEmpty };
 };
 
-export const createRetirement = (options: RetirementOptions): Retirement => {
+export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUngranted => {
   const { policyTokens, clock, log } = options;
-  const tokens = createLiveTokens(options.maxTokens ?? 100_000);
+  const tokens = createIssuedTokens(options.maxTokens ?? 100_000);
   const end = createEnd(options, tokens);
   const notes = createNotes(options);
   const changed = async (next: Policy, previous: Policy): Promise<void> => {
@@ -224,8 +228,8 @@ export const createRetirement = (options: RetirementOptions): Retirement => {
     if (end.isDone()) await policyTokens.settleAll(policy.meaning);
   });
   return {
-    begin,
-    expect: async (policy, expiryMs) => {
+    revokeLeftovers: begin,
+    expectMint: async (policy, expiryMs) => {
       try {
         await begin(policy);
         await notes.expect(policy, expiryMs);
@@ -235,7 +239,7 @@ export const createRetirement = (options: RetirementOptions): Retirement => {
     },
     remember: tokens.remember,
     forgetClient: tokens.forgetClient,
-    changed: async (next, previous) => {
+    policyChanged: async (next, previous) => {
       if (next.meaning === previous.meaning) return;
       try {
         await changed(next, previous);

@@ -10,12 +10,14 @@ import type { Clock } from '../../domain/ports.js';
 import { WaitedTooLong } from '../../platform/sharing.js';
 import type { Minted } from '../audit/request-audit.js';
 import { encodeClientId } from '../common/dashboard-id.js';
-import type { TenantWorks } from '../lease/tenant-lease.js';
+import type { TenantLeases } from '../lease/tenant-lease.js';
 import type { Policy } from '../policy/policy.js';
 import type { Epochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
 import { unavailable } from '../upstream/unavailable.js';
-import type { Held, TokenCache } from './cache.js';
+import type { CachedToken, TokenCache } from './cache.js';
+import { type GuestRequestOf, guestRequestOf } from './guest-request.js';
+import type { HeldMetricLists, ListedMetric, ListMetrics } from './metric-lists.js';
 import { mintErrorOf } from './mint-refusal.js';
 
 export type GuestToken = {
@@ -43,16 +45,16 @@ export type TokenOptions = {
   /** Another one for every change of where the tenant stands. */
   readonly generationOf: (clientId: string) => string;
   /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
-  readonly during: TenantWorks['during'];
+  readonly withLease: TenantLeases['withLease'];
   /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
   readonly minimumLifeMs?: number | undefined;
 };
 
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
-export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: Account) => Promise<GuestToken>;
+export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: MintAudit) => Promise<GuestToken>;
 
 /** Of one request: puts its mint down before the token leaves; where that rejects, none leaves. */
-export type Account = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
+export type MintAudit = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
 
 /** Something was revoked while the request was under way: what it was decided by holds no more. */
 export class Outdated extends Error {
@@ -82,10 +84,10 @@ const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenR
   ...scopes.ofSubject({ clientId, userIdentifier: params?.userIdentifier ?? '' }),
 ];
 
-type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: Account };
+type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: MintAudit };
 
-const createMint = ({ upstream, clock, discard, during }: TokenOptions) => {
-  const create = async ({ request, account }: Mint): Promise<Held> => {
+const createMint = ({ upstream, clock, discard, withLease: during }: TokenOptions) => {
+  const create = async ({ request, account }: Mint): Promise<CachedToken> => {
     // Counted from before the request: the service's own expiry is never earlier.
     const startedAtMs = clock.now().getTime();
     try {
@@ -96,7 +98,7 @@ const createMint = ({ upstream, clock, discard, during }: TokenOptions) => {
     }
   };
   /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
-  return (mint: Mint, assertGood: () => Promise<void>): Promise<Held> =>
+  return (mint: Mint, assertGood: () => Promise<void>): Promise<CachedToken> =>
     during(mint.request.clientId, async () => {
       await assertGood();
       const startedAt = performance.now();
@@ -149,10 +151,47 @@ const loadFrom = async (
   cache: TokenOptions['cache'],
   key: string,
   wanted: Parameters<TokenCache['load']>[1],
-): Promise<Held> => {
+): Promise<CachedToken> => {
   try {
     return await cache.load(key, wanted);
   } catch (error) {
     throw error instanceof WaitedTooLong ? unavailable('mint-waited-too-long', error) : error;
   }
+};
+
+/**
+ * The token of a grant, by what the upstream says now or, while it cannot be asked, by what it said last: then only a token
+ * that was minted already is found.
+ */
+export type ConfirmedTokenOptions = {
+  readonly listMetrics: HeldMetricLists;
+  readonly upstream: Call;
+  /** The token step that mints with this. */
+  readonly tokenStep: (mintWith: Call) => TokenOf;
+};
+
+/** Its key holds every metric's id, so that a token is found only where the list was the same when it was minted. */
+const mintNothing: Call = async () => {
+  throw unavailable('metric-list-outdated', new Error('nothing is minted from a list that cannot be confirmed'));
+};
+
+/** Makes the step of session.ts. Throws what the token step throws. */
+export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
+  const findOrMint = tokenStep(upstream);
+  const find = tokenStep(mintNothing);
+  return async (of: GuestRequestOf, policy: Policy, account: MintAudit): Promise<GuestToken> => {
+    let isCurrent = true;
+    const used = new Map<string, readonly ListedMetric[]>();
+    const list: ListMetrics = async (dashboardId, clientId) => {
+      const listed = await listMetrics(dashboardId, clientId);
+      isCurrent &&= listed.isCurrent;
+      used.set(dashboardId, listed.metrics);
+      return listed.metrics;
+    };
+    const request = await guestRequestOf(of, list);
+    const token = await (isCurrent ? findOrMint : find)(request, policy, account);
+    const areListsSame = (): boolean =>
+      [...used].every(([dashboardId, metrics]) => listMetrics.find(dashboardId, of.clientId) === metrics);
+    return used.size === 0 ? token : { ...token, isStill: () => areListsSame() && token.isStill() };
+  };
 };

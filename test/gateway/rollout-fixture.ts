@@ -10,7 +10,7 @@ import { dashboardIdOf } from '../../src/gateway/common/dashboard-id.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
-import { createRolloutLedger } from '../../src/gateway/rollout/rollout-ledger.js';
+import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';

@@ -1,27 +1,99 @@
+/** The rows of the ledger of dashboards, as they are read. */
+
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { Refusal } from '../../domain/refusal.js';
+import type { Ledger, TenantState } from '../ledger/ledger.js';
+import { isAlive } from '../ledger/processes.js';
+import { schemaName } from '../ledger/tables.js';
+import { unavailable } from '../upstream/upstream.js';
+
+/** Where a copy is and which key sees it: what was verified elsewhere or by another key is verified anew. */
+export type CopyLocation = { readonly upstream: string; readonly keyRef: string };
+
+export type DashboardRow = {
+  readonly template: string;
+  readonly dashboardId: string;
+  readonly upstream: string;
+  readonly keyRef: string;
+  readonly templateVersion: string | null;
+  readonly startedAt: Date;
+  readonly createdAt: Date | null;
+  readonly verifiedAt: Date | null;
+  readonly doubtedAt: Date | null;
+  readonly failedAt: Date | null;
+  readonly failedStep: string | null;
+  readonly failure: string | null;
+  readonly failures: number;
+};
+
+export type TenantDashboards = { readonly state: TenantState | null; readonly dashboards: readonly DashboardRow[] };
+
+export const isVerifiedAt = (row: DashboardRow | undefined, { upstream, keyRef }: CopyLocation): boolean =>
+  row !== undefined &&
+  row.upstream === upstream &&
+  row.keyRef === keyRef &&
+  row.verifiedAt !== null &&
+  row.doubtedAt === null;
+
+/** Of `dashboards as d`. */
+export const dashboardColumns = [
+  'd.template',
+  'd.dashboard_id as dashboardId',
+  'd.upstream',
+  'd.key_ref as keyRef',
+  'd.template_version as templateVersion',
+  'd.started_at as startedAt',
+  'd.created_at as createdAt',
+  'd.verified_at as verifiedAt',
+  'd.doubted_at as doubtedAt',
+  'd.failed_at as failedAt',
+  'd.failed_step as failedStep',
+  'd.failure',
+  'd.failures',
+] as const;
+
+/** Asks the ledger. Throws UPSTREAM_UNAVAILABLE where it cannot be asked. */
+export const askLedger = async <T>(statement: Promise<T>): Promise<T> => {
+  try {
+    return await statement;
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : unavailable('ledger-unavailable', cause);
+  }
+};
+
+/** All that the ledger has of a tenant; `state` is null for one that it does not know. */
+export const readTenant = async (db: Ledger['db'], tenantRef: string): Promise<TenantDashboards> => {
+  const rows = await askLedger(
+    db
+      .selectFrom('tenants as t')
+      .leftJoin('dashboards as d', 'd.tenant_ref', 't.tenant_ref')
+      .select(['t.state', ...dashboardColumns])
+      .where('t.tenant_ref', '=', tenantRef)
+      .execute(),
+  );
+  // A tenant without dashboards is one row without any.
+  const found = rows.flatMap(({ state: _, ...row }) => (row.template === null ? [] : [row as DashboardRow]));
+  return { state: rows[0]?.state ?? null, dashboards: found };
+};
+
 /**
  * The ledger of dashboards: what was begun, made and verified for each tenant. A row is there before its dashboard is made, so that
  * whoever comes after a crash, or deletes the tenant, knows of it. Every statement that adds to it looks at the tenant's state
  * in itself: nothing is begun or recorded for a deleted tenant. Throws UPSTREAM_UNAVAILABLE where it cannot be asked.
  */
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Ledger } from '../ledger/ledger.js';
-import { isAlive } from '../ledger/processes.js';
-import { schemaName } from '../ledger/tables.js';
-import { asked, isVerifiedAt, type Place, readTenant, type TenantDashboards } from './provisioned-rows.js';
-
 /** One copy that is being made. */
-export type Target = {
+export type CopyTarget = {
   readonly tenantRef: string;
   readonly clientId: string;
   readonly template: string;
   readonly dashboardId: string;
-  readonly place: Place;
+  readonly place: CopyLocation;
   /** Of whoever makes it now. */
   readonly attempt: string;
 };
 
 /** What stood there before: `wasVerified`, a guest may have used it since; `isResumed`, it was begun and not brought to its end. */
-export type Intent = { readonly wasVerified: boolean; readonly isResumed: boolean };
+export type PriorState = { readonly wasVerified: boolean; readonly isResumed: boolean };
 
 /** How long the attempt of a process that is alive is left alone, in milliseconds: longer than any call to the upstream takes. */
 export const attemptMs = 60_000;
@@ -30,13 +102,13 @@ const tenants = sql.table(`${schemaName}.tenants`);
 const dashboards = sql.table(`${schemaName}.dashboards`);
 
 /** Names its process, so that the attempt of one that died is taken over at once. */
-const attemptOf = ({ self }: Pick<Ledger, 'self'>, { attempt }: Target): string => `${self.id()}/${attempt}`;
+const attemptOf = ({ self }: Pick<Ledger, 'self'>, { attempt }: CopyTarget): string => `${self.id()}/${attempt}`;
 
 const ofDeadProcess = (attempt: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`not ${isAlive(sql`split_part(${sql.ref(attempt)}, '/', 1)`)}`;
 
 /** Takes the tenant's row along, locked: who deletes the tenant waits, or has been first. */
-const beginStatement = (target: Target, now: Date) => {
+const beginStatement = (target: CopyTarget, now: Date) => {
   const stale = new Date(now.getTime() - attemptMs);
   return sql<{ wasVerified: boolean; isNew: boolean }>`
     with tenant as (
@@ -63,8 +135,8 @@ const beginStatement = (target: Target, now: Date) => {
 
 type Db = Ledger['db'];
 
-const beginTarget = async (db: Db, target: Target, now: Date): Promise<Intent | 'deleted' | 'verified'> => {
-  const { rows } = await asked(beginStatement(target, now).execute(db));
+const beginTarget = async (db: Db, target: CopyTarget, now: Date): Promise<PriorState | 'deleted' | 'verified'> => {
+  const { rows } = await askLedger(beginStatement(target, now).execute(db));
   const [mine] = rows;
   if (mine !== undefined) return { wasVerified: mine.wasVerified, isResumed: !mine.isNew && !mine.wasVerified };
   const { state, dashboards: found } = await readTenant(db, target.tenantRef);
@@ -75,15 +147,15 @@ const beginTarget = async (db: Db, target: Target, now: Date): Promise<Intent | 
   return { wasVerified, isResumed: !wasVerified };
 };
 
-const updateOf = (db: Db, { tenantRef, template, place }: Target) =>
+const updateOf = (db: Db, { tenantRef, template, place }: CopyTarget) =>
   db
     .updateTable('dashboards')
     .where('tenant_ref', '=', tenantRef)
     .where('template', '=', template)
     .where('upstream', '=', place.upstream);
 
-const claimTarget = async (db: Db, target: Target, now: Date): Promise<boolean> => {
-  const { numUpdatedRows } = await asked(
+const claimTarget = async (db: Db, target: CopyTarget, now: Date): Promise<boolean> => {
+  const { numUpdatedRows } = await askLedger(
     updateOf(db, target)
       .set({ attempt: target.attempt, started_at: now })
       .where('verified_at', 'is', null)
@@ -101,9 +173,9 @@ const claimTarget = async (db: Db, target: Target, now: Date): Promise<boolean> 
 };
 
 /** `isCreated`: here and now; otherwise it was found. The version is null where it is not known. */
-export type Made = { readonly isCreated: boolean; readonly version: string | null };
+export type CopyResult = { readonly isCreated: boolean; readonly version: string | null };
 
-const completeTarget = async (db: Db, target: Target, now: Date, made: Made): Promise<boolean> => {
+const completeTarget = async (db: Db, target: CopyTarget, now: Date, made: CopyResult): Promise<boolean> => {
   const { tenantRef, template, place } = target;
   const { isCreated, version } = made;
   const versioned = isCreated
@@ -119,12 +191,12 @@ const completeTarget = async (db: Db, target: Target, now: Date, made: Made): Pr
     from tenant
     where d.tenant_ref = tenant.tenant_ref and d.template = ${template} and d.upstream = ${place.upstream}
     returning d.template`;
-  const { rows } = await asked(statement.execute(db));
+  const { rows } = await askLedger(statement.execute(db));
   return rows.length > 0;
 };
 
-const failTarget = async (db: Db, target: Target, now: Date, step: string, failure: string): Promise<number> => {
-  const row = await asked(
+const failTarget = async (db: Db, target: CopyTarget, now: Date, step: string, failure: string): Promise<number> => {
+  const row = await askLedger(
     updateOf(db, target)
       // Where another makes it, or has completed it meanwhile, nothing failed.
       .where('attempt', '=', target.attempt)
@@ -136,7 +208,7 @@ const failTarget = async (db: Db, target: Target, now: Date, step: string, failu
   return row?.failures ?? 0;
 };
 
-const leaveTarget = async (db: Db, target: Target, now: Date, failure: string): Promise<void> => {
+const leaveTarget = async (db: Db, target: CopyTarget, now: Date, failure: string): Promise<void> => {
   const { tenantRef, template, dashboardId, place, attempt } = target;
   const left = { failed_at: now, failed_step: 'undo', failure };
   const row = {
@@ -150,7 +222,7 @@ const leaveTarget = async (db: Db, target: Target, now: Date, failure: string): 
     created_at: now,
     ...left,
   };
-  await asked(
+  await askLedger(
     db
       .insertInto('dashboards')
       .values(row)
@@ -160,7 +232,7 @@ const leaveTarget = async (db: Db, target: Target, now: Date, failure: string): 
 };
 
 const doubtTemplates = async (db: Db, tenantRef: string, templates: readonly string[], now: Date): Promise<void> => {
-  await asked(
+  await askLedger(
     db
       .updateTable('dashboards')
       .set({ doubted_at: now })
@@ -176,38 +248,38 @@ const isVersionOf = async (db: Db, template: string, version: string): Promise<b
     .select('template')
     .where('template', '=', template)
     .where('template_version', '=', version);
-  return (await asked(known.limit(1).execute())).length > 0;
+  return (await askLedger(known.limit(1).execute())).length > 0;
 };
 
 const eraseTenant = async (db: Db, tenantRef: string): Promise<number> => {
-  const { numDeletedRows } = await asked(
+  const { numDeletedRows } = await askLedger(
     db.deleteFrom('dashboards').where('tenant_ref', '=', tenantRef).executeTakeFirstOrThrow(),
   );
   return Number(numDeletedRows);
 };
 
-export type Provisioned = {
+export type ProvisionLedger = {
   readonly read: (tenantRef: string) => Promise<TenantDashboards>;
   /** `deleted`: nothing may be made. `verified`: nothing is left to make. */
-  readonly begin: (target: Target, now: Date) => Promise<Intent | 'deleted' | 'verified'>;
+  readonly begin: (target: CopyTarget, now: Date) => Promise<PriorState | 'deleted' | 'verified'>;
   /** Before what was never verified is taken away: false where another is at work on it. */
-  readonly claim: (target: Target, now: Date) => Promise<boolean>;
+  readonly claim: (target: CopyTarget, now: Date) => Promise<boolean>;
   /** False where the tenant was deleted meanwhile, or its rows are others now. */
-  readonly complete: (target: Target, now: Date, made: Made) => Promise<boolean>;
+  readonly complete: (target: CopyTarget, now: Date, made: CopyResult) => Promise<boolean>;
   /** Answers how often it failed in a row. */
-  readonly fail: (target: Target, now: Date, step: string, failure: string) => Promise<number>;
+  readonly fail: (target: CopyTarget, now: Date, step: string, failure: string) => Promise<number>;
   /** To be looked at anew: the service said something about them that does not fit. */
   readonly doubt: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
   /** What could not be taken back of a deleted tenant: it stays known until it is. */
-  readonly leave: (target: Target, now: Date, failure: string) => Promise<void>;
+  readonly leave: (target: CopyTarget, now: Date, failure: string) => Promise<void>;
   /** Whether a copy was ever made of this version of the template. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   /** Forgets all of a tenant's rows; answers how many there were. */
   readonly erase: (tenantRef: string) => Promise<number>;
 };
 
-export const createProvisioned = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Provisioned => {
-  const named = (target: Target): Target => ({ ...target, attempt: attemptOf({ self }, target) });
+export const createProvisionLedger = ({ db, self }: Pick<Ledger, 'db' | 'self'>): ProvisionLedger => {
+  const named = (target: CopyTarget): CopyTarget => ({ ...target, attempt: attemptOf({ self }, target) });
   return {
     read: (tenantRef) => readTenant(db, tenantRef),
     begin: (target, now) => beginTarget(db, named(target), now),

@@ -4,12 +4,12 @@
  */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
-import type { Copy } from './copies.js';
-import { type Drift, type Judge, judgeDrift } from './drift.js';
+import type { Copies, Copy } from './copies.js';
+import { type Drift, type DriftContext, detectDrift, type FindVersion } from './drift.js';
 import { isSameBoard, mergeDashboard } from './merge-dashboard.js';
-import type { Rollout, RolloutItem, RolloutLedger, Settlement } from './rollout.js';
+import type { ItemOutcome, Rollout, RolloutItem, RolloutLedger } from './model.js';
 
-export type ItemWork = Judge & {
+export type ApplyContext = DriftContext & {
   readonly rollout: Rollout;
   readonly ledger: Pick<RolloutLedger, 'prepare' | 'settle'>;
 };
@@ -17,14 +17,14 @@ export type ItemWork = Judge & {
 /** How often a copy is judged anew because its tenant changed it in between. */
 const maxTries = 3;
 
-const settleWith = async (work: ItemWork, item: RolloutItem, settlement: Settlement): Promise<Settlement> => {
+const settleWith = async (work: ApplyContext, item: RolloutItem, settlement: ItemOutcome): Promise<ItemOutcome> => {
   await work.ledger.settle({ ...item, rolloutId: work.rollout.id }, settlement);
   return settlement;
 };
 
 /** What reads alike under the ids of either version of the template. */
 const isSame = async (
-  work: ItemWork,
+  work: ApplyContext,
   item: RolloutItem,
   a: DashboardContent,
   b: DashboardContent,
@@ -35,11 +35,11 @@ const isSame = async (
 
 /** Reads what was written. A tenant that edits in this very moment fails it too: an operator looks, and nothing is lost. */
 const verify = async (
-  work: ItemWork,
+  work: ApplyContext,
   item: RolloutItem,
   after: DashboardContent,
   digest: string,
-): Promise<Settlement> => {
+): Promise<ItemOutcome> => {
   const read = await work.copies.find(item);
   if (read?.digest === digest && (await isSame(work, item, read.content, after)))
     return settleWith(work, item, { state: 'applied', afterDigest: digest, version: work.target.version });
@@ -49,18 +49,18 @@ const verify = async (
 
 /** Undefined: the tenant changed it since it was read. */
 const write = async (
-  work: ItemWork,
+  work: ApplyContext,
   item: RolloutItem,
   before: Copy,
   after: DashboardContent,
-): Promise<Settlement | undefined> => {
+): Promise<ItemOutcome | undefined> => {
   const written = await work.copies.replace(item, after, before.digest);
   if (written.outcome === 'written') return verify(work, item, after, written.digest);
   return written.outcome === 'missing' ? settleWith(work, item, { state: 'missing', isUnwritten: true }) : undefined;
 };
 
 /** Where there is nothing to write. */
-const settleUnwritten = (work: ItemWork, item: RolloutItem, drift: Drift): Promise<Settlement> | undefined => {
+const settleUnwritten = (work: ApplyContext, item: RolloutItem, drift: Drift): Promise<ItemOutcome> | undefined => {
   switch (drift.status) {
     case 'missing':
     case 'unknown-base':
@@ -78,9 +78,9 @@ const settleUnwritten = (work: ItemWork, item: RolloutItem, drift: Drift): Promi
   }
 };
 
-const begin = async (work: ItemWork, item: RolloutItem): Promise<Settlement> => {
+const begin = async (work: ApplyContext, item: RolloutItem): Promise<ItemOutcome> => {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const drift = await judgeDrift(work, item, work.rollout.options.isAdopting);
+    const drift = await detectDrift(work, item, work.rollout.options.isAdopting);
     const settled = await settleUnwritten(work, item, drift);
     if (settled !== undefined) return settled;
     if (!('merge' in drift)) throw new Error(`a copy that is ${drift.status} is not written`);
@@ -100,7 +100,7 @@ const fault = 'the tenant changed it while the roll-out was interrupted';
  * Neither as it was nor as it was to become: the tenant edited it, before the write or after it. If it has all that the template wants, it was
  * after; otherwise nobody can tell, and it is left alone.
  */
-const settleEdited = async (work: ItemWork, item: RolloutItem, current: Copy): Promise<Settlement> => {
+const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy): Promise<ItemOutcome> => {
   const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
   const merge = base && mergeDashboard({ base: base.content, template: work.target.content, tenant: current.content });
   if (merge?.isChanged === false && merge.conflicts.length === 0)
@@ -110,10 +110,10 @@ const settleEdited = async (work: ItemWork, item: RolloutItem, current: Copy): P
 
 /** Its before-image is kept; whether it was written, the service knows. */
 const goOn = async (
-  work: ItemWork,
+  work: ApplyContext,
   item: RolloutItem,
   { before, after }: { readonly before: Copy; readonly after: DashboardContent },
-): Promise<Settlement> => {
+): Promise<ItemOutcome> => {
   const current = await work.copies.find(item);
   if (current === undefined) return settleWith(work, item, { state: 'missing' });
   if (current.digest === before.digest)
@@ -124,7 +124,7 @@ const goOn = async (
 };
 
 /** Brings one copy to the roll-out's version. What the service refuses, or does not answer, is `failed`; anything else that goes wrong is thrown. */
-export const applyItem = async (work: ItemWork, item: RolloutItem): Promise<Settlement> => {
+export const applyItem = async (work: ApplyContext, item: RolloutItem): Promise<ItemOutcome> => {
   const { before, after } = item;
   try {
     return before === null || after === null
@@ -136,4 +136,54 @@ export const applyItem = async (work: ItemWork, item: RolloutItem): Promise<Sett
     const isUnwritten = error.code === 'INVALID_DASHBOARD_DATA';
     return settleWith(work, item, { state: 'failed', fault: error.message, isUnwritten });
   }
+};
+
+/** One tenant's copy in a rollback: exactly what it was before, and only where it still is what the roll-out made of it. */
+export type RestoreContext = {
+  readonly rollout: Rollout;
+  readonly copies: Copies;
+  readonly findVersion: FindVersion;
+  readonly ledger: Pick<RolloutLedger, 'settle'>;
+};
+
+/** Where the roll-out was interrupted before it could note what it had written, the copy's content tells. */
+const isAsWritten = async (
+  { rollout, findVersion }: RestoreContext,
+  item: RolloutItem,
+  after: DashboardContent,
+  current: Copy,
+): Promise<boolean> => {
+  const versions = [rollout.version, ...(item.fromVersion === null ? [] : [item.fromVersion])];
+  const found = await Promise.all(versions.map((version) => findVersion(item.template, version)));
+  return isSameBoard(current.content, after, ...found.flatMap((version) => version?.content ?? []));
+};
+
+/** The copy is a text that the tenant may have changed since: then it is reported, and left alone. */
+const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOutcome> => {
+  const { before, after, fromVersion } = item;
+  const restored = { state: 'restored', version: fromVersion } as const;
+  // Nothing was written.
+  if (before === null || after === null) return restored;
+  const current = await work.copies.find(item);
+  if (current === undefined) return { state: 'restore-missing' };
+  if (current.digest === before.digest) return restored;
+  const isOurs =
+    after.digest === null ? await isAsWritten(work, item, after.content, current) : current.digest === after.digest;
+  if (!isOurs) return { state: 'restore-conflict', fault: 'the tenant changed it after the roll-out' };
+  const written = await work.copies.replace(item, before.content, current.digest);
+  if (written.outcome === 'missing') return { state: 'restore-missing' };
+  if (written.outcome === 'changed') return { state: 'restore-conflict', fault: 'the tenant changed it just now' };
+  const read = await work.copies.find(item);
+  if (read?.digest === before.digest) return restored;
+  return { state: 'restore-failed', fault: 'what was read back is not what it was before the roll-out' };
+};
+
+/** Takes one copy back. What the service refuses, or does not answer, is `restore-failed`; anything else that goes wrong is thrown. */
+export const restoreItem = async (work: RestoreContext, item: RolloutItem): Promise<ItemOutcome> => {
+  const settlement = await restore(work, item).catch((error: unknown): ItemOutcome => {
+    if (!(error instanceof Refusal)) throw error;
+    return { state: 'restore-failed', fault: error.message };
+  });
+  await work.ledger.settle({ ...item, rolloutId: work.rollout.id }, settlement);
+  return settlement;
 };

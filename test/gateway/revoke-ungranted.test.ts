@@ -6,7 +6,7 @@ import type { PolicyTokens } from '../../src/gateway/ledger/policy-tokens.js';
 import { createPolicyStep } from '../../src/gateway/policy/decide.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
-import { createRetirement, type Retired } from '../../src/gateway/token/revoke-ungranted.js';
+import { createRevokeUngranted, type RevokeTarget } from '../../src/gateway/token/revoke-ungranted.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { analyst, captureLog, createMovableClock, manager, startGateway } from './harness.js';
 import { openTestLedger } from './ledgers.js';
@@ -212,7 +212,7 @@ describe('leak 17: what changes about the user', () => {
 });
 
 describe('what cannot be revoked at once', () => {
-  const parts = async (retire: (what: Retired) => Promise<void>, maxTokens?: number) => {
+  const parts = async (retire: (what: RevokeTarget) => Promise<void>, maxTokens?: number) => {
     const clock = createMovableClock();
     const { log, lines } = captureLog();
     const waiting: (() => void)[] = [];
@@ -226,7 +226,16 @@ describe('what cannot be revoked at once', () => {
     const decide = createPolicyStep(clock);
     const tenantOf = createTenantStep(() => expect.fail('no host is asked'));
     const after = (_: number, task: () => void) => void waiting.push(task);
-    const retirement = createRetirement({ retire, tenantOf, decide, policyTokens, clock, log, after, maxTokens });
+    const retirement = createRevokeUngranted({
+      revoke: retire,
+      tenantOf,
+      decide,
+      policyTokens,
+      clock,
+      log,
+      after,
+      maxTokens,
+    });
     const policy = policyOf(rules(both, both));
     const answer = (subject: string) => {
       const session = {
@@ -240,13 +249,13 @@ describe('what cannot be revoked at once', () => {
       const expiresAtMs = clock.now().getTime() + grant.expiryMs;
       retirement.remember(`token of ${subject}`, { clientId: 'LAX', session, asked: {}, grant, expiresAtMs });
     };
-    const narrow = () => retirement.changed(policyOf(rules(['delays'], both)), policy);
+    const narrow = () => retirement.policyChanged(policyOf(rules(['delays'], both)), policy);
     return { answer, narrow, lines, waiting, settled, clock };
   };
 
   it('is tried again until it is done, and noted as long', async () => {
     let fails = 2;
-    const done: Retired[] = [];
+    const done: RevokeTarget[] = [];
     const { answer, narrow, waiting, settled, lines } = await parts(async (what) => {
       fails -= 1;
       if (fails >= 0) throw new Error('the service is down');
@@ -275,8 +284,8 @@ describe('what cannot be revoked at once', () => {
   });
 
   it('is everything where not everything could be remembered, or too many would have to be revoked one by one', async () => {
-    const revoked: Retired[] = [];
-    const retire = async (what: Retired) => void revoked.push(what);
+    const revoked: RevokeTarget[] = [];
+    const retire = async (what: RevokeTarget) => void revoked.push(what);
     const few = await parts(retire, 2);
     for (const name of ['a', 'b', 'c']) few.answer(name);
     await few.narrow();
