@@ -4,51 +4,55 @@ import type { Clock, Digest, Ids, Tokens } from './domain/ports.js';
 import type { Engine } from './domain/query/engine.js';
 import type { SqlRewriter } from './domain/query/sql-rewriter.js';
 import type { Store } from './domain/store/store.js';
-import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/api-keys.js';
-import { eraseClient } from './usecases/client-erasure.js';
-import { getDashboardContent, replaceDashboardContent } from './usecases/dashboard-content.js';
-import { createDashboardEmbed } from './usecases/dashboard-embeds.js';
-import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboard-transfer.js';
-import { createDataApp, deleteDataApp, listDataApps, updateDataApp } from './usecases/data-apps.js';
-import { getDatamartTenancy } from './usecases/datamart-tenancy.js';
-import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts.js';
-import { createDatasource, listDatasources, syncDatasource, updateDatasource } from './usecases/datasources.js';
-import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embed-settings.js';
-import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds.js';
-import { saveGuestLayout } from './usecases/guest-layouts.js';
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from './usecases/credentials/api-keys.js';
+import { listGuestTokens, revokeGuestTokens } from './usecases/credentials/guest-token-admin.js';
+import { createGuestToken } from './usecases/credentials/guest-tokens.js';
+import {
+  createServiceToken,
+  deleteServiceToken,
+  listServiceTokens,
+  rotateServiceToken,
+} from './usecases/credentials/service-tokens.js';
+import { getDashboardContent, replaceDashboardContent } from './usecases/dashboards/content.js';
+import { createDashboardEmbed } from './usecases/dashboards/embeds.js';
+import { updateWorkspaceDashboards } from './usecases/dashboards/gallery.js';
+import { exportDashboard, exportEmbed, importDashboard } from './usecases/dashboards/transfer.js';
+import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from './usecases/data-apps.js';
+import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from './usecases/datamarts/datamarts.js';
+import {
+  createDatasource,
+  listDatasources,
+  syncDatasource,
+  updateDatasource,
+} from './usecases/datamarts/datasources.js';
+import {
+  createSemanticLayer,
+  deleteSemanticLayer,
+  getSemanticLayer,
+  updateSemanticLayer,
+} from './usecases/datamarts/semantic-layer.js';
+import { getDatamartTenancy } from './usecases/datamarts/tenancy.js';
+import { createEmbed, listEmbedMetrics, listEmbeds } from './usecases/embeds/embeds.js';
+import { queryMetric } from './usecases/embeds/query.js';
+import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from './usecases/embeds/settings.js';
+import { saveGuestLayout } from './usecases/guest/layouts.js';
 import {
   archiveGuestMetric,
   createGuestMetric,
   deleteGuestMetric,
+  publishMetric,
   updateGuestMetric,
-} from './usecases/guest-metrics.js';
-import { listGuestFilterOptions } from './usecases/guest-options.js';
-import { previewGuestMetric } from './usecases/guest-preview.js';
+} from './usecases/guest/metrics.js';
+import { listGuestFilterOptions } from './usecases/guest/options.js';
+import { previewGuestMetric } from './usecases/guest/preview.js';
 import {
   downloadGuestCsv,
   getGuestDashboard,
   getGuestMetric,
   listGuestUnderlying,
   queryGuestMetric,
-} from './usecases/guest-reads.js';
-import { listGuestTokens, revokeGuestTokens } from './usecases/guest-token-admin.js';
-import { createGuestToken } from './usecases/guest-tokens.js';
-import { createGuestView, deleteGuestView, listGuestViews } from './usecases/guest-views.js';
-import { queryMetric } from './usecases/metrics.js';
-import { publishMetric } from './usecases/publish-metric.js';
-import {
-  createSemanticLayer,
-  deleteSemanticLayer,
-  getSemanticLayer,
-  updateSemanticLayer,
-} from './usecases/semantic-layer.js';
-import {
-  createServiceToken,
-  deleteServiceToken,
-  listServiceTokens,
-  rotateServiceToken,
-} from './usecases/service-tokens.js';
-import { updateWorkspaceDashboards } from './usecases/workspace-dashboards.js';
+} from './usecases/guest/reads.js';
+import { createGuestView, deleteGuestView, listGuestViews } from './usecases/guest/views.js';
 import {
   createWorkspace,
   listDashboardMetrics,

@@ -33,7 +33,7 @@ import { createToken, hashToken, isSameHash } from '../platform/keys.js';
 import type { Log } from '../platform/log.js';
 import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
-import { logUnreadableTables } from '../usecases/tenancy-check.js';
+import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
 
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';

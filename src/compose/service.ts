@@ -17,9 +17,9 @@ import { createSealer } from '../platform/sealing.js';
 import { assertMetadataWritable, migrate } from '../store/migrations.js';
 import { createStore } from '../store/store.js';
 import type { Tables } from '../store/tables.js';
-import { createAuthenticate } from '../usecases/authenticate.js';
-import { purgeGuestTokens } from '../usecases/guest-token-admin.js';
-import { createLastUses, type LastUses } from '../usecases/last-use.js';
+import { createAuthenticate } from '../usecases/credentials/authenticate.js';
+import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
+import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 

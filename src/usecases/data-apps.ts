@@ -1,13 +1,13 @@
 /** Operations 5, 6 and 7, and the listing of data apps. */
-
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { DataApp } from '../domain/organization.js';
 import type { Clock, Ids } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import { Refusal } from '../domain/refusal.js';
+import type { ErasedClient } from '../domain/store/organization.js';
 import type { Store } from '../domain/store/store.js';
-import { pageOf } from './workspaces.js';
+import { pageOf } from './paging.js';
 
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 
@@ -84,4 +84,14 @@ export const listDataApps =
     return Promise.all(
       dataApps.map(async (dataApp) => ({ dataApp, embeds: await store.embeds.listByDataApp(dataApp.id, null) })),
     );
+  };
+
+/** Everything that the key's own data app holds for the client. A client that it does not know has nothing to erase. */
+export const eraseClient =
+  ({ store, engine }: { readonly store: Pick<Store, 'clients'>; readonly engine: Pick<Engine, 'forgetClient'> }) =>
+  async ({ dataAppId }: ApiKeyCaller, { clientId }: { readonly clientId: string }): Promise<ErasedClient> => {
+    const erased = await store.clients.erase(dataAppId, clientId);
+    // Also where there was nothing to erase: rows may be kept of a client that has nothing else here.
+    await engine.forgetClient(dataAppId, clientId);
+    return erased;
   };

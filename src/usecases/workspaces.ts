@@ -4,23 +4,12 @@ import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { ConnectionType, Workspace, WorkspaceSettings } from '../domain/organization.js';
 import type { Ids } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
-import { type Page, pageSize } from '../domain/store/page.js';
 import type { Store } from '../domain/store/store.js';
+import { type Paged, pageItems, pageOf } from './paging.js';
 
 type Deps = { readonly store: Store };
 type Caller = ApiKeyCaller | ServiceCaller;
-export type Paged = { readonly isPagination?: boolean | undefined; readonly pageNumber?: number | undefined };
 type ListCommand = Paged & { readonly workspaceName: string };
-
-/** The page that a listing asks for; null: all. */
-export const pageOf = ({ isPagination, pageNumber }: Paged): Page | null =>
-  isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
-
-/** The items of the page that a listing asks for. */
-export const pageItems = <Item>(items: readonly Item[], command: Paged): readonly Item[] => {
-  const page = pageOf(command);
-  return page === null ? items : items.slice((page.number - 1) * page.size, page.number * page.size);
-};
 
 /** Throws WORKSPACE_ID_ERROR. */
 export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {

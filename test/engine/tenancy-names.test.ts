@@ -1,7 +1,7 @@
 /** What is said of a table that gets its client by columns that the database cannot compare: all to the host, no names to a guest. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Engine } from '../../src/domain/query/engine.js';
-import { guestReads } from '../../src/usecases/guest-engine.js';
+import { guestReads } from '../../src/usecases/guest/engine.js';
 import { type Builder, createBuilder } from './test-databases.js';
 import {
   byClients,

@@ -11,7 +11,7 @@ import { createTenantRecords } from '../../src/gateway/tenant/records.js';
 import type { TenantEventKind } from '../../src/gateway/tenant/state.js';
 import { tenantEventKinds } from '../../src/gateway/tenant/state.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
-import { createGuestView } from '../../src/usecases/guest-views.js';
+import { createGuestView } from '../../src/usecases/guest/views.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
 import { createOwnService, type OwnService, servicePolicy } from './own-service.js';

@@ -10,7 +10,7 @@ import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHandlers } from '../../src/handlers.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
-import { createAuthenticate } from '../../src/usecases/authenticate.js';
+import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
 import { dump } from '../suites/dump.js';
 import { createWorld, settings } from '../usecases/world.js';
 import { basePolicy, policyOf } from './policies.js';

@@ -1,10 +1,10 @@
 /** The earlier value is read under everything that binds the present one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
-import { updateEmbed } from '../../src/usecases/embed-settings.js';
-import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
-import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { updateEmbed } from '../../src/usecases/embeds/settings.js';
+import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
+import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

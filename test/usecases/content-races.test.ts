@@ -1,6 +1,6 @@
 /** A dashboard's content replaced while others change it. On a real server: the embedded database takes one transaction at a time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboard-content.js';
+import { getDashboardContent, replaceDashboardContent } from '../../src/usecases/dashboards/content.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, type World } from './world.js';
 

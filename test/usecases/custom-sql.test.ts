@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMetric } from '../../src/contract/guest-reads.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { MetricDefinition, SqlDefinition } from '../../src/domain/dashboard/metric.js';
-import { importDashboard } from '../../src/usecases/dashboard-transfer.js';
-import { updateDatamart } from '../../src/usecases/datamarts.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
-import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest-reads.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
+import { importDashboard } from '../../src/usecases/dashboards/transfer.js';
+import { updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
+import { listGuestUnderlying, viewMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, metric, refusalOf } from '../engine/world.js';
 import { createWorld, salesCount, stateFilter, type World } from './world.js';
 

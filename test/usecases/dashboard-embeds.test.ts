@@ -1,7 +1,7 @@
 /** Operation 4 is all or nothing: what no request can bring about from outside, a store that fails at one step. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
 import { createWorld, settings, type World } from './world.js';
 
 let world: World;

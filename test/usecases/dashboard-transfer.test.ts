@@ -5,8 +5,8 @@ import { dashboardExport, encodeExport } from '../../src/contract/dashboard-expo
 import { importedData } from '../../src/contract/dashboard-versions.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { DatamartTable } from '../../src/domain/datamart/datamart.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
-import { exportDashboard, exportEmbed, importDashboard } from '../../src/usecases/dashboard-transfer.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import { exportDashboard, exportEmbed, importDashboard } from '../../src/usecases/dashboards/transfer.js';
 import { byClients, datamart, metric } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

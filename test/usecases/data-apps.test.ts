@@ -1,8 +1,8 @@
 /** Another data app's key and tokens, for the same client of the same organization, reach nothing of this one's. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds.js';
-import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest-reads.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
+import { listEmbedMetrics, listEmbeds } from '../../src/usecases/embeds/embeds.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { getGuestDashboard, getGuestMetric } from '../../src/usecases/guest/reads.js';
 import { listDashboards, listMetrics } from '../../src/usecases/workspaces.js';
 import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';

@@ -3,11 +3,10 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TableDraft } from '../../src/domain/datamart/tables.js';
 import type { ServiceCaller } from '../../src/domain/guest/caller.js';
-import { getDatamartTenancy } from '../../src/usecases/datamart-tenancy.js';
-import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/usecases/datamarts.js';
-import { createDatasource } from '../../src/usecases/datasources.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
-import { logUnreadableTables } from '../../src/usecases/tenancy-check.js';
+import { type CreateDatamart, createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
+import { createDatasource } from '../../src/usecases/datamarts/datasources.js';
+import { getDatamartTenancy, logUnreadableTables } from '../../src/usecases/datamarts/tenancy.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
 import { byClients, createFolder, datamart, insertInto, metric, refusalOf, table } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

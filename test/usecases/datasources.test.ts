@@ -18,7 +18,7 @@ import {
   type SaveDatasource,
   syncDatasource,
   updateDatasource,
-} from '../../src/usecases/datasources.js';
+} from '../../src/usecases/datamarts/datasources.js';
 import { refusalOf } from '../engine/world.js';
 import { testSealer } from '../suites/sealer.js';
 

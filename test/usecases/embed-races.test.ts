@@ -1,10 +1,14 @@
 /** Two who work on the same embed, dashboard or data app at once. On a real server: the embedded database takes one transaction at a time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
-import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embed-settings.js';
-import { createEmbed } from '../../src/usecases/embeds.js';
-import { revokeGuestTokens } from '../../src/usecases/guest-token-admin.js';
-import { createSemanticLayer, deleteSemanticLayer, updateSemanticLayer } from '../../src/usecases/semantic-layer.js';
+import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import {
+  createSemanticLayer,
+  deleteSemanticLayer,
+  updateSemanticLayer,
+} from '../../src/usecases/datamarts/semantic-layer.js';
+import { createEmbed } from '../../src/usecases/embeds/embeds.js';
+import { deleteDashboard, renameEmbed, updateEmbed } from '../../src/usecases/embeds/settings.js';
 import { createOwnDatabase, isPostgresThere, type OwnDatabase } from '../suites/postgres.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -1,10 +1,9 @@
 /** The options of a filter are asked once of metrics that read the same rows, and apart of those that do not. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
-import { optionOrder } from '../../src/domain/filter/option-order.js';
 import type { Engine, OptionsQuestion } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
+import { listGuestFilterOptions, optionOrder } from '../../src/usecases/guest/options.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FilterValues } from '../../src/domain/guest/grant.js';
 import type { GuestDefinition } from '../../src/domain/guest/metric.js';
-import { updateEmbed } from '../../src/usecases/embed-settings.js';
-import { updateGuestMetric } from '../../src/usecases/guest-metrics.js';
-import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
-import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
+import { updateEmbed } from '../../src/usecases/embeds/settings.js';
+import { updateGuestMetric } from '../../src/usecases/guest/metrics.js';
+import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
+import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { columnRef, condition, metric, stays, tableRef } from '../engine/world.js';
 import { createWorld, type World } from './world.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LastUse } from '../../src/domain/store/credentials.js';
-import { createLastUses } from '../../src/usecases/last-use.js';
+import { createLastUses } from '../../src/usecases/credentials/last-use.js';
 
 const start = new Date('2026-01-01T00:00:00.000Z');
 

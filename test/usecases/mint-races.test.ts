@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/domain/store/store.js';
 import { hashToken, isSameHash } from '../../src/platform/keys.js';
-import { createAuthenticate } from '../../src/usecases/authenticate.js';
-import { revokeGuestTokens } from '../../src/usecases/guest-token-admin.js';
-import { createGuestToken } from '../../src/usecases/guest-tokens.js';
+import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
+import { revokeGuestTokens } from '../../src/usecases/credentials/guest-token-admin.js';
+import { createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
 import { createWorld, type World } from './world.js';
 
 let world: World;

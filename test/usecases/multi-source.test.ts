@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessSettings } from '../../src/domain/dashboard/embed.js';
 import type { Engine, MetricQuestion } from '../../src/domain/query/engine.js';
-import { createEmbed } from '../../src/usecases/embeds.js';
-import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
+import { createEmbed } from '../../src/usecases/embeds/embeds.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
+import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import { refusalOf, stays } from '../engine/world.js';
 import { createWorld, settings, type World } from './world.js';
 

@@ -1,8 +1,8 @@
 /** What a token does not reach, by whatever way it asks. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { updateEmbed } from '../../src/usecases/embed-settings.js';
-import { listGuestFilterOptions } from '../../src/usecases/guest-options.js';
-import { previewGuestMetric } from '../../src/usecases/guest-preview.js';
+import { updateEmbed } from '../../src/usecases/embeds/settings.js';
+import { listGuestFilterOptions } from '../../src/usecases/guest/options.js';
+import { previewGuestMetric } from '../../src/usecases/guest/preview.js';
 import { createWorld, salesCount, type World } from './world.js';
 
 /** Of a caller who stays. */

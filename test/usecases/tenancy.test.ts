@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import { type Datamart, withTenancySettings } from '../../src/domain/datamart/datamart.js';
 import type { ServiceCaller } from '../../src/domain/guest/caller.js';
-import { createDatamart, updateDatamart } from '../../src/usecases/datamarts.js';
-import { createDatasource, syncDatasource } from '../../src/usecases/datasources.js';
-import { queryMetric } from '../../src/usecases/metrics.js';
+import { createDatamart, updateDatamart } from '../../src/usecases/datamarts/datamarts.js';
+import { createDatasource, syncDatasource } from '../../src/usecases/datamarts/datasources.js';
+import { queryMetric } from '../../src/usecases/embeds/query.js';
 import {
   columnRef,
   createFolder,

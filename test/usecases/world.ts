@@ -11,10 +11,10 @@ import { createToken, hashToken, isSameHash } from '../../src/platform/keys.js';
 import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
-import { createDashboardEmbed } from '../../src/usecases/dashboard-embeds.js';
-import { createEmbed } from '../../src/usecases/embeds.js';
-import { queryGuestMetric } from '../../src/usecases/guest-reads.js';
-import { type CreateGuestToken, createGuestToken } from '../../src/usecases/guest-tokens.js';
+import { type CreateGuestToken, createGuestToken } from '../../src/usecases/credentials/guest-tokens.js';
+import { createDashboardEmbed } from '../../src/usecases/dashboards/embeds.js';
+import { createEmbed } from '../../src/usecases/embeds/embeds.js';
+import { queryGuestMetric } from '../../src/usecases/guest/reads.js';
 import {
   byClients,
   columnRef,

@@ -1,12 +1,11 @@
 /** A single value beside the same one of an earlier time. What bounds the time moves; what a token enforces stays where it is. */
 
 import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
-import type { Comparison, ConditionTree, VisualDefinition } from '../dashboard/metric.js';
-import { testsOf } from '../dashboard/metric.js';
+import { type Comparison, type ConditionTree, testsOf, type VisualDefinition } from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';
 import type { Condition, Predicate, Scalar } from '../filter/filter.js';
 import { movePeriods } from '../filter/period.js';
-import type { MetricQuestion } from './engine.js';
+import type { MetricAnswer, MetricQuestion } from './engine.js';
 
 /** The question of the earlier value, and the name of its measure in the answer. */
 export type Earlier = { readonly question: MetricQuestion; readonly measure: string };
@@ -93,3 +92,15 @@ const moved = (predicate: Predicate, { grain, periods }: Comparison): Predicate 
       return predicate;
   }
 };
+
+type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
+
+/** The same query, whose answer has the earlier value beside it where the metric's comparison applies. */
+export const compared =
+  (query: Query): Query =>
+  async (question) => {
+    const earlier = earlierQuestion(question);
+    if (earlier === undefined) return query(question);
+    const [answer, { rows }] = await Promise.all([query(question), query(earlier.question)]);
+    return { ...answer, comparisonValue: rows[0]?.[earlier.measure] ?? null };
+  };

@@ -1,0 +1,69 @@
+/** Listing and revoking the guest tokens of a data app, and removing those that expired long ago. */
+import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import type { Clock, Tokens } from '../../domain/ports.js';
+import type { Engine } from '../../domain/query/engine.js';
+import type { ListedGuestToken, Revocation } from '../../domain/store/credentials.js';
+import type { Store } from '../../domain/store/store.js';
+import { pageOf } from '../paging.js';
+
+export type ListGuestTokens = {
+  readonly clientId?: string | undefined;
+  readonly userIdentifier?: string | undefined;
+  readonly isPagination: boolean;
+  readonly pageNumber: number;
+};
+
+type Deps = { readonly store: Pick<Store, 'guestTokens'>; readonly clock: Clock };
+
+/** The live guest tokens of the key's own data app. */
+export const listGuestTokens =
+  ({ store, clock }: Deps) =>
+  (
+    caller: ApiKeyCaller,
+    { clientId, userIdentifier, ...paging }: ListGuestTokens,
+  ): Promise<readonly ListedGuestToken[]> =>
+    store.guestTokens.listLive(
+      { dataAppId: caller.dataAppId, clientId, userIdentifier, now: clock.now() },
+      pageOf(paging),
+    );
+
+/** Exactly one of the forms. */
+export type RevokeGuestTokens =
+  | { readonly id: string }
+  | { readonly token: string }
+  | { readonly clientId: string; readonly userIdentifier?: string | undefined }
+  | { readonly all: true };
+
+const revocationOf = (command: RevokeGuestTokens, tokens: Tokens): Revocation => {
+  if ('id' in command) return { kind: 'id', id: command.id };
+  if ('token' in command) return { kind: 'token', hash: tokens.hash(command.token) };
+  if ('all' in command) return { kind: 'all' };
+  return { kind: 'client', clientId: command.clientId, userIdentifier: command.userIdentifier ?? null };
+};
+
+/** Ends guest tokens of the key's own data app, from the next read on, in every process; answers how many were live. */
+export const revokeGuestTokens =
+  ({
+    store,
+    engine,
+    clock,
+    tokens,
+  }: Deps & { readonly engine: Pick<Engine, 'forgetClient'>; readonly tokens: Tokens }) =>
+  async ({ dataAppId }: ApiKeyCaller, command: RevokeGuestTokens): Promise<{ readonly revoked: number }> => {
+    const revocation = revocationOf(command, tokens);
+    const revoked = await store.guestTokens.revoke(dataAppId, revocation, clock.now());
+    // What is kept of answers is all users' of the client: one of them, or one token, is no reason to drop it.
+    if (revocation.kind === 'all') await engine.forgetClient(dataAppId, null);
+    if (revocation.kind === 'client' && revocation.userIdentifier === null)
+      await engine.forgetClient(dataAppId, revocation.clientId);
+    return { revoked };
+  };
+
+/** Until then, whoever still has an expired token is told that it has expired, and not that it was never there. */
+const keptAfterExpiryInMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Removes tokens that expired more than seven days ago. */
+export const purgeGuestTokens =
+  ({ store, clock }: Deps) =>
+  (): Promise<number> =>
+    store.guestTokens.purge(new Date(clock.now().getTime() - keptAfterExpiryInMs));

@@ -1,0 +1,41 @@
+/** When credentials were last used: kept in memory, and written together, so that no request waits for a write. */
+import type { Clock } from '../../domain/ports.js';
+import type { LastUse } from '../../domain/store/credentials.js';
+import type { Store } from '../../domain/store/store.js';
+
+/** Credentials that are remembered between two writes. Beyond that, their last use stays what it was. */
+const capacity = 100_000;
+
+export type LastUses = {
+  readonly note: (kind: LastUse['kind'], id: string) => void;
+  /** Writes what was noted since the last time. Never throws: what could not be written is kept for the next time, and logged. */
+  readonly flush: () => Promise<void>;
+};
+
+type Deps = {
+  readonly store: Pick<Store, 'lastUses'>;
+  readonly clock: Clock;
+  readonly log: { readonly warn: (details: object, message: string) => void };
+};
+
+export const createLastUses = ({ store, clock, log }: Deps): LastUses => {
+  let noted = new Map<string, LastUse>();
+  const keep = (use: LastUse): void => {
+    const key = `${use.kind} ${use.id}`;
+    const there = noted.get(key);
+    if (there === undefined ? noted.size < capacity : there.at < use.at) noted.set(key, use);
+  };
+  return {
+    note: (kind, id) => keep({ kind, id, at: clock.now() }),
+    flush: async () => {
+      const uses = [...noted.values()];
+      noted = new Map();
+      try {
+        await store.lastUses.write(uses);
+      } catch (err) {
+        for (const use of uses) keep(use);
+        log.warn({ err }, 'the last use of credentials could not be written; it is tried again');
+      }
+    },
+  };
+};

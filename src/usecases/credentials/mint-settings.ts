@@ -1,0 +1,185 @@
+/** The settings of a guest token, each checked against what it names: a name that binds nothing would be no restriction. */
+import { sameName } from '../../domain/dashboard/dashboard.js';
+import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../domain/dashboard/metric.js';
+import type { Moment } from '../../domain/filter/date-range.js';
+import { isUnsafeNumber, safeAsText } from '../../domain/filter/exact-number.js';
+import type { FilterValue } from '../../domain/filter/filter.js';
+import { readHostFilterValue } from '../../domain/filter/value.js';
+import type { DashboardValues, GuestGrant, MetricValues } from '../../domain/guest/grant.js';
+import { Refusal } from '../../domain/refusal.js';
+import { metricsFor } from '../embeds/lookup.js';
+import { findOpenDashboard, findOpenMetric, isGuestMade, type MintScope, oneByOne } from './mint-scope.js';
+
+const quote = (name: string): string => JSON.stringify(name);
+
+const isNamed = (filter: MetricFilter, key: string): boolean =>
+  sameName(filter.name, key) || sameName(filter.label, key);
+
+const assertFits = (what: string, dataType: MetricFilter['dataType'], value: FilterValue, moment: Moment): void => {
+  const reading = readHostFilterValue(dataType, value, moment);
+  if ('expected' in reading) throw new Refusal('APP_FILTER_PARAM_ERROR', `${what} takes ${reading.expected}.`);
+};
+
+const checkMetricFilters = (metric: Metric, { values }: MetricValues, moment: Moment): void => {
+  for (const [key, value] of Object.entries(values)) {
+    const filter = metric.definition.filters.find((candidate) => isNamed(candidate, key));
+    if (filter === undefined) {
+      throw new Refusal(
+        'APP_FILTER_PARAM_ERROR',
+        `params.appFilters: metric ${quote(metric.metricId)} has no filter ${quote(key)}.`,
+      );
+    }
+    assertFits(
+      `params.appFilters: filter ${quote(key)} of metric ${quote(metric.metricId)}`,
+      filter.dataType,
+      value,
+      moment,
+    );
+  }
+};
+
+/** Throws APP_FILTER_PARAM_ERROR for an unknown metric or filter, or a value that does not fit. */
+export const checkAppFilters = async (
+  scope: MintScope,
+  settings: readonly MetricValues[],
+  moment: Moment,
+): Promise<void> => {
+  for (const setting of settings) {
+    const metric = await findOpenMetric(scope, setting.metricId);
+    if (metric === undefined && (await isGuestMade(scope, setting.metricId))) continue;
+    if (metric === undefined) {
+      throw new Refusal('APP_FILTER_PARAM_ERROR', `Invalid metric Id: ${setting.metricId} in appFilters`);
+    }
+    checkMetricFilters(metric, setting, moment);
+  }
+};
+
+const isPlain = (value: FilterValue): boolean =>
+  typeof value !== 'object' || (Array.isArray(value) && value.length > 0);
+
+const checkVariables = (metric: Metric, { values }: MetricValues): void => {
+  const declared = metric.definition.rlsVariables;
+  for (const [key, value] of Object.entries(values)) {
+    if (!declared.some(({ name }) => name === key)) {
+      throw new Refusal(
+        'RLS_SETTINGS_PARAM_ERROR',
+        `params.rlsSettings: metric ${quote(metric.metricId)} declares no variable ${quote(key)}.`,
+      );
+    }
+    const isOfSql = declared.some(({ name, column }) => name === key && column === undefined);
+    if (isOfSql && [value].flat().some(isUnsafeNumber)) {
+      throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `params.rlsSettings: variable ${quote(key)}: ${safeAsText}.`);
+    }
+    if (!isPlain(value)) {
+      throw new Refusal(
+        'RLS_SETTINGS_PARAM_ERROR',
+        `params.rlsSettings: variable ${quote(key)} takes a plain value or an array of at least one.`,
+      );
+    }
+  }
+};
+
+/** All settings that bind the metric count: each may give some of the values. */
+const checkComplete = (metric: Metric, settings: readonly MetricValues[]): void => {
+  const given = settings
+    .filter(({ metricId }) => isOrDescendsFrom(metric, metricId))
+    .flatMap(({ values }) => Object.keys(values));
+  const missing = metric.definition.rlsVariables.filter(({ name, isOptional }) => !isOptional && !given.includes(name));
+  if (missing.length > 0) {
+    throw new Refusal(
+      'RLS_SETTINGS_PARAM_ERROR',
+      `params.rlsSettings: metric ${quote(metric.metricId)} needs a value for ${missing.map(({ name }) => quote(name)).join(', ')}.`,
+    );
+  }
+};
+
+/** Throws RLS_SETTINGS_PARAM_ERROR for an unknown metric or variable, or a declared variable without a value. */
+export const checkRlsSettings = async (scope: MintScope, settings: readonly MetricValues[]): Promise<void> => {
+  for (const setting of settings) {
+    const metric = await findOpenMetric(scope, setting.metricId);
+    if (metric === undefined && (await isGuestMade(scope, setting.metricId))) continue;
+    if (metric === undefined) {
+      throw new Refusal('RLS_SETTINGS_PARAM_ERROR', `Invalid metric Id: ${setting.metricId} in rlsSettings`);
+    }
+    checkVariables(metric, setting);
+    checkComplete(metric, settings);
+  }
+};
+
+const resolveDashboardFilter = async (
+  scope: MintScope,
+  setting: DashboardValues,
+  moment: Moment,
+): Promise<DashboardValues> => {
+  const dashboard = await findOpenDashboard(scope, setting.dashboardId);
+  if (dashboard === undefined) {
+    throw new Refusal('APP_FILTER_PARAM_ERROR', `Invalid dashboard Id: ${setting.dashboardId} in dashboard appFilter`);
+  }
+  for (const [key, value] of Object.entries(setting.values)) {
+    const filter = dashboard.filters.find(({ name }) => sameName(name, key));
+    if (filter === undefined) {
+      throw new Refusal(
+        'APP_FILTER_PARAM_ERROR',
+        `params.dashboardAppFilters: dashboard ${quote(setting.dashboardId)} has no filter ${quote(key)}.`,
+      );
+    }
+    assertFits(
+      `params.dashboardAppFilters: filter ${quote(key)} of dashboard ${quote(setting.dashboardId)}`,
+      filter.dataType,
+      value,
+      moment,
+    );
+  }
+  return { ...setting, dashboardId: dashboard.id };
+};
+
+/** With internal dashboard ids. Throws APP_FILTER_PARAM_ERROR for an unknown dashboard or filter, or a value that does not fit. */
+export const resolveDashboardFilters = (
+  scope: MintScope,
+  settings: readonly DashboardValues[],
+  moment: Moment,
+): Promise<readonly DashboardValues[]> =>
+  oneByOne(settings, (setting) => resolveDashboardFilter(scope, setting, moment));
+
+const resolveHidden = async (
+  scope: MintScope,
+  { dashboardId, metricIds }: GuestGrant['hideDashboardMetrics'][number],
+): Promise<GuestGrant['hideDashboardMetrics'][number]> => {
+  const dashboard = await findOpenDashboard(scope, dashboardId);
+  if (dashboard === undefined) {
+    throw new Refusal(
+      'DASHBOARD_PARAM_ERROR',
+      `params.hideDashboardMetrics: there is no dashboard ${quote(dashboardId)} for this client.`,
+    );
+  }
+  const placed = await metricsFor(scope.store, dashboard, scope);
+  const absent = metricIds.filter(
+    (id) => !placed.some((metric) => metric.metricId === id || metric.lineage.includes(id)),
+  );
+  if (absent.length > 0) {
+    throw new Refusal(
+      'DASHBOARD_PARAM_ERROR',
+      `params.hideDashboardMetrics: dashboard ${quote(dashboardId)} has no metric ${absent.map(quote).join(', ')}.`,
+    );
+  }
+  return { dashboardId: dashboard.id, metricIds };
+};
+
+/** With internal dashboard ids. Throws DASHBOARD_PARAM_ERROR for a dashboard or metric that is not there. */
+export const resolveHiddenMetrics = (
+  scope: MintScope,
+  settings: GuestGrant['hideDashboardMetrics'],
+): Promise<GuestGrant['hideDashboardMetrics']> => oneByOne(settings, (setting) => resolveHidden(scope, setting));
+
+/** Throws DASHBOARD_PARAM_ERROR for a name that no allowed dashboard has; without a list of embeds nothing can be checked. */
+export const checkHiddenFilters = ({ allowed }: MintScope, names: readonly string[]): void => {
+  if (allowed === null) return;
+  const filters = allowed.flatMap(({ dashboard }) => dashboard.filters);
+  const unknown = names.filter((name) => !filters.some((filter) => sameName(filter.name, name)));
+  if (unknown.length > 0) {
+    throw new Refusal(
+      'DASHBOARD_PARAM_ERROR',
+      `params.hideDashboardFilters: no allowed dashboard has a filter ${unknown.map(quote).join(', ')}.`,
+    );
+  }
+};

@@ -1,0 +1,85 @@
+/** Service tokens: named credentials of the organization. A token is in the answer that makes it, and nowhere else. */
+import type { ServiceCaller } from '../../domain/guest/caller.js';
+import { keyHintOf } from '../../domain/organization.js';
+import type { Clock, Ids, Tokens } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { StoredKey } from '../../domain/store/credentials.js';
+import type { Store } from '../../domain/store/store.js';
+import { pageOf } from '../paging.js';
+import { endOfGrace, type NewCredential } from './api-keys.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };
+type Named = { readonly name: string };
+
+/** Throws SERVICE_TOKEN_ALREADY_EXISTS; of two simultaneous calls with one name, one makes a token. */
+export const createServiceToken =
+  ({ store, clock, ids, tokens }: Deps) =>
+  async (_caller: ServiceCaller, { name }: Named): Promise<NewCredential> => {
+    const key = tokens.create();
+    const token = { id: ids.uuid(), name, createdAt: clock.now(), expiresAt: null };
+    if (!(await store.serviceTokens.insert({ ...token, hash: tokens.hash(key), keyHint: keyHintOf(key) }))) {
+      throw new Refusal(
+        'SERVICE_TOKEN_ALREADY_EXISTS',
+        `There is a service token named ${JSON.stringify(name)} already; choose another name, or rotate that token.`,
+      );
+    }
+    return { key };
+  };
+
+export const listServiceTokens =
+  ({ store }: Pick<Deps, 'store'>) =>
+  (
+    _caller: ServiceCaller,
+    paging: { readonly isPagination: boolean; readonly pageNumber: number },
+  ): Promise<readonly StoredKey[]> =>
+    store.serviceTokens.list(pageOf(paging));
+
+/**
+ * Ends the token of that name at once, with what is left of tokens that it replaced. Throws SERVICE_TOKEN_NOT_FOUND, and
+ * INVALID_REQUEST_BODY for the last one there is: without any, nobody could make another.
+ */
+export const deleteServiceToken =
+  ({ store, clock }: Pick<Deps, 'store' | 'clock'>) =>
+  async (_caller: ServiceCaller, { name }: Named): Promise<Named> => {
+    const outcome = await store.serviceTokens.revoke(name, clock.now());
+    if (outcome === 'unknown') {
+      throw new Refusal(
+        'SERVICE_TOKEN_NOT_FOUND',
+        `There is no service token named ${JSON.stringify(name)}; list them by GET /api/v2/service-token.`,
+      );
+    }
+    if (outcome === 'last') {
+      throw new Refusal(
+        'INVALID_REQUEST_BODY',
+        `name: ${JSON.stringify(name)} is the last service token; make another first by POST /api/v2/service-token.`,
+        { reason: 'last-service-token' },
+      );
+    }
+    return { name };
+  };
+
+/** As for API keys. Throws SERVICE_TOKEN_ALREADY_EXISTS where the token has a successor already. */
+export const rotateServiceToken =
+  ({ store, clock, ids, tokens }: Deps) =>
+  async (caller: ServiceCaller, { expireAt }: { readonly expireAt: number }): Promise<NewCredential> => {
+    const key = tokens.create();
+    const now = clock.now();
+    await store.transaction(async (inner) => {
+      const replaced = await inner.serviceTokens.replace(caller.tokenId, {
+        now,
+        expiresAt: endOfGrace(now, expireAt),
+      });
+      if (replaced === undefined) {
+        throw new Refusal(
+          'SERVICE_TOKEN_ALREADY_EXISTS',
+          'This service token was rotated or revoked already: use its successor, or have a new one made.',
+          { reason: 'token-rotated-already' },
+        );
+      }
+      const { name, expiresAt } = replaced;
+      const successor = { id: ids.uuid(), name, expiresAt, createdAt: now };
+      if (!(await inner.serviceTokens.insert({ ...successor, hash: tokens.hash(key), keyHint: keyHintOf(key) })))
+        throw new Error('the name of a rotated service token was not free');
+    });
+    return { key };
+  };

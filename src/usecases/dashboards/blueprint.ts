@@ -1,0 +1,172 @@
+/** What a new dashboard is made from: a template's content, or an import's, moved to its schemas and checked against its datamarts. */
+
+import { contentFaults, replaceSchemas, type SchemaPair } from '../../domain/dashboard/content.js';
+import { listSql, listSqlParts, replaceSql } from '../../domain/dashboard/content-sql.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric, type Owner } from '../../domain/dashboard/metric.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import { isOpenTo } from '../../domain/guest/access.js';
+import type { DatasourceType, Workspace } from '../../domain/organization.js';
+import type { Ids } from '../../domain/ports.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { contentSqlFaults } from '../datamarts/sql-faults.js';
+
+type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';
+
+export const emptyContent: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
+
+/** The dashboard as content: `metrics` with their places, the cards of those, and what else a faithful copy needs. */
+export const contentOf = (
+  dashboard: Dashboard,
+  placed: readonly { readonly metric: Metric; readonly placement: MetricPlacement }[],
+): DashboardContent => {
+  const there = new Set(placed.map(({ metric }) => metric.metricId));
+  return {
+    // A card without its metric shows nothing.
+    layout: dashboard.layout.filter(({ metricId }) => there.has(metricId)),
+    filters: dashboard.filters,
+    metrics: placed.map(({ metric: { metricId, name, definition, lineage }, placement }) => ({
+      metricId,
+      name,
+      lineage,
+      placement,
+      definition,
+    })),
+    gridMargin: dashboard.gridMargin,
+    isAllowPrivateMetricsByDefault: dashboard.isAllowPrivateMetricsByDefault,
+    metadata: dashboard.metadata,
+  };
+};
+
+const refuse = (code: FaultCode, what: string, faults: readonly string[]): never => {
+  const rest = faults.length > 10 ? `; and ${faults.length - 10} more` : '';
+  throw new Refusal(code, `${what}: ${faults.slice(0, 10).join('; ')}${rest}.`);
+};
+
+/** Of several datamarts the databases may differ; then SQL has no grammar to be read by. */
+const dialectOf = async (store: Store, datamarts: readonly Datamart[]): Promise<DatasourceType | undefined> => {
+  const ids = [...new Set(datamarts.map(({ datasourceId }) => datasourceId))];
+  const found = await Promise.all(ids.map((id) => store.datasources.findById(id)));
+  const dialects = [...new Set(found.flatMap((datasource) => datasource?.datasourceType ?? []))];
+  return dialects.length === 1 ? dialects[0] : undefined;
+};
+
+type Deps = { readonly store: Store; readonly sqlRewriter: SqlRewriter };
+
+const moveSql = async (
+  { store, sqlRewriter }: Deps,
+  content: DashboardContent,
+  pairs: readonly SchemaPair[],
+  datamarts: readonly Datamart[],
+  code: FaultCode,
+): Promise<DashboardContent> => {
+  const all = [...listSql(content)];
+  if (listSqlParts(content).length === 0) return content;
+  const dialect = await dialectOf(store, datamarts);
+  const rewritten = new Map<string, string>();
+  const faults: string[] = [];
+  for (const [place, text] of all) {
+    const result =
+      dialect === undefined
+        ? { expected: 'no SQL, since the datamarts here are of several databases' }
+        : await sqlRewriter.renameSchemas(dialect, text, pairs);
+    if ('sql' in result) rewritten.set(place, result.sql);
+    else faults.push(`${place}: expected ${result.expected}`);
+  }
+  const replaced = replaceSql(content, rewritten);
+  if (faults.length === 0 && dialect !== undefined) {
+    faults.push(...(await contentSqlFaults(sqlRewriter, dialect, datamarts, replaced)));
+  }
+  if (faults.length > 0) refuse(code, 'SQL of the dashboard cannot be used', faults);
+  return replaced;
+};
+
+/** The content with `pairs` applied to it, where it then fits the datamarts. Throws `code` with every fault's place. */
+export const moveContent = async (
+  deps: Deps,
+  content: DashboardContent,
+  pairs: readonly SchemaPair[],
+  datamarts: readonly Datamart[],
+  code: FaultCode,
+): Promise<DashboardContent> => {
+  const moved = replaceSchemas(content, pairs);
+  const faults = contentFaults(moved, ...datamarts);
+  const names = datamarts.map(({ name }) => JSON.stringify(name)).join(', ');
+  if (faults.length > 0) refuse(code, `The dashboard does not fit datamart ${names}`, faults);
+  return moveSql(deps, moved, pairs, datamarts, code);
+};
+
+export type Template = { readonly dashboard: Dashboard; readonly content: DashboardContent };
+
+/** The organization's dashboard of that id. A client's copy is no template: it may hold what that client wrote into it. */
+export const readTemplate = async (
+  store: Store,
+  workspace: Workspace,
+  client: Owner,
+  id: string,
+  isWithMetrics: boolean,
+): Promise<Template> => {
+  const dashboard = await store.dashboards.findTemplate(id);
+  if (dashboard === undefined || dashboard.workspaceId !== workspace.id) {
+    throw new Refusal(
+      'TEMPLATE_DASHBOARD_ERROR',
+      `Workspace ${JSON.stringify(workspace.name)} has no template dashboard ${JSON.stringify(id)}.`,
+    );
+  }
+  const placed = isWithMetrics ? await store.dashboards.listMetrics(dashboard.id) : [];
+  // On a dashboard of the organization's there may be metrics of another client: they are that client's alone.
+  const open = placed.filter(({ metric }) => !metric.isArchived && isOpenTo(metric.owner, client));
+  return { dashboard, content: contentOf(dashboard, open) };
+};
+
+export type Copies = { readonly metrics: readonly Metric[]; readonly newIds: ReadonlyMap<string, string> };
+
+/** New metrics for the content's: under new ids, descending from those that the content names. */
+export const copyMetrics = (ids: Ids, content: DashboardContent, workspace: Workspace, owner: Owner | null): Copies => {
+  const newIds = new Map(content.metrics.map(({ metricId }) => [metricId, ids.uuid()]));
+  const metrics = content.metrics.map((metric) => ({
+    metricId: newIds.get(metric.metricId) ?? ids.uuid(),
+    workspaceId: workspace.id,
+    name: metric.name,
+    definition: metric.definition,
+    lineage: lineageOfCopy(metric),
+    owner,
+    ...hostMade,
+  }));
+  return { metrics, newIds };
+};
+
+const taken = (dashboardId: string): Refusal =>
+  new Refusal(
+    'INVALID_DASHBOARD_ID',
+    `dashboardId ${JSON.stringify(dashboardId)} exists already; ids are unique within the data app, and those of the organization's dashboards for all.`,
+    { reason: 'dashboard-id-taken' },
+  );
+
+/** Writes the dashboard with its metrics, in the transaction that `store` is in. Throws INVALID_DASHBOARD_ID for a taken id. */
+export const insertDashboard = async (
+  store: Store,
+  dashboard: Dashboard,
+  metrics: readonly Metric[],
+  placements: readonly MetricPlacement[],
+  now: Date,
+): Promise<void> => {
+  const { externalDashboardId, owner } = dashboard;
+  if (!(await store.dashboards.insert(dashboard))) throw taken(externalDashboardId);
+  // spec-gap: an id names one thing to everybody who may see it: the organization's ids are nobody else's.
+  const others = (await store.dashboards.listByExternalId(externalDashboardId)).filter(({ id }) => id !== dashboard.id);
+  if (others.some((other) => owner === null || other.owner === null)) throw taken(externalDashboardId);
+  if (!(await store.metrics.insertAll(metrics))) throw new Error('a random metric id was taken');
+  await store.dashboards.placeFirstMetrics(
+    dashboard.id,
+    metrics.map(({ metricId }, index) => ({ metricId, placement: placements[index] ?? 'GALLERY' })),
+    now,
+  );
+};
+
+/** Throws INVALID_DASHBOARD_ID. */
+export const assertInserted = (isInserted: boolean, dashboardId: string): void => {
+  if (!isInserted) throw taken(dashboardId);
+};

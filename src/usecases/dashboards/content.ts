@@ -1,0 +1,152 @@
+/** A dashboard's content read, and replaced in place: whatever names the dashboard, its embeds or its metrics goes on naming them. */
+
+import { canonicalJson } from '../../domain/canonical-json.js';
+import { relabelLayout } from '../../domain/dashboard/content.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import { isOpenTo } from '../../domain/guest/access.js';
+import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
+import type { Workspace } from '../../domain/organization.js';
+import type { Clock, Digest, Ids } from '../../domain/ports.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { loadWorkspace } from '../workspaces.js';
+import { contentOf, moveContent } from './blueprint.js';
+import { writeMetrics } from './replaced-metrics.js';
+import { loadOrganizationDashboard } from './transfer.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+  readonly digest: Digest;
+};
+type Caller = ApiKeyCaller | ServiceCaller;
+type Target = { readonly dashboardId: string; readonly workspaceName: string };
+
+const quote = (name: string): string => JSON.stringify(name);
+
+/** Throws INVALID_DASHBOARD_ID, also for a dashboard of another data app's: it is as if it were not there. */
+const loadDashboard = async (
+  store: Store,
+  caller: Caller,
+  workspace: Workspace,
+  dashboardId: string,
+): Promise<Dashboard> => {
+  if (caller.kind === 'serviceToken') return loadOrganizationDashboard(store, workspace, dashboardId);
+  const dashboard = await store.dashboards.findByExternalId(caller.dataAppId, dashboardId);
+  if (dashboard !== undefined && dashboard.workspaceId === workspace.id) return dashboard;
+  throw new Refusal(
+    'INVALID_DASHBOARD_ID',
+    `Workspace ${quote(workspace.name)} has no dashboard ${quote(dashboardId)}.`,
+  );
+};
+
+/** As it is now, and as nobody else changes it until the transaction ends. */
+const lockDashboard = async (store: Store, caller: Caller, workspace: Workspace, id: string): Promise<Dashboard> => {
+  const { id: internalId } = await loadDashboard(store, caller, workspace, id);
+  const locked = await store.dashboards.lock(internalId);
+  if (locked === undefined)
+    throw new Refusal('INVALID_DASHBOARD_ID', `Dashboard ${quote(id)} was deleted meanwhile.`, {
+      reason: 'dashboard-deleted-meanwhile',
+    });
+  return locked;
+};
+
+/** What an export shows: on a dashboard of the organization there may be metrics of clients, which are theirs alone. */
+const isOwn =
+  ({ owner }: Dashboard) =>
+  ({ metric }: PlacedMetric): boolean =>
+    metric.owner === null || (owner !== null && isOpenTo(metric.owner, owner));
+
+type Content = { readonly content: DashboardContent; readonly digest: string };
+
+const contentWith = ({ digest }: Pick<Deps, 'digest'>, dashboard: Dashboard, own: readonly PlacedMetric[]): Content => {
+  const content = contentOf(dashboard, own);
+  return { content, digest: digest(canonicalJson(content)) };
+};
+
+/** Throws WORKSPACE_ID_ERROR or INVALID_DASHBOARD_ID. */
+export const getDashboardContent =
+  (deps: Pick<Deps, 'store' | 'digest'>) =>
+  (caller: Caller, { dashboardId, workspaceName }: Target) =>
+    deps.store.transaction(async (store) => {
+      const workspace = await loadWorkspace(store, workspaceName);
+      // Locked: half of a replacement is nobody's content.
+      const dashboard = await lockDashboard(store, caller, workspace, dashboardId);
+      const own = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
+      return { dashboardId, name: dashboard.name, ...contentWith(deps, dashboard, own) };
+    });
+
+/** What decides which columns there are: the datamart that the dashboard's embed names, otherwise those of the workspace. */
+const datamartsOf = async (
+  store: Store,
+  workspace: Workspace,
+  { id, owner }: Dashboard,
+): Promise<readonly Datamart[]> => {
+  const embed = owner === null ? undefined : await store.embeds.findByDashboard(owner.dataAppId, id);
+  const name = embed?.accessSettings?.datamartName;
+  const datamart = name === undefined ? undefined : await store.datamarts.findByName(name);
+  return datamart === undefined ? store.workspaces.listDatamarts(workspace) : [datamart];
+};
+
+const assertReplaces = (caller: Caller, { owner, externalDashboardId }: Dashboard): void => {
+  if (caller.kind === 'serviceToken' || owner?.dataAppId === caller.dataAppId) return;
+  throw new Refusal(
+    'INVALID_DASHBOARD_ID',
+    `Dashboard ${quote(externalDashboardId)} is the organization's: use a service token.`,
+    { reason: 'template-by-api-key' },
+  );
+};
+
+const assertUnchanged = (current: string, { expectedDigest, dashboardId }: ReplaceDashboardContent): void => {
+  if (current === expectedDigest) return;
+  throw new Refusal(
+    'DASHBOARD_CHANGED',
+    `Dashboard ${quote(dashboardId)} is not any more what expectedDigest stands for: read its content again, and decide anew.`,
+  );
+};
+
+export type ReplaceDashboardContent = Target & {
+  readonly content: DashboardContent;
+  readonly expectedDigest: string;
+};
+
+/** Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, DASHBOARD_CHANGED or INVALID_DASHBOARD_DATA, and then nothing of it is kept. */
+export const replaceDashboardContent =
+  (deps: Deps) =>
+  (
+    caller: Caller,
+    command: ReplaceDashboardContent,
+  ): Promise<{ readonly dashboard: Dashboard; readonly digest: string }> =>
+    deps.store.transaction(async (store) => {
+      const inner = { ...deps, store };
+      const workspace = await loadWorkspace(store, command.workspaceName);
+      const dashboard = await lockDashboard(store, caller, workspace, command.dashboardId);
+      assertReplaces(caller, dashboard);
+      const placed = await store.dashboards.lockMetrics(dashboard.id);
+      const own = placed.filter(isOwn(dashboard));
+      assertUnchanged(contentWith(deps, dashboard, own).digest, command);
+      const datamarts = await datamartsOf(store, workspace, dashboard);
+      const content = await moveContent(inner, command.content, [], datamarts, 'INVALID_DASHBOARD_DATA');
+      const others = placed.filter((one) => !own.includes(one));
+      const newIds = await writeMetrics(inner, dashboard, { own, others }, content);
+      const kept = new Set(others.map(({ metric }) => metric.metricId));
+      const replaced: Dashboard = {
+        ...dashboard,
+        layout: [
+          ...relabelLayout(content.layout, newIds),
+          ...dashboard.layout.filter(({ metricId }) => kept.has(metricId)),
+        ],
+        gridMargin: content.gridMargin,
+        filters: content.filters,
+        metadata: content.metadata === undefined ? dashboard.metadata : content.metadata,
+        isAllowPrivateMetricsByDefault:
+          content.isAllowPrivateMetricsByDefault ?? dashboard.isAllowPrivateMetricsByDefault,
+      };
+      await store.dashboards.update(replaced);
+      const written = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
+      return { dashboard: replaced, digest: contentWith(deps, replaced, written).digest };
+    });

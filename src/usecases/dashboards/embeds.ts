@@ -1,0 +1,160 @@
+/** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
+
+import { overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
+import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
+import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
+import type { Metric } from '../../domain/dashboard/metric.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import type { Workspace } from '../../domain/organization.js';
+import type { Clock, Ids } from '../../domain/ports.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { holdDataApp } from '../data-apps.js';
+import { loadTenantScope } from '../datamarts/tenant-scope.js';
+import { assertTenancySettings, loadEmbedDatamart } from '../embeds/source.js';
+import { loadWorkspace } from '../workspaces.js';
+import { assertInserted, copyMetrics, emptyContent, insertDashboard, moveContent, readTemplate } from './blueprint.js';
+
+export type CreateDashboardEmbed = {
+  readonly dashboardId: string;
+  readonly workspaceName: string;
+  readonly clientId: string;
+  readonly accessSettings: AccessSettings & { readonly datamartName: string };
+  readonly templateDashboardId?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly isAllowPrivateMetricsByDefault?: boolean | undefined;
+  readonly name?: string | undefined;
+  readonly embedDescription?: string | undefined;
+  readonly isImportMetrics: boolean;
+  readonly metricImportMode?: MetricPlacement | undefined;
+  readonly importDashboardData?: DashboardContent | undefined;
+  readonly isRenameDashboard: boolean;
+  readonly schemaPairs?: readonly SchemaPair[] | undefined;
+};
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly sqlRewriter: SqlRewriter };
+
+type Blueprint = { readonly content: DashboardContent; readonly templateId: string | null };
+
+const readBlueprint = async (
+  deps: Deps,
+  { dataAppId }: ApiKeyCaller,
+  workspace: Workspace,
+  datamart: Datamart,
+  command: CreateDashboardEmbed,
+): Promise<Blueprint> => {
+  const { importDashboardData, templateDashboardId, metricImportMode = 'METRIC', schemaPairs = [] } = command;
+  const isImported = command.isImportMetrics && importDashboardData === undefined;
+  const template =
+    templateDashboardId === undefined
+      ? undefined
+      : await readTemplate(
+          deps.store,
+          workspace,
+          { dataAppId, clientId: command.clientId },
+          templateDashboardId,
+          isImported,
+        );
+  const templateId = template?.dashboard.id ?? null;
+  const source = placedBy(metricImportMode, template?.content ?? emptyContent);
+  const cloned = await moveContent(deps, source, schemaPairs, [datamart], 'TEMPLATE_DASHBOARD_ERROR');
+  if (importDashboardData === undefined) return { templateId, content: asCloned(cloned) };
+  const imported = await moveContent(deps, importDashboardData, schemaPairs, [datamart], 'INVALID_DASHBOARD_DATA');
+  return { templateId, content: overTemplate(imported, cloned) };
+};
+
+/** Of a template come filters, grid margins, layout and metrics. spec-gap: what is else set on it is the template's alone. */
+const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
+  layout,
+  filters,
+  metrics,
+  gridMargin,
+});
+
+/** The mode is for a template's metrics; an import says itself what is on its board. */
+const placedBy = (mode: MetricPlacement, content: DashboardContent): DashboardContent =>
+  mode === 'METRIC'
+    ? content
+    : { ...content, layout: [], metrics: content.metrics.map((metric) => ({ ...metric, placement: mode })) };
+
+const nameOf = ({ isRenameDashboard, name, dashboardId, clientId }: CreateDashboardEmbed): string =>
+  isRenameDashboard && name !== undefined ? name : `${dashboardId}_${clientId}`;
+
+type Made = { readonly dashboard: Dashboard; readonly metrics: readonly Metric[] };
+
+const make = (
+  { ids }: Deps,
+  { dataAppId }: ApiKeyCaller,
+  workspace: Workspace,
+  command: CreateDashboardEmbed,
+  { content, templateId }: Blueprint,
+): Made => {
+  const owner = { dataAppId, clientId: command.clientId };
+  const { metrics, newIds } = copyMetrics(ids, content, workspace, owner);
+  const dashboard: Dashboard = {
+    id: ids.uuid(),
+    externalDashboardId: command.dashboardId,
+    workspaceId: workspace.id,
+    name: nameOf(command),
+    owner,
+    templateId,
+    layout: relabelLayout(content.layout, newIds),
+    gridMargin: content.gridMargin,
+    filters: content.filters,
+    metadata: command.metadata ?? content.metadata ?? null,
+    isAllowPrivateMetricsByDefault:
+      command.isAllowPrivateMetricsByDefault ?? content.isAllowPrivateMetricsByDefault ?? false,
+  };
+  return { dashboard, metrics };
+};
+
+const makeEmbed = (
+  clock: Clock,
+  { dataAppId }: ApiKeyCaller,
+  command: CreateDashboardEmbed,
+  dashboard: Dashboard,
+): Embed => ({
+  // Embeds and dashboards share one namespace: this embed is known by its dashboard's id.
+  embedId: command.dashboardId,
+  dataAppId,
+  embedType: 'dashboard',
+  dashboardId: dashboard.id,
+  metricId: null,
+  name: command.name ?? command.dashboardId,
+  description: command.embedDescription ?? null,
+  accessSettings: command.accessSettings,
+  createdAt: clock.now(),
+});
+
+const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> =>
+  deps.store.transaction(async (store) => {
+    const inner = { ...deps, store };
+    await holdDataApp(store, caller);
+    const workspace = await loadWorkspace(store, command.workspaceName);
+    const datamart = await loadEmbedDatamart(store, workspace, command.accessSettings.datamartName);
+    assertTenancySettings(datamart, command.accessSettings);
+    await loadTenantScope(store, datamart, command.clientId);
+    const blueprint = await readBlueprint(inner, caller, workspace, datamart, command);
+    const { dashboard, metrics } = make(deps, caller, workspace, command, blueprint);
+    const embed = makeEmbed(deps.clock, caller, command, dashboard);
+    const placements = blueprint.content.metrics.map(({ placement }) => placement);
+    await insertDashboard(store, dashboard, metrics, placements, embed.createdAt);
+    assertInserted(await store.embeds.insert(embed), command.dashboardId);
+    return embed;
+  });
+
+/** Operation 4. What fails for no fault of the caller's is DASHBOARD_CREATE_ERROR, and nothing of it is kept. */
+export const createDashboardEmbed =
+  (deps: Deps) =>
+  async (caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> => {
+    try {
+      return await create(deps, caller, command);
+    } catch (cause) {
+      if (cause instanceof Refusal) throw cause;
+      throw new Refusal('DASHBOARD_CREATE_ERROR', 'The dashboard could not be created, and nothing of it was kept.', {
+        cause,
+      });
+    }
+  };

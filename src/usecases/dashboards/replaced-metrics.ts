@@ -1,0 +1,86 @@
+/** The metrics of a dashboard whose content is replaced: which of them the new content means, and what becomes of each. */
+import { canonicalJson, isSameJson } from '../../domain/canonical-json.js';
+import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
+import { hostMade, lineageOfCopy, type Metric } from '../../domain/dashboard/metric.js';
+import type { Clock, Ids } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+type Given = DashboardContent['metrics'][number];
+
+/** `own`: those that the dashboard's export shows. `others` are not the content's affair, and stay. */
+export type Placed = { readonly own: readonly PlacedMetric[]; readonly others: readonly PlacedMetric[] };
+
+const invalid = (metricId: string, fault: string): Refusal =>
+  new Refusal('INVALID_DASHBOARD_DATA', `metrics[${JSON.stringify(metricId)}]: ${fault}.`);
+
+/** The metric of that id, otherwise the copy of it that the content does not name by its own id. */
+const findOwn = (own: readonly PlacedMetric[], content: DashboardContent, { metricId }: Given): Metric | undefined => {
+  const named = new Set(content.metrics.map((metric) => metric.metricId));
+  const direct = own.find(({ metric }) => metric.metricId === metricId);
+  const copy = own.find(({ metric }) => metric.lineage[0] === metricId && !named.has(metric.metricId));
+  return (direct ?? copy)?.metric;
+};
+
+/** What an earlier replacement took from a dashboard of this owner, by its own id or as the copy of what the content names. */
+const findKeptAside = async (store: Store, dashboard: Dashboard, { metricId }: Given): Promise<Metric | undefined> => {
+  const { owner, workspaceId } = dashboard;
+  const direct = await store.metrics.findById(metricId);
+  const isOwned =
+    direct !== undefined && canonicalJson(direct.owner) === canonicalJson(owner) && direct.workspaceId === workspaceId;
+  if (isOwned && (await store.metrics.listDashboards(metricId)).length === 0) return direct;
+  if (owner === null) return undefined;
+  const [copy] = await store.metrics.listUnplacedCopies(metricId, owner);
+  return copy;
+};
+
+/** The owner, the lineage and what guests did to it are the metric's own: settings of tokens bind it by these. */
+const change = async (store: Store, dashboard: Dashboard, metric: Metric, given: Given): Promise<string> => {
+  const { metricId } = metric;
+  if (given.metricId === metricId && !isSameJson(given.lineage, metric.lineage))
+    throw invalid(metricId, 'its lineage cannot be changed: settings of guest tokens bind it by that');
+  if (given.name === metric.name && isSameJson(given.definition, metric.definition)) return metricId;
+  if (canonicalJson(metric.owner) !== canonicalJson(dashboard.owner))
+    throw invalid(metricId, "it is the organization's, and changes for everybody or for nobody");
+  await store.metrics.update({ ...metric, name: given.name, definition: given.definition });
+  return metricId;
+};
+
+const make = async ({ store, ids }: Deps, { owner, workspaceId }: Dashboard, given: Given): Promise<string> => {
+  const { name, definition } = given;
+  const metricId = ids.uuid();
+  const metric = { metricId, workspaceId, name, definition, lineage: lineageOfCopy(given), owner, ...hostMade };
+  if (!(await store.metrics.insert(metric))) throw new Error('a random metric id was taken');
+  return metricId;
+};
+
+/**
+ * Writes and places them, in the transaction that `store` is in: the ids of the content's metrics and of those they became. What the content does
+ * not name stays, unplaced, so that it can be taken up again under its id. Throws INVALID_DASHBOARD_DATA.
+ */
+export const writeMetrics = async (
+  deps: Deps,
+  dashboard: Dashboard,
+  { own, others }: Placed,
+  content: DashboardContent,
+): Promise<ReadonlyMap<string, string>> => {
+  const { store, clock } = deps;
+  const newIds = new Map<string, string>();
+  for (const given of content.metrics) {
+    const found = findOwn(own, content, given) ?? (await findKeptAside(store, dashboard, given));
+    const isTaken = found !== undefined && [...newIds.values()].includes(found.metricId);
+    if (isTaken) throw invalid(given.metricId, 'another metric of the content stands for the same one here');
+    newIds.set(
+      given.metricId,
+      found === undefined ? await make(deps, dashboard, given) : await change(store, dashboard, found, given),
+    );
+  }
+  const placed = content.metrics.map(({ metricId, placement }) => ({
+    metricId: newIds.get(metricId) ?? metricId,
+    placement,
+  }));
+  const rest = others.map(({ metric, placement }) => ({ metricId: metric.metricId, placement }));
+  await store.dashboards.placeMetrics(dashboard.id, [...placed, ...rest], clock.now());
+  return newIds;
+};

@@ -1,0 +1,137 @@
+/** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
+
+import {
+  changeParts,
+  type DatamartChanges,
+  namedDatabases,
+  needsSource,
+  noParts,
+} from '../../domain/datamart/changes.js';
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import type { TenancyWarning } from '../../domain/datamart/table-ownership.js';
+import { assertNoFaults } from '../../domain/faults.js';
+import type { ServiceCaller } from '../../domain/guest/caller.js';
+import type { Datasource } from '../../domain/organization.js';
+import type { Clock, Ids } from '../../domain/ports.js';
+import type { Engine } from '../../domain/query/engine.js';
+import type { SqlRewriter } from '../../domain/query/sql-rewriter.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ListedDatamart } from '../../domain/store/organization.js';
+import type { Store } from '../../domain/store/store.js';
+import { pageOf } from '../paging.js';
+import { readSource, readSourceOf } from './source.js';
+import { customColumnFaults } from './sql-faults.js';
+import { tenancyWarnings, unknownDatamart } from './tenancy.js';
+
+type Deps = {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly sqlRewriter: SqlRewriter;
+};
+
+/** Warnings: its tables that every query is refused. */
+export type WrittenDatamart = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
+
+type ListCommand = { readonly isPagination: boolean; readonly pageNumber: number; readonly expandDetails: boolean };
+
+/** Operation 8, in order of name. */
+export const listDatamarts =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    _caller: ServiceCaller,
+    { expandDetails, ...paging }: ListCommand,
+  ): Promise<{ readonly items: readonly ListedDatamart[]; readonly expandDetails: boolean }> => ({
+    items: await store.datamarts.list(pageOf(paging)),
+    expandDetails,
+  });
+
+const taken = (name: string): Refusal =>
+  new Refusal(
+    'DATAMART_ALREADY_EXISTS',
+    `A datamart named ${JSON.stringify(name)} exists already; choose another name, or update that one.`,
+  );
+
+/** Throws INVALID_REQUEST_BODY where the engine could not compute a custom column. */
+const assertComputable = async (
+  sqlRewriter: SqlRewriter,
+  datasource: Datasource | undefined,
+  { tableList = [] }: DatamartChanges,
+): Promise<void> => {
+  if (datasource === undefined) return;
+  assertNoFaults(await customColumnFaults(sqlRewriter, datasource.datasourceType, tableList), 'custom-columns');
+};
+
+export type CreateDatamart = DatamartChanges & { readonly name: string; readonly datasourceName: string };
+
+/** Throws DATAMART_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
+export const createDatamart =
+  (deps: Deps) =>
+  async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<WrittenDatamart> => {
+    const { store, engine, clock, ids, sqlRewriter } = deps;
+    const datasource = await store.datasources.findByName(datasourceName);
+    if (datasource === undefined) {
+      throw new Refusal(
+        'INVALID_DATASOURCE_NAME',
+        `datasourceName: there is no datasource named ${JSON.stringify(datasourceName)}.`,
+      );
+    }
+    if ((await store.datamarts.findByName(name)) !== undefined) throw taken(name);
+    const source = await readSource(engine, datasource, namedDatabases(null, changes));
+    const parts = changeParts(noParts, changes, source);
+    await assertComputable(sqlRewriter, datasource, changes);
+    const now = clock.now();
+    const datamart = { id: ids.uuid(), name, datasourceId: datasource.id, ...parts, createdAt: now, updatedAt: now };
+    if (!(await store.datamarts.insert(datamart))) throw taken(name);
+    return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
+  };
+
+export type UpdateDatamart = DatamartChanges & { readonly datamartName: string };
+
+/** Always after the last update, however the clock goes: what is kept of answers names the datamart by it. */
+const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
+  new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
+
+/**
+ * Operation 9. The datasource is looked at before the transaction, which waits for nothing but the database; of two
+ * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
+ */
+export const updateDatamart =
+  (deps: Deps) =>
+  async (_caller: ServiceCaller, { datamartName, ...changes }: UpdateDatamart): Promise<WrittenDatamart> => {
+    const { store, engine, clock, sqlRewriter } = deps;
+    const known = await store.datamarts.findByName(datamartName);
+    if (known === undefined) throw unknownDatamart(datamartName);
+    const source = needsSource(changes)
+      ? await readSourceOf(store, engine, known, namedDatabases(known.tenancy, changes))
+      : undefined;
+    await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
+    const datamart = await store.transaction(async (inner) => {
+      const current = await inner.datamarts.lockByName(datamartName);
+      // Deleted since, and perhaps made anew over another datasource.
+      if (current?.id !== known.id) throw unknownDatamart(datamartName);
+      const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
+      await inner.datamarts.update(updated);
+      return updated;
+    });
+    return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
+  };
+
+/** Operation 10, with all that depends on the datamart. */
+export const deleteDatamart =
+  ({ store }: Pick<Deps, 'store'>) =>
+  (_caller: ServiceCaller, { datamartName }: { readonly datamartName: string }): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      const datamart = await inner.datamarts.lockByName(datamartName);
+      if (datamart === undefined) {
+        throw new Refusal(
+          'INVALID_REQUEST_BODY',
+          `datamartName: there is no datamart named ${JSON.stringify(datamartName)}.`,
+          { reason: 'datamart-unknown' },
+        );
+      }
+      await inner.embeds.removeByDatamart(datamart.name);
+      await inner.datamarts.remove(datamart.id);
+      return datamart;
+    });

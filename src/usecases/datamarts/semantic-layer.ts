@@ -1,0 +1,117 @@
+/** Operation 11: the semantic layer of a datamart. */
+
+import type { Datamart } from '../../domain/datamart/datamart.js';
+import {
+  completionScore,
+  type SemanticLayer,
+  type SemanticTable,
+  type TableNotes,
+  viewSemanticTables,
+} from '../../domain/datamart/semantic-layer.js';
+import { writeSemanticTables } from '../../domain/datamart/semantic-notes.js';
+import type { ServiceCaller } from '../../domain/guest/caller.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock };
+
+export type WriteSemanticLayer = {
+  readonly datamartName: string;
+  readonly tables?: readonly TableNotes[] | undefined;
+  readonly feedback?: string | null | undefined;
+};
+
+type Named = { readonly datamartName: string };
+
+const loadDatamart = async (find: Store['datamarts']['findByName'], name: string): Promise<Datamart> => {
+  const datamart = name === '' ? undefined : await find(name);
+  if (datamart !== undefined) return datamart;
+  throw new Refusal(
+    'INVALID_DATAMART',
+    name === ''
+      ? 'datamartName: nothing came, expected the name of a datamart.'
+      : `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
+  );
+};
+
+const missing = (name: string): Refusal =>
+  new Refusal(
+    'SEMANTIC_LAYER_NOT_FOUND',
+    `Datamart ${JSON.stringify(name)} has no semantic layer; create one with POST.`,
+  );
+
+const written = (
+  datamart: Datamart,
+  current: SemanticLayer | undefined,
+  { tables, feedback }: WriteSemanticLayer,
+  updatedAt: Date,
+): SemanticLayer => ({
+  tables: writeSemanticTables(datamart, current, tables ?? []),
+  feedback: feedback === undefined ? (current?.feedback ?? null) : feedback === '' ? null : feedback,
+  updatedAt,
+});
+
+/** Throws SEMANTIC_LAYER_ALREADY_EXISTS; of two simultaneous calls, one succeeds. */
+export const createSemanticLayer =
+  ({ store, clock }: Deps) =>
+  (_caller: ServiceCaller, command: WriteSemanticLayer): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      const datamart = await loadDatamart(inner.datamarts.lockByName, command.datamartName);
+      const isThere = (await inner.semanticLayers.findByDatamart(datamart.id)) !== undefined;
+      const layer = isThere ? undefined : written(datamart, undefined, command, clock.now());
+      if (layer === undefined || !(await inner.semanticLayers.insert(datamart.id, layer))) {
+        throw new Refusal(
+          'SEMANTIC_LAYER_ALREADY_EXISTS',
+          `Datamart ${JSON.stringify(datamart.name)} has a semantic layer already; update it with PUT.`,
+        );
+      }
+      return datamart;
+    });
+
+/** Changes what the command names. Throws SEMANTIC_LAYER_NOT_FOUND where there is none. */
+export const updateSemanticLayer =
+  ({ store, clock }: Deps) =>
+  (_caller: ServiceCaller, command: WriteSemanticLayer): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      const datamart = await loadDatamart(inner.datamarts.lockByName, command.datamartName);
+      const current = await inner.semanticLayers.findByDatamart(datamart.id);
+      if (current === undefined) throw missing(datamart.name);
+      await inner.semanticLayers.update(datamart.id, written(datamart, current, command, clock.now()));
+      return datamart;
+    });
+
+/** The layer over the datamart's tables; `updatedAt` is null where there is none. */
+export type ReadSemanticLayer = {
+  readonly datamart: Datamart;
+  readonly tables: readonly SemanticTable[];
+  readonly feedback: string | null;
+  readonly completionScore: number;
+  readonly updatedAt: Date | null;
+};
+
+export const getSemanticLayer =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (_caller: ServiceCaller, { datamartName }: Named): Promise<ReadSemanticLayer> => {
+    const datamart = await loadDatamart(store.datamarts.findByName, datamartName);
+    const layer = await store.semanticLayers.findByDatamart(datamart.id);
+    const tables = viewSemanticTables(datamart, layer);
+    const feedback = layer?.feedback ?? null;
+    return {
+      datamart,
+      tables,
+      feedback,
+      completionScore: completionScore(tables, feedback),
+      updatedAt: layer?.updatedAt ?? null,
+    };
+  };
+
+export const deleteSemanticLayer =
+  ({ store }: Pick<Deps, 'store'>) =>
+  (_caller: ServiceCaller, { datamartName }: Named): Promise<Datamart> =>
+    store.transaction(async (inner) => {
+      // Locked, as for an update: one that is under way is done first.
+      const datamart = await loadDatamart(inner.datamarts.lockByName, datamartName);
+      if (!(await inner.semanticLayers.remove(datamart.id))) throw missing(datamart.name);
+      return datamart;
+    });

@@ -1,0 +1,105 @@
+/** Whose the rows of a datamart's tables are, by the keys that its datasource has now. */
+import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
+import {
+  type TableOwnership,
+  type TenancyWarning,
+  tableOwnerships,
+  undeclaredTables,
+  warningsOf,
+} from '../../domain/datamart/table-ownership.js';
+import type { SourceView } from '../../domain/datamart/tables.js';
+import type { UniqueKeys } from '../../domain/datamart/tenancy-steps.js';
+import type { ServiceCaller } from '../../domain/guest/caller.js';
+import type { Engine } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { readSourceOf } from './source.js';
+
+export type TenancyDeps = {
+  readonly store: Pick<Store, 'datasources' | 'datamarts'>;
+  readonly engine: Pick<Engine, 'introspect'>;
+};
+
+const keysOf =
+  ({ find }: SourceView): UniqueKeys =>
+  (table) => {
+    const found = find(table);
+    if (found === undefined) return [];
+    return found.primaryKey.length === 0 ? found.uniqueKeys : [found.primaryKey, ...found.uniqueKeys];
+  };
+
+/** The datasource is looked at only where a table is undeclared. Throws DATASOURCE_CONNECTION_ERROR. */
+export const readOwnerships = async (
+  { store, engine }: TenancyDeps,
+  datamart: Datamart,
+  source?: SourceView,
+): Promise<readonly TableOwnership[]> => {
+  if (undeclaredTables(datamart).length === 0) return tableOwnerships(datamart, () => []);
+  return tableOwnerships(datamart, keysOf(source ?? (await readSourceOf(store, engine, datamart, []))));
+};
+
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof Refusal && error.code === 'DATASOURCE_CONNECTION_ERROR';
+
+const unknownWarnings = (datamart: Datamart): readonly TenancyWarning[] =>
+  undeclaredTables(datamart).map((table) => ({
+    table: qualifiedName(table),
+    message: `Whose the rows of table ${qualifiedName(table)} are is not known: the datasource cannot be reached, so its keys could not be read. Ask GET /api/v2/data-app/datamarts/tenancy when it can.`,
+  }));
+
+/** For the answer of a write. `source`: what the write read of the datasource already. */
+export const tenancyWarnings = async (
+  deps: TenancyDeps,
+  datamart: Datamart,
+  source: SourceView | undefined,
+): Promise<readonly TenancyWarning[]> => {
+  try {
+    return warningsOf(await readOwnerships(deps, datamart, source));
+  } catch (error) {
+    // The write itself needs no datasource, and is done.
+    if (isUnreachable(error)) return unknownWarnings(datamart);
+    throw error;
+  }
+};
+
+export const unknownDatamart = (name: string): Refusal =>
+  new Refusal(
+    'INVALID_DATAMART',
+    `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
+  );
+
+/** Throws INVALID_DATAMART, and DATASOURCE_CONNECTION_ERROR where a table's tenancy depends on keys. */
+export const getDatamartTenancy =
+  (deps: TenancyDeps) =>
+  async (
+    _caller: ServiceCaller,
+    { datamartName }: { readonly datamartName: string },
+  ): Promise<{ readonly datamart: Datamart; readonly tables: readonly TableOwnership[] }> => {
+    const datamart = await deps.store.datamarts.findByName(datamartName);
+    if (datamart === undefined) throw unknownDatamart(datamartName);
+    return { datamart, tables: await readOwnerships(deps, datamart) };
+  };
+
+type Deps = TenancyDeps & { readonly log: { readonly error: (details: object, message: string) => void } };
+
+const checkDatamart = async ({ log, ...deps }: Deps, datamart: Datamart): Promise<void> => {
+  try {
+    for (const { table, message } of warningsOf(await readOwnerships(deps, datamart))) {
+      log.error({ event: 'datamart-table-unreadable', datamart: datamart.name, table }, message);
+    }
+  } catch (err) {
+    const tables = undeclaredTables(datamart).map(qualifiedName);
+    const message = isUnreachable(err)
+      ? 'the datasource cannot be reached, so it is not known whether queries may read these tables'
+      : 'failed to check whether queries may read these tables';
+    log.error({ event: 'datamart-tenancy-unchecked', datamart: datamart.name, tables, err }, message);
+  }
+};
+
+/** Logs one line for each such table, one datamart after the other until `signal` aborts. Throws where the store does. */
+export const logUnreadableTables = async (deps: Deps, signal: AbortSignal): Promise<void> => {
+  for (const { datamart } of await deps.store.datamarts.list(null)) {
+    if (signal.aborted) return;
+    await checkDatamart(deps, datamart);
+  }
+};

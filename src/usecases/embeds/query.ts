@@ -1,0 +1,119 @@
+/** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
+
+import type { Epoch } from '../../domain/brand.js';
+import type { Metric } from '../../domain/dashboard/metric.js';
+import { isOpenTo } from '../../domain/guest/access.js';
+import type { ApiKeyCaller } from '../../domain/guest/caller.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  noRestrictions,
+} from '../../domain/guest/conditions.js';
+import type { BackendQuery, MetricReply } from '../../domain/guest/view.js';
+import type { Clock } from '../../domain/ports.js';
+import { compared } from '../../domain/query/comparison.js';
+import type { ReadEngine } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { findEmbed, findSource, listedMetrics, type Opened, type ScopedSource, scopeSource } from './lookup.js';
+import type { SourceScope } from './source.js';
+
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+
+const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientId }: BackendQuery): Promise<Opened> => {
+  const opened = await findEmbed(store, caller.dataAppId, embedId);
+  if (opened === undefined)
+    throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${JSON.stringify(embedId)}.`);
+  if (!isOpenTo(opened.dashboard.owner, { dataAppId: caller.dataAppId, clientId })) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `Embed ${JSON.stringify(embedId)} is not of client ${JSON.stringify(clientId)}.`,
+    );
+  }
+  return opened;
+};
+
+/** On a dashboard of the organization's, a client's own metric is that client's alone. */
+const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: BackendQuery): Promise<Metric> => {
+  const { metricId, clientId } = query;
+  const metrics = await listedMetrics(store, dashboard, { dataAppId: embed.dataAppId, clientId });
+  const metric = metrics.find((candidate) => candidate.metricId === metricId);
+  const isRead = metric !== undefined && isOpenTo(metric.owner, { dataAppId: embed.dataAppId, clientId });
+  if (!isRead || (embed.metricId !== null && embed.metricId !== metricId)) {
+    throw new Refusal(
+      'INVALID_METRIC_ID',
+      `Embed ${JSON.stringify(embed.embedId)} has no metric ${JSON.stringify(metricId)}.`,
+    );
+  }
+  return metric;
+};
+
+/** Names that stand for nothing scope to nothing: they are compared with what the embed reads afterwards. */
+const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQuery): Promise<SourceScope> => {
+  const datamart = datamartName === undefined ? undefined : await store.datamarts.findByName(datamartName);
+  const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
+  return { datamartId: datamart?.id ?? null, datasourceId: datasource?.id ?? null };
+};
+
+const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epoch: Epoch): Promise<ScopedSource> => {
+  const { datamartName, datasourceName } = query;
+  const source = await findSource(store, opened, await scopeOf(store, query));
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'The embed has no datamart that its workspace is connected to: name one in its accessSettings, connect the workspace to it, or give datamartName where the workspace has several.',
+    );
+  }
+  if (datamartName !== undefined && datamartName !== source.datamart.name) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `The embed reads datamart ${JSON.stringify(source.datamart.name)}, not ${JSON.stringify(datamartName)}.`,
+    );
+  }
+  if (datasourceName !== undefined && datasourceName !== source.datasource.name) {
+    throw new Refusal(
+      'EMBED_PARAM_ERROR',
+      `The embed reads datasource ${JSON.stringify(source.datasource.name)}, not ${JSON.stringify(datasourceName)}.`,
+    );
+  }
+  return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
+};
+
+/** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
+const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['metricFilter']>) => {
+  const isVariable = (key: string): boolean => metric.definition.rlsVariables.some(({ name }) => name === key);
+  const pick = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => isVariable(key) === wanted));
+  return { variables: pick(true), filters: pick(false) };
+};
+
+export const queryMetric =
+  ({ store, engine, clock }: Deps) =>
+  async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {
+    const started = clock.now();
+    const client = { dataAppId: caller.dataAppId, clientId: query.clientId, userIdentifier: null };
+    const epoch = await store.guestTokens.currentEpoch(client);
+    const opened = await loadOpened(store, caller, query);
+    const metric = await loadMetric(store, opened, query);
+    const source = await loadSource(store, opened, query, epoch);
+    const moment = { now: started, timezone: null };
+    const { variables, filters } = splitMetricFilter(metric, query.metricFilter ?? {});
+    const restrictions = { ...noRestrictions, rlsSettings: [{ metricId: metric.metricId, values: variables }] };
+    const choices = { dashboardFilter: query.dashboardFilter ?? {}, metricFilter: filters, isHost: true };
+    const enforced = enforcedConditions(restrictions, [opened.dashboard], metric, moment);
+    const chosen = chosenConditions(restrictions, opened.dashboard, metric, choices, moment);
+    const answer = await compared(engine.until(signal).query)({
+      ...source,
+      definition: metric.definition,
+      conditions: [...enforced, ...chosen],
+      movable: [...authoredAmong(enforced, metric.definition), ...chosen],
+      variables: enforcedVariables(restrictions, metric),
+      timezone: null,
+      sort: null,
+      limit: null,
+      offset: 0,
+    });
+    return { metricId: metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
+  };

@@ -1,0 +1,106 @@
+/** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
+
+import { type Metric, type MetricDefinition, testsOf } from '../../domain/dashboard/metric.js';
+import { sameColumn } from '../../domain/datamart/datamart.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import {
+  changedDefinition,
+  type GuestDefinition,
+  guestFaults,
+  type NewGuestDefinition,
+  newDefinition,
+} from '../../domain/guest/metric.js';
+import type { Clock } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { findSource, type Opened } from '../embeds/lookup.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock };
+
+const maxFaults = 10;
+
+const assertSound = async (
+  { store, clock }: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  parts: GuestDefinition,
+  whole: MetricDefinition,
+): Promise<void> => {
+  const source = await findSource(store, opened, grant);
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'This embed has no datamart; the host application must name one in its access settings.',
+    );
+  }
+  const faults = guestFaults(parts, whole, source.datamart, { now: clock.now(), timezone: grant.timezone });
+  if (faults.length === 0) return;
+  throw new Refusal('INVALID_REQUEST_BODY', `definition: ${faults.slice(0, maxFaults).join('; ')}.`, {
+    reason: 'guest-definition',
+  });
+};
+
+/** Throws INVALID_REQUEST_BODY with every fault, or METRIC_QUERY_ERROR where the embed has no datamart. */
+export const readNewDefinition = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  parts: NewGuestDefinition,
+): Promise<MetricDefinition> => {
+  const definition = newDefinition(parts);
+  await assertSound(deps, grant, opened, parts, definition);
+  return definition;
+};
+
+const refuseChange = (field: string, why: string, reason: string): never => {
+  throw new Refusal('INVALID_REQUEST_BODY', `definition.${field}: ${why}`, { reason });
+};
+
+/** A comparison moves the conditions on its column to an earlier time, and would show rows that they leave out. The host's own applies to a single value alone. */
+const assertKeepsRestrictions = (made: MetricDefinition, parts: GuestDefinition): void => {
+  const { filters, where, dimensions } = parts;
+  if (filters !== undefined) {
+    refuseChange(
+      'filters',
+      'this metric was made by the host application, and keeps its filters; leave the field out.',
+      'filters-of-the-host',
+    );
+  }
+  if (where !== undefined) {
+    refuseChange(
+      'where',
+      'this metric was made by the host application, and keeps its conditions; leave the field out, and narrow the metric by filters or make a metric of your own.',
+      'where-of-the-host',
+    );
+  }
+  const conditions = [
+    ...(made.kind === 'visual' ? testsOf(made.where) : []),
+    ...made.filters.filter(({ predicate }) => predicate !== undefined),
+  ];
+  const begins = made.kind === 'visual' && made.dimensions.length > 0 && dimensions?.length === 0;
+  const comparison = parts.comparison ?? (begins ? made.comparison : undefined);
+  if (comparison !== undefined && conditions.some(({ column }) => sameColumn(column, comparison.column))) {
+    refuseChange(
+      parts.comparison === undefined ? 'dimensions' : 'comparison',
+      'the host application restricts this metric by the column of its comparison; compare along another column, keep a dimension, or make a metric of your own.',
+      'comparison-of-the-host',
+    );
+  }
+};
+
+/**
+ * The same for a change. spec-gap: of a metric that the host made, filters, `where` and RLS variables stay as they are, and none is added: tokens
+ * name them, and its author's conditions are not the guest's to lift. A second change could not tell a guest's `where` from the author's.
+ */
+export const readChangedDefinition = async (
+  deps: Deps,
+  grant: GuestGrant,
+  opened: Opened,
+  metric: Metric,
+  parts: GuestDefinition,
+): Promise<MetricDefinition> => {
+  if (metric.guest === null) assertKeepsRestrictions(metric.definition, parts);
+  const definition = changedDefinition(metric, parts);
+  await assertSound(deps, grant, opened, parts, definition);
+  return definition;
+};

@@ -1,0 +1,172 @@
+/** Metrics that guests make, change, archive and delete. Each is of one client, and read under everything that binds its dashboard. */
+import type { Dashboard } from '../../domain/dashboard/dashboard.js';
+import type { GridCard, GuestMadeMetric, MetricDefinition } from '../../domain/dashboard/metric.js';
+import { assertDefines, assertWrites, notOpen } from '../../domain/guest/access.js';
+import type { ApiKeyCaller, GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import { nextCard } from '../../domain/guest/layout.js';
+import { type GuestDefinition, guestLimits, type NewGuestDefinition } from '../../domain/guest/metric.js';
+import type { GuestMetric } from '../../domain/guest/view.js';
+import type { Clock, Ids } from '../../domain/ports.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import { findEmbed, metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import { readChangedDefinition, readNewDefinition } from './definition.js';
+import { layoutFor } from './layouts.js';
+import { changeTarget, loadTarget } from './metric-target.js';
+import { viewMetric } from './reads.js';
+import { lockDashboard, openDashboard } from './scope.js';
+
+type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
+
+export type CreateGuestMetric = {
+  readonly dashboardId: string;
+  readonly name: string;
+  readonly definition: NewGuestDefinition;
+  /** Null: into the gallery. Left out: below everything else. */
+  readonly card?: GridCard | null | undefined;
+};
+
+const make = (
+  { clock, ids }: Deps,
+  { dataAppId, clientId, userIdentifier }: GuestGrant,
+  dashboard: Dashboard,
+  name: string,
+  definition: MetricDefinition,
+): GuestMadeMetric => ({
+  metricId: ids.uuid(),
+  workspaceId: dashboard.workspaceId,
+  name,
+  definition,
+  lineage: [],
+  owner: { dataAppId, clientId },
+  isArchived: false,
+  isChangedByGuest: false,
+  guest: {
+    dashboardId: dashboard.id,
+    userIdentifier: dashboard.isAllowPrivateMetricsByDefault ? userIdentifier : null,
+    isPublished: false,
+    card: null,
+    createdAt: clock.now(),
+  },
+});
+
+/** Locked, so that two at once cannot both be the last that there is room for. */
+const lockWithRoom = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
+  const dashboard = await lockDashboard(store, grant, id);
+  const made = await store.guestMetrics.list(id, grant);
+  if (made.length < guestLimits.metrics) return dashboard;
+  throw new Refusal(
+    'INVALID_REQUEST_BODY',
+    `This dashboard has ${made.length} metrics of this client's guests, and may have ${guestLimits.metrics}: delete one first.`,
+    { reason: 'too-many-guest-metrics' },
+  );
+};
+
+const place = async (
+  store: Store,
+  grant: GuestGrant,
+  dashboard: Dashboard,
+  metric: GuestMadeMetric,
+  wanted: CreateGuestMetric['card'],
+): Promise<void> => {
+  const all = await metricsFor(store, dashboard, grant);
+  const open = await openMetricsOf(store, grant, dashboard);
+  const card = wanted === undefined ? nextCard(await layoutFor(store, grant, dashboard, { all, open })) : wanted;
+  if (!(await store.guestMetrics.insert({ ...metric, guest: { ...metric.guest, card } })))
+    throw new Error('a random metric id was taken');
+  const own = await store.guestLayouts.find(dashboard.id, grant);
+  if (own === undefined) return;
+  const { metricId } = metric;
+  const cards = card === null ? own.cards : [...own.cards, { metricId, ...card }];
+  await store.guestLayouts.save(dashboard.id, grant, { cards, known: [...own.known, metricId] });
+};
+
+/** A metric of the guest's client; where the dashboard has it so and the token names a user, of that user until it is published. */
+export const createGuestMetric =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, command: CreateGuestMetric): Promise<GuestMetric> => {
+    const opened = await openDashboard(deps.store, grant, command.dashboardId);
+    assertWrites(grant, opened.embed, 'createGuestMetric');
+    assertDefines(grant);
+    const definition = await readNewDefinition(deps, grant, opened, command.definition);
+    return deps.store.transaction(async (store) => {
+      const dashboard = await lockWithRoom(store, grant, opened.dashboard.id);
+      const metric = make(deps, grant, dashboard, command.name, definition);
+      await place(store, grant, dashboard, metric, command.card);
+      return viewMetric(grant, metric);
+    });
+  };
+
+export type UpdateGuestMetric = {
+  readonly metricId: string;
+  readonly name?: string | undefined;
+  readonly definition?: GuestDefinition | undefined;
+};
+
+/** What is left out stays, as do lineage, RLS variables and the filters of a metric that the host made. */
+export const updateGuestMetric =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, { metricId, name, definition: parts }: UpdateGuestMetric): Promise<GuestMetric> => {
+    const { opened, metric } = await loadTarget(deps.store, grant, metricId, 'updateGuestMetric');
+    assertDefines(grant);
+    const definition =
+      parts === undefined ? undefined : await readChangedDefinition(deps, grant, opened, metric, parts);
+    await changeTarget(deps.store, metric, { name, definition });
+    return viewMetric(grant, {
+      ...metric,
+      name: name ?? metric.name,
+      definition: definition ?? metric.definition,
+    });
+  };
+
+type Archived = { readonly metricId: string; readonly isArchived: boolean };
+
+/** Out of every guest's sight, or back in it. */
+export const archiveGuestMetric =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async ({ grant }: GuestCaller, { metricId, isArchived }: Archived): Promise<Archived> => {
+    const write = isArchived ? 'archiveGuestMetric' : 'restoreGuestMetric';
+    const { metric } = await loadTarget(store, grant, metricId, write);
+    await changeTarget(store, metric, { isArchived });
+    return { metricId, isArchived };
+  };
+
+/**
+ * spec-gap: a metric that the host made is archived instead: embeds stand on it, and whoever provisions the client's dashboard
+ * would take it for half imported.
+ */
+export const deleteGuestMetric =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (
+    { grant }: GuestCaller,
+    { metricId }: { readonly metricId: string },
+  ): Promise<{ readonly metricId: string }> => {
+    const { metric } = await loadTarget(store, grant, metricId, 'deleteGuestMetric');
+    if (metric.guest === null) await changeTarget(store, metric, { isArchived: true });
+    else if (!(await store.guestMetrics.delete(metricId))) throw notOpen('metric-gone');
+    return { metricId };
+  };
+
+export type PublishMetric = { readonly embedId: string; readonly metricId: string; readonly isPublished: boolean };
+
+/** spec-gap: only what a guest made can be published; what the host made, everyone sees who may. */
+export const publishMetric =
+  ({ store }: { readonly store: Store }) =>
+  async (
+    { dataAppId }: ApiKeyCaller,
+    { embedId, metricId, isPublished }: PublishMetric,
+  ): Promise<{ readonly metricId: string }> => {
+    const opened = await findEmbed(store, dataAppId, embedId);
+    if (opened === undefined)
+      throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${JSON.stringify(embedId)}.`);
+    const metric = await store.guestMetrics.findById(metricId);
+    const isThere = metric?.owner.dataAppId === dataAppId && metric.guest.dashboardId === opened.dashboard.id;
+    if (!isThere || !(await store.guestMetrics.change(metricId, { isPublished }))) {
+      throw new Refusal(
+        'INVALID_METRIC_ID',
+        `Embed ${JSON.stringify(embedId)} has no metric ${JSON.stringify(metricId)} that a guest made.`,
+      );
+    }
+    return { metricId };
+  };

@@ -1,0 +1,137 @@
+/** The values that a guest may choose of a dashboard's filter: those that occur in rows that this guest may see. */
+
+import { canonicalJson } from '../../domain/canonical-json.js';
+import { type DashboardFilter, sameName } from '../../domain/dashboard/dashboard.js';
+import { optionColumns } from '../../domain/dashboard/mapped-columns.js';
+import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
+import { compareNumbers } from '../../domain/filter/exact-number.js';
+import type { FilterDataType, Scalar } from '../../domain/filter/filter.js';
+import { notOpen } from '../../domain/guest/access.js';
+import type { GuestCaller, LiveGrant } from '../../domain/guest/caller.js';
+import { visibleFilters } from '../../domain/guest/conditions.js';
+import type { GuestOption } from '../../domain/guest/view.js';
+import type { Clock } from '../../domain/ports.js';
+import type { OptionsQuestion, ReadEngine, Reads } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ContentStore, Store } from '../../domain/store/store.js';
+import { type Opened, openMetricsOf } from '../embeds/lookup.js';
+import { guestReads } from './engine.js';
+import { enforcedQuestion, openDashboard } from './scope.js';
+
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+
+type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };
+
+/** How many options one answer holds; a search narrows them. */
+const optionLimit = 100;
+
+/** A question with the metrics that ask it. */
+type Asked = { readonly question: OptionsQuestion; readonly metrics: readonly Metric[] };
+
+/** What of a metric its rows depend on: two that differ in nothing else have the same options. */
+const rowsOf = (definition: MetricDefinition): unknown => {
+  if (definition.kind === 'sql') return definition;
+  const { from, dimensions, measures, where } = definition;
+  const measured = measures.map((measure) => measure.column ?? measure.expression ?? null);
+  return { from, where, columns: [...dimensions.map(({ column }) => column), ...measured] };
+};
+
+/** Each question once, however many metrics ask it, under every restriction of each. */
+const questionsOf = async (
+  { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
+  grant: LiveGrant,
+  opened: Opened,
+  { filter, search }: { readonly filter: DashboardFilter; readonly search: string | undefined },
+): Promise<readonly Asked[]> => {
+  const now = clock.now();
+  const asked = new Map<string, Asked>();
+  for (const metric of await openMetricsOf(content, grant, opened.dashboard)) {
+    const target = { opened, metric, dashboards: [opened.dashboard] };
+    for (const column of optionColumns(filter, metric.definition)) {
+      const enforced = await enforcedQuestion(content, grant, target, now);
+      const question = { ...enforced, column, search: search ?? null, limit: optionLimit };
+      const variables = [...(question.variables ?? [])];
+      const key = canonicalJson({ ...question, variables, definition: rowsOf(metric.definition) });
+      asked.set(key, { question, metrics: [...(asked.get(key)?.metrics ?? []), metric] });
+    }
+  }
+  return [...asked.values()];
+};
+
+/** Its own relationships lead from the metric to no one row of the filter's table, or of a restriction's. */
+const pathReasons: ReadonlySet<string> = new Set(
+  ['path-missing', 'path-ambiguous'].flatMap((reason) => [reason, `restriction-${reason}`]),
+);
+
+/**
+ * Whether options are those of the other metrics: nothing of this one is read. So for a metric that the filter cannot be asked of; for one that a guest
+ * defined badly, which must not take the options from everyone; and for SQL, whose rows are not its tables' rows.
+ */
+const isUnanswerable = (error: unknown, metrics: readonly Metric[]): error is Refusal => {
+  if (!(error instanceof Refusal) || error.code !== 'METRIC_QUERY_ERROR') return false;
+  return (
+    pathReasons.has(error.reason) ||
+    metrics.every(
+      ({ guest, isChangedByGuest, definition }) => guest !== null || isChangedByGuest || definition.kind === 'sql',
+    )
+  );
+};
+
+const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<readonly Scalar[] | Refusal> => {
+  try {
+    return await reads.options(question);
+  } catch (error) {
+    if (isUnanswerable(error, metrics)) return error;
+    throw error;
+  }
+};
+
+/** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none is answered for want of a way. */
+const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
+  const failed = new AbortController();
+  const reads: Reads = guestReads(engine, AbortSignal.any([signal, failed.signal]));
+  try {
+    const answers = await Promise.all(asked.map((one) => answerOf(reads, one)));
+    const refused = answers.find((answer) => answer instanceof Refusal && pathReasons.has(answer.reason));
+    if (refused !== undefined && answers.every((answer) => answer instanceof Refusal)) throw refused;
+    return answers.flatMap((answer) => (answer instanceof Refusal ? [] : answer));
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+};
+
+export const listGuestFilterOptions =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, query: OptionsQuery, signal: AbortSignal): Promise<readonly GuestOption[]> => {
+    const content = deps.store.contentAt(grant.revision);
+    const opened = await openDashboard(content, grant, query.dashboardId);
+    const filter = visibleFilters(grant, opened.dashboard).find(({ name }) => sameName(name, query.filter));
+    if (filter === undefined) throw notOpen('filter-unknown-or-hidden');
+    const questions = await questionsOf({ content, clock: deps.clock }, grant, opened, {
+      filter,
+      search: query.search,
+    });
+    const values = await askAll(deps.engine, questions, signal);
+    const distinct = [...new Set(values)].sort(optionOrder(filter.dataType));
+    return distinct.slice(0, optionLimit).map((value) => ({ label: String(value), value }));
+  };
+
+const byText = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Years beyond four digits have a sign, and sort by their number; the rest of a date has one length. */
+const yearOf = (text: string): number => Number(/^(-?Infinity|[+-]?[0-9]+)/.exec(text)?.[0] ?? Number.NaN);
+
+const byDate = (a: Scalar, b: Scalar): number => {
+  const [left, right] = [yearOf(String(a)), yearOf(String(b))];
+  if (left === right || Number.isNaN(left) || Number.isNaN(right)) return byText(a, b);
+  return left < right ? -1 : 1;
+};
+
+/**
+ * The order of a filter's options. It is the same for every metric that an option comes from, and for numbers that are answered as text.
+ */
+export const optionOrder = (dataType: FilterDataType): ((a: Scalar, b: Scalar) => number) => {
+  if (dataType === 'number') return (a, b) => compareNumbers(a, b) ?? byText(a, b);
+  return dataType === 'date' ? byDate : byText;
+};

@@ -1,0 +1,66 @@
+/** The answer of a definition that is not saved, under everything that binds the dashboard it is read through. */
+
+import { hostMade, type Metric } from '../../domain/dashboard/metric.js';
+import { assertDefines, assertWrites } from '../../domain/guest/access.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import { type GuestDefinition, isWhole } from '../../domain/guest/metric.js';
+import type { GuestQuery, MetricReply } from '../../domain/guest/view.js';
+import type { Clock } from '../../domain/ports.js';
+import { compared } from '../../domain/query/comparison.js';
+import type { ReadEngine } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { Store } from '../../domain/store/store.js';
+import type { Opened } from '../embeds/lookup.js';
+import { readChangedDefinition, readNewDefinition } from './definition.js';
+import { guestReads } from './engine.js';
+import { loadTarget } from './metric-target.js';
+import { openDashboard, openMetric, questionFor } from './scope.js';
+
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+
+type Question = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'>;
+
+/** With a `metricId`: a change of that metric, of which the parts that are left out stay. */
+export type PreviewGuestMetric = Question & {
+  readonly dashboardId: string;
+  readonly metricId?: string | undefined;
+  readonly definition: GuestDefinition;
+};
+
+const previewId = 'preview';
+
+/** The metric as it would be; the permission is that of the write which the preview is for. */
+const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: PreviewGuestMetric): Promise<Metric> => {
+  if (command.metricId === undefined) {
+    assertWrites(grant, opened.embed, 'createGuestMetric');
+    assertDefines(grant);
+    if (!isWhole(command.definition)) {
+      throw new Refusal('INVALID_REQUEST_BODY', 'definition: a new metric needs chart and from.');
+    }
+    const definition = await readNewDefinition(deps, grant, opened, command.definition);
+    const { workspaceId } = opened.dashboard;
+    return { metricId: previewId, workspaceId, name: previewId, definition, lineage: [], owner: grant, ...hostMade };
+  }
+  const { metric } = await loadTarget(deps.store, grant, command.metricId, 'updateGuestMetric');
+  await openMetric(deps.store, grant, command.metricId, command.dashboardId);
+  assertWrites(grant, opened.embed, 'updateGuestMetric');
+  assertDefines(grant);
+  const definition = await readChangedDefinition(deps, grant, opened, metric, command.definition);
+  return { ...metric, definition, isChangedByGuest: true };
+};
+
+/** Nothing of it is stored. */
+export const previewGuestMetric =
+  (deps: Deps) =>
+  async ({ grant }: GuestCaller, command: PreviewGuestMetric, signal: AbortSignal): Promise<MetricReply> => {
+    const started = deps.clock.now();
+    const opened = await openDashboard(deps.store, grant, command.dashboardId);
+    const metric = await draft(deps, grant, opened, command);
+    const { dashboardFilter, metricFilter, sort, limit, offset } = command;
+    const query = { metricId: metric.metricId, dashboardFilter, metricFilter, sort, limit, offset };
+    const target = { opened, metric, dashboards: [opened.dashboard] };
+    const ask = compared(guestReads(deps.engine, signal).query);
+    const answer = await ask(await questionFor(deps.store, grant, target, query, started));
+    return { metricId: metric.metricId, answer, timeTakenInMs: deps.clock.now().getTime() - started.getTime() };
+  };

@@ -1,0 +1,122 @@
+/** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
+
+import { type Metric, measureNames } from '../../domain/dashboard/metric.js';
+import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
+import { effectivePermissions } from '../../domain/guest/access.js';
+import type { GuestCaller } from '../../domain/guest/caller.js';
+import { openMetricFilters, visibleFilters } from '../../domain/guest/conditions.js';
+import { appliedValue } from '../../domain/guest/end-user-filters.js';
+import type { GuestGrant } from '../../domain/guest/grant.js';
+import type { GuestDashboard, GuestFilter, GuestMetric, GuestQuery, MetricReply } from '../../domain/guest/view.js';
+import type { Workspace } from '../../domain/organization.js';
+import type { Clock } from '../../domain/ports.js';
+import { compared } from '../../domain/query/comparison.js';
+import type { MetricAnswer, MetricQuestion, MetricStream, ReadEngine } from '../../domain/query/engine.js';
+import type { Store } from '../../domain/store/store.js';
+import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
+import { guestReads } from './engine.js';
+import { layoutFor } from './layouts.js';
+import { accessOf, assertPermitted, type OpenMetric, openDashboard, openMetric, questionFor } from './scope.js';
+
+type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock: Clock };
+
+const viewFilter = (
+  filter: { readonly dataType: FilterDataType; readonly defaultValue?: FilterValue | undefined },
+  name: string,
+): GuestFilter => ({
+  name,
+  dataType: filter.dataType,
+  defaultValue: filter.defaultValue ?? null,
+});
+
+/** A metric as this guest reads it. */
+export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
+  const { metricId, name, definition } = metric;
+  return {
+    metricId,
+    name,
+    chart: {
+      ...definition.chart,
+      dimensions: definition.dimensions.map((dimension) => dimension.name),
+      measures: measureNames(definition),
+      isDrillable: definition.kind === 'visual' && definition.drillPath.length > 0,
+    },
+    filters: openMetricFilters(grant, metric).map((filter) => viewFilter(filter, filter.label)),
+  };
+};
+
+const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
+  workspace?.themeName === undefined ? null : { name: workspace.themeName };
+
+/** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
+export const getGuestDashboard =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
+    const { grant } = caller;
+    const content = store.contentAt(grant.revision);
+    const { embed, dashboard } = await openDashboard(content, grant, dashboardId);
+    const all = await metricsFor(content, dashboard, grant);
+    const metrics = await openMetricsOf(content, grant, dashboard);
+    return {
+      dashboardId,
+      name: dashboard.name,
+      layout: await layoutFor(store, grant, dashboard, { all, open: metrics }),
+      metrics: metrics.map((metric) => viewMetric(grant, metric)),
+      filters: visibleFilters(grant, dashboard).map((filter) => ({
+        ...viewFilter(filter, filter.name),
+        appliedValue: appliedValue(grant, dashboard, filter.name),
+      })),
+      permissions: effectivePermissions(grant.permissions, embed.accessSettings),
+      accessPermissions: await accessOf(content, grant, { embed, dashboard }),
+      theme: themeOf(await content.workspaces.findById(dashboard.workspaceId)),
+    };
+  };
+
+/** A metric embed, by its own id or its metric's. */
+export const getGuestMetric =
+  ({ store }: Pick<Deps, 'store'>) =>
+  async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
+    viewMetric(grant, (await openMetric(store.contentAt(grant.revision), grant, metricId, undefined)).metric);
+
+const openTarget = ({ store }: Pick<Deps, 'store'>, { grant }: GuestCaller, query: GuestQuery): Promise<OpenMetric> =>
+  openMetric(store.contentAt(grant.revision), grant, query.metricId, query.dashboardId);
+
+type Ask = (question: MetricQuestion) => Promise<MetricAnswer>;
+
+const reply = async (
+  { store, clock }: Deps,
+  { grant }: GuestCaller,
+  target: OpenMetric,
+  query: GuestQuery,
+  ask: Ask,
+): Promise<MetricReply> => {
+  const started = clock.now();
+  const answer = await ask(await questionFor(store.contentAt(grant.revision), grant, target, query, started));
+  return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
+};
+
+export const queryGuestMetric =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
+    const target = await openTarget(deps, caller, query);
+    return reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
+  };
+
+/** The rows behind the metric, where `isEnableUnderlyingData` allows. */
+export const listGuestUnderlying =
+  (deps: Deps) =>
+  async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
+    const target = await openTarget(deps, caller, query);
+    assertPermitted(caller.grant, target.opened, 'isEnableUnderlyingData');
+    return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying);
+  };
+
+/** The metric's rows for download, all of them, where `isEnableDownloadMetrics` allows. */
+export const downloadGuestCsv =
+  ({ store, engine, clock }: Deps) =>
+  async ({ grant }: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricStream> => {
+    const content = store.contentAt(grant.revision);
+    const target = await openMetric(content, grant, query.metricId, query.dashboardId);
+    assertPermitted(grant, target.opened, 'isEnableDownloadMetrics');
+    return guestReads(engine, signal).stream(await questionFor(content, grant, target, query, clock.now()));
+  };

@@ -1,0 +1,239 @@
+/** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
+
+import { type Dashboard, sameName } from '../../domain/dashboard/dashboard.js';
+import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
+import type { Datamart, TableRef } from '../../domain/datamart/datamart.js';
+import type { Moment } from '../../domain/filter/date-range.js';
+import type { Condition } from '../../domain/filter/filter.js';
+import { assertOpens, effectivePermissions, isMetricOpen, notOpen } from '../../domain/guest/access.js';
+import type { LiveGrant } from '../../domain/guest/caller.js';
+import { noColumns, takeColumns } from '../../domain/guest/column-filters.js';
+import {
+  authoredAmong,
+  chosenConditions,
+  enforcedConditions,
+  enforcedVariables,
+  openMetricFilters,
+  visibleFilters,
+} from '../../domain/guest/conditions.js';
+import {
+  areEndUserFiltersAllowed,
+  type EffectiveAccess,
+  effectiveAccess,
+  endUserColumns,
+} from '../../domain/guest/end-user-filters.js';
+import type { GuestGrant, GuestPermission } from '../../domain/guest/grant.js';
+import type { GuestQuery } from '../../domain/guest/view.js';
+import { drill } from '../../domain/query/drill.js';
+import type { MetricQuestion } from '../../domain/query/engine.js';
+import { Refusal } from '../../domain/refusal.js';
+import type { ContentStore, Store } from '../../domain/store/store.js';
+import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';
+
+/** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
+export const assertInScope = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<void> => {
+  const { datamartId, datasourceId } = grant;
+  if (datamartId === null && datasourceId === null) return;
+  const source = await findSource(store, opened, grant);
+  if (datamartId !== null && datamartId !== source?.datamart.id) throw notOpen('datamart-out-of-scope');
+  if (datasourceId !== null && datasourceId !== source?.datasource.id) throw notOpen('datasource-out-of-scope');
+};
+
+/** The dashboard behind an embed's or dashboard's id. Throws UNAUTHORIZED for whatever this token does not open. */
+export const openDashboard = async (store: ContentStore, grant: GuestGrant, id: string): Promise<Opened> => {
+  const opened = await findEmbed(store, grant.dataAppId, id);
+  if (opened === undefined) throw notOpen('embed-unknown');
+  assertOpens(grant, opened.embed, opened.dashboard);
+  if (opened.embed.embedType !== 'dashboard') throw notOpen('metric-embed-as-dashboard');
+  await assertInScope(store, grant, opened);
+  return opened;
+};
+
+/**
+ * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, the data app or the token is
+ * gone by now. The data app first: so does whoever deletes it, and whoever erases the client.
+ */
+export const lockDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
+  const dashboard = (await store.dataApps.hold(grant.dataAppId)) ? await store.dashboards.lock(id) : undefined;
+  if (dashboard === undefined) throw notOpen('dashboard-gone');
+  if (!(await store.guestTokens.isGood(grant.id))) throw notOpen('token-gone');
+  return dashboard;
+};
+
+/** A metric as the guest reads it: through one embed, bound by the settings of `dashboards`. */
+export type OpenMetric = {
+  readonly opened: Opened;
+  readonly metric: Metric;
+  readonly dashboards: readonly Dashboard[];
+};
+
+const metricEmbeds = async (store: ContentStore, grant: GuestGrant, id: string): Promise<readonly Opened[]> => {
+  const named = await store.embeds.findById(grant.dataAppId, id);
+  const embeds = named === undefined ? await store.embeds.listByMetric(grant.dataAppId, id) : [named];
+  const found = await Promise.all(
+    embeds.map(async (embed) => ({ embed, dashboard: await store.dashboards.findById(embed.dashboardId) })),
+  );
+  return found.flatMap(({ embed, dashboard }) =>
+    dashboard === undefined || embed.embedType !== 'metric' ? [] : [{ embed, dashboard }],
+  );
+};
+
+/** Whether the grant opens this embed, as `assertOpens` has it. */
+export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
+  try {
+    assertOpens(grant, embed, dashboard);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+};
+
+/** A metric embed, by its own id or its metric's. Every dashboard that holds the metric restricts it. */
+const openMetricEmbed = async (store: ContentStore, grant: GuestGrant, id: string): Promise<OpenMetric> => {
+  const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
+  const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
+  if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
+  await assertInScope(store, grant, opened);
+  const dashboards = await store.metrics.listDashboards(metric.metricId);
+  // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
+  if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
+  if (!dashboards.every((dashboard) => isMetricOpen(grant, dashboard, metric))) throw notOpen('metric-hidden');
+  return { opened, metric, dashboards };
+};
+
+/** The metric, through the dashboard that the guest names; without one, only an allowed metric embed is served. */
+export const openMetric = async (
+  store: ContentStore,
+  grant: GuestGrant,
+  metricId: string,
+  dashboardId: string | undefined,
+): Promise<OpenMetric> => {
+  if (dashboardId === undefined) return openMetricEmbed(store, grant, metricId);
+  const opened = await openDashboard(store, grant, dashboardId);
+  const open = await openMetricsOf(store, grant, opened.dashboard);
+  const metric = open.find((candidate) => candidate.metricId === metricId);
+  if (metric === undefined) throw notOpen('metric-not-on-dashboard');
+  return { opened, metric, dashboards: [opened.dashboard] };
+};
+
+/** This client's rows of the embed's datamart. */
+export const openSource = async (store: ContentStore, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
+  const source = await findSource(store, opened, grant);
+  if (source === undefined) {
+    throw new Refusal(
+      'METRIC_QUERY_ERROR',
+      'This embed has no datamart that its workspace is connected to; the host application must name one in its access settings, or in the token where its workspace has several.',
+    );
+  }
+  return scopeSource(store, source, grant);
+};
+
+/** Throws UNAUTHORIZED unless token and embed both allow it. */
+export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission: GuestPermission): void => {
+  if (!effectivePermissions(grant.permissions, embed.accessSettings)[permission]) {
+    throw new Refusal('UNAUTHORIZED', `This token does not carry the permission ${permission}.`, {
+      reason: 'permission-missing',
+    });
+  }
+};
+
+/** Names and values of what the token enforces are the host's business; it was told them when it minted. */
+const unnamed = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(
+      error.code,
+      'What this token restricts does not fit the metric as it is now; the host application has to mint another.',
+      { reason: error.reason, cause: error },
+    );
+  }
+};
+
+const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: true });
+
+const dimensionTables = ({ kind, dimensions }: MetricDefinition): readonly TableRef[] =>
+  kind === 'sql' ? [] : dimensions.map(({ column: { schemaName, tableName } }) => ({ schemaName, tableName }));
+
+/** What a guest may not influence: whose rows, and every restriction of token and author. */
+export const enforcedQuestion = async (
+  store: ContentStore,
+  grant: LiveGrant,
+  { opened, metric, dashboards }: OpenMetric,
+  now: Date,
+  definition = metric.definition,
+): Promise<MetricQuestion> => ({
+  ...(await openSource(store, grant, opened)),
+  definition,
+  ...(definition === metric.definition ? {} : { readBefore: dimensionTables(metric.definition) }),
+  conditions: unnamed(() => enforcedConditions(grant, dashboards, metric, { now, timezone: grant.timezone })).map(
+    hidden,
+  ),
+  variables: unnamed(() => enforcedVariables(grant, metric)),
+  timezone: grant.timezone,
+  sort: null,
+  limit: null,
+  offset: 0,
+});
+
+/** What the guest may do with filters of its own on an embed. */
+export const accessOf = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<EffectiveAccess> => {
+  const { accessSettings } = opened.embed;
+  const isAllowed = areEndUserFiltersAllowed(grant.accessPermissions, accessSettings);
+  const source = isAllowed.dashboard || isAllowed.metric ? await findSource(store, opened, grant) : undefined;
+  return effectiveAccess(grant.accessPermissions, accessSettings, source?.datamart);
+};
+
+/** What the guest chose: of filters that there are, and of columns where those are allowed. */
+const chosenFor = (
+  grant: GuestGrant,
+  { opened, metric }: OpenMetric,
+  datamart: Datamart,
+  { dashboardFilter = {}, metricFilter = {} }: GuestQuery,
+  moment: Moment,
+): readonly Condition[] => {
+  const through = opened.embed.embedType === 'dashboard' ? opened.dashboard : null;
+  const columns = endUserColumns(grant.accessPermissions, opened.embed.accessSettings, datamart);
+  const filters = through === null ? [] : visibleFilters(grant, through).map(({ name }) => name);
+  const own = openMetricFilters(grant, metric).flatMap(({ name, label }) => [name, label]);
+  const isAmong = (names: readonly string[]) => (key: string) => names.some((name) => sameName(name, key));
+  const onDashboard = takeColumns(
+    dashboardFilter,
+    through === null ? noColumns : columns.dashboard,
+    isAmong(filters),
+    moment,
+  );
+  const onMetric = takeColumns(metricFilter, columns.metric, isAmong(own), moment);
+  const choices = { dashboardFilter: onDashboard.rest, metricFilter: onMetric.rest };
+  return [
+    ...chosenConditions(grant, through, metric, choices, moment),
+    ...onDashboard.conditions,
+    ...onMetric.conditions,
+  ];
+};
+
+/** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
+export const questionFor = async (
+  store: ContentStore,
+  grant: LiveGrant,
+  target: OpenMetric,
+  query: GuestQuery,
+  now: Date,
+): Promise<MetricQuestion> => {
+  const moment: Moment = { now, timezone: grant.timezone };
+  const drilled = drill(target.metric.definition, query.drill ?? []);
+  const enforced = await enforcedQuestion(store, grant, target, now, drilled.definition);
+  const chosen = [...chosenFor(grant, target, enforced.datamart, query, moment), ...drilled.conditions];
+  return {
+    ...enforced,
+    conditions: [...enforced.conditions, ...chosen],
+    movable: [...authoredAmong(enforced.conditions, target.metric.definition), ...chosen],
+    sort: query.sort ?? null,
+    limit: query.limit ?? null,
+    offset: query.offset ?? 0,
+  };
+};
