@@ -1,5 +1,4 @@
 /** `POST /data-app/datamarts`: the creation of datamarts, which the interface's clients call beside its sixteen sections. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnRef } from '../engine/world.js';
 import {

@@ -1,5 +1,4 @@
 /** The SQL that a dashboard's content holds: metrics in SQL, and values of filters that are `{sql, columnName}`. */
-
 import type { FilterValue } from '../filter/filter.js';
 import type { DashboardContent } from './dashboard.js';
 import type { MetricDefinition } from './metric.js';

@@ -1,5 +1,4 @@
 /** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
-
 import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../datamart/datamart.js';
 import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
 import { definitionFaults, written } from './definition.js';

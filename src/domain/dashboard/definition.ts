@@ -1,5 +1,4 @@
 /** What a metric's definition names, and what is wrong with it for a datamart. */
-
 import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from '../datamart/datamart.js';
 import { sameName } from './dashboard.js';
 import {

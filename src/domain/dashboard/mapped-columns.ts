@@ -1,5 +1,4 @@
 /** A dashboard filter that maps to columns of several tables: which of them restrict one metric. */
-
 import { type ColumnRef, sameColumn, sameTable, type TableRef } from '../datamart/datamart.js';
 import type { Condition } from '../filter/filter.js';
 import type { DashboardFilter } from './dashboard.js';

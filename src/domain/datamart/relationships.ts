@@ -1,5 +1,4 @@
 /** What a datamart says about its own tables: how they join, and which of them are everybody's. */
-
 import { faultOf, repeatedAt } from '../faults.js';
 import {
   type Cardinality,

@@ -1,5 +1,4 @@
 /** Notes about a datamart's tables as a caller writes them, checked and merged into its semantic layer. */
-
 import { assertNoFaults, faultOf, repeatedAt } from '../faults.js';
 import { Refusal } from '../refusal.js';
 import { type Datamart, type DatamartTable, tableKey } from './datamart.js';

@@ -1,5 +1,4 @@
 /** A datamart's tables as a caller lists them, checked against what the datasource really holds. */
-
 import { faultOf, repeatedAt } from '../faults.js';
 import type { Datasource } from '../organization.js';
 import type { DatamartColumn, DatamartTable, TableRef } from './datamart.js';

@@ -1,5 +1,4 @@
 /** Tenancy as a caller sets it: what is kept, what is cleared, and whether it fits the datasource. */
-
 import { faultOf } from '../faults.js';
 import { type DatamartTable, type KeptMaster, type Relationship, sameTable, type Tenancy } from './datamart.js';
 import { type DatatypeKind, datatypeKind } from './datatype.js';

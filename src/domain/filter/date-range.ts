@@ -2,7 +2,6 @@
  * Dates as a filter takes them: presets, `<from> - <to>` and single days, as half-open ranges of calendar days in the
  * guest's timezone. An end date means the whole of that day.
  */
-
 import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
 
 /** When and where a relative date is read. `timezone` is an IANA name; null reads as UTC. */

@@ -2,7 +2,6 @@
  * Columns that a guest may filter by where host and token allow end-user filters: any column of the datamart that is not hidden or,
  * where a list is given, those on it. What a guest asks of one is a condition more, never one less.
  */
-
 import type { FilterColumns } from '../dashboard/embed.js';
 import { type ColumnRef, type Datamart, type DatamartTable, qualifiedName } from '../datamart/datamart.js';
 import { datatypeKind } from '../datamart/datatype.js';

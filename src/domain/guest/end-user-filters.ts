@@ -1,5 +1,4 @@
 /** What a guest may do with filters of its own: the token's word goes before the embed's. */
-
 import { type Dashboard, isOrCopies, sameName } from '../dashboard/dashboard.js';
 import type { AccessSettings, FilterColumns } from '../dashboard/embed.js';
 import type { Datamart } from '../datamart/datamart.js';

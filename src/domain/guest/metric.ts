@@ -1,5 +1,4 @@
 /** What a guest may define: bounds, and what is wrong with a definition for the columns that it may use. */
-
 import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
 import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
 import { type Datamart, findColumn, findTable } from '../datamart/datamart.js';

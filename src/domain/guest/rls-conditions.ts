@@ -1,5 +1,4 @@
 /** Row-level security of one metric: every variable has its value, and every value its variable, or nothing is read. */
-
 import type { Metric, RlsVariable } from '../dashboard/metric.js';
 import { isUnsafeNumber, safeAsText } from '../filter/exact-number.js';
 import type { Condition, FilterValue, Scalar } from '../filter/filter.js';

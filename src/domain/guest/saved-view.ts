@@ -1,5 +1,4 @@
 /** Filter choices that a guest saved under a name. They are choices, never restrictions: a view narrows what its reader sees anyway. */
-
 import { type Dashboard, sameName } from '../dashboard/dashboard.js';
 import type { Metric } from '../dashboard/metric.js';
 import type { Moment } from '../filter/date-range.js';

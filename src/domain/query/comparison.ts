@@ -1,5 +1,4 @@
 /** A single value beside the same one of an earlier time. What bounds the time moves; what a token enforces stays where it is. */
-
 import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
 import { type Comparison, type ConditionTree, testsOf, type VisualDefinition } from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';

@@ -1,5 +1,4 @@
 /** Operation 1. Every name in the request is resolved and checked once, here: what cannot be enforced is refused at mint. */
-
 import { isTimezone } from '../../domain/filter/date-range.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type {

@@ -1,5 +1,4 @@
 /** What a new dashboard is made from: a template's content, or an import's, moved to its schemas and checked against its datamarts. */
-
 import { contentFaults, replaceSchemas, type SchemaPair } from '../../domain/dashboard/content.js';
 import { listSql, listSqlParts, replaceSql } from '../../domain/dashboard/content-sql.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';

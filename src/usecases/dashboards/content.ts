@@ -1,5 +1,4 @@
 /** A dashboard's content read, and replaced in place: whatever names the dashboard, its embeds or its metrics goes on naming them. */
-
 import { canonicalJson } from '../../domain/canonical-json.js';
 import { relabelLayout } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';

@@ -1,5 +1,4 @@
 /** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
-
 import { overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';

@@ -1,5 +1,4 @@
 /** Operation 15: filter mappings and gallery metrics of a workspace's dashboards. All or nothing, over all of them. */
-
 import type { Dashboard, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { type FilterMapping, findPlaced, mapFilters } from '../../domain/dashboard/dashboard.js';
 import { lineageOfCopy, type Metric, maxLineage } from '../../domain/dashboard/metric.js';

@@ -1,5 +1,4 @@
 /** Dashboards taken out as files, and brought in as the organization's. */
-
 import { relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { isOpenTo } from '../../domain/guest/access.js';

@@ -1,5 +1,4 @@
 /** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
-
 import {
   changeParts,
   type DatamartChanges,

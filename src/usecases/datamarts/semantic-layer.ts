@@ -1,5 +1,4 @@
 /** Operation 11: the semantic layer of a datamart. */
-
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import {
   completionScore,

@@ -1,5 +1,4 @@
 /** Operation 2, and the listings of a data app's embeds. */
-
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
 import type { Metric } from '../../domain/dashboard/metric.js';

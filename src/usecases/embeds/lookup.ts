@@ -1,5 +1,4 @@
 /** Finding what an id stands for, the same way for every operation. */
-
 import type { Epoch } from '../../domain/brand.js';
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type Embed, joinModelOf } from '../../domain/dashboard/embed.js';

@@ -1,5 +1,4 @@
 /** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
-
 import type { Epoch } from '../../domain/brand.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { isOpenTo } from '../../domain/guest/access.js';

@@ -1,5 +1,4 @@
 /** Operation 3, and what a data app changes about its embeds and dashboards afterwards. */
-
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../../domain/dashboard/embed.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';

@@ -1,5 +1,4 @@
 /** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
-
 import { type Metric, type MetricDefinition, testsOf } from '../../domain/dashboard/metric.js';
 import { sameColumn } from '../../domain/datamart/datamart.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';

@@ -1,5 +1,4 @@
 /** The engine as guests ask it. */
-
 import type { UnreadableReason } from '../../domain/datamart/unreadable-table.js';
 import type { ReadEngine, Reads } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';

@@ -1,5 +1,4 @@
 /** How the cards of a board stand for one guest, and how it moves them. */
-
 import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertWrites, isMadeFor, notOpen } from '../../domain/guest/access.js';

@@ -1,5 +1,4 @@
 /** The metric that a guest's write is about: one of its client's, on a dashboard that the token opens, through an embed that permits the write. */
-
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric, Owner } from '../../domain/dashboard/metric.js';
 import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';

@@ -1,5 +1,4 @@
 /** The values that a guest may choose of a dashboard's filter: those that occur in rows that this guest may see. */
-
 import { canonicalJson } from '../../domain/canonical-json.js';
 import { type DashboardFilter, sameName } from '../../domain/dashboard/dashboard.js';
 import { optionColumns } from '../../domain/dashboard/mapped-columns.js';

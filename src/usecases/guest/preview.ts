@@ -1,5 +1,4 @@
 /** The answer of a definition that is not saved, under everything that binds the dashboard it is read through. */
-
 import { hostMade, type Metric } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';

@@ -1,5 +1,4 @@
 /** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
-
 import { type Metric, measureNames } from '../../domain/dashboard/metric.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';

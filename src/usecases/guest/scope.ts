@@ -1,5 +1,4 @@
 /** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
-
 import { type Dashboard, sameName } from '../../domain/dashboard/dashboard.js';
 import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
 import type { Datamart, TableRef } from '../../domain/datamart/datamart.js';

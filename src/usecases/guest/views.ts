@@ -1,5 +1,4 @@
 /** Filter choices that a guest saves under a name, for itself alone. */
-
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
