@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { bound } from '../src/contract/operations.js';
+import { operations } from '../src/compose/operations.js';
 import { defaultSettings } from '../src/platform/config.js';
 import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
 
@@ -180,7 +180,7 @@ describe('the layer table', () => {
 const knownCircles: readonly string[] = [];
 
 /** Pairs of folders that still import each other (`.` is src itself). Remove an entry with its last import; never add one. */
-const knownPairs: readonly string[] = ['. <-> compose'];
+const knownPairs: readonly string[] = [];
 
 describe('imports run one way', () => {
   const graph = readSources();
@@ -220,12 +220,16 @@ describe('sizes and names', () => {
   });
 });
 
-describe('what is bound', () => {
-  test('every bound operation is a declared one', () => {
-    for (const [name, operation] of Object.entries(bound)) {
-      expect(Object.values(bound), name).toContain(operation);
-      expect(operation.name).toBe(name);
-    }
+describe('the table of operations', () => {
+  test('has every operation that a file of the contract declares', async () => {
+    const modules = readdirSync(join(src, 'contract')).filter((file) => file.endsWith('.ts'));
+    const exported = await Promise.all(modules.map((file) => import(join(src, 'contract', file))));
+    const declared = exported.flatMap((module) =>
+      Object.entries<object>(module).flatMap(([name, value]) =>
+        value !== null && typeof value === 'object' && 'bindings' in value ? [name] : [],
+      ),
+    );
+    expect(declared.toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 
   test('every error that one declares is provoked by a test: `<operation> <code>`, as `refused` of test/spec takes it', () => {
@@ -236,7 +240,7 @@ describe('what is bound', () => {
         .map((file) => readFileSync(join(folder, file), 'utf8')),
     );
     expect(texts.filter((text) => /\.(skip|todo|only|fails)\b/.test(text))).toEqual([]);
-    const pairs = Object.values(bound).flatMap(({ name, errors }) =>
+    const pairs = Object.values(operations).flatMap(({ name, errors }) =>
       Object.keys(errors)
         // Nobody can ask for the one, and the other comes before any operation: test/http/admission.test.ts provokes it of each.
         .filter((code) => code !== 'INTERNAL_SERVER_ERROR' && code !== 'RATE_LIMITED')
@@ -246,7 +250,7 @@ describe('what is bound', () => {
   });
 
   test('no two bindings of one method and path are ambiguous', () => {
-    const seen = Object.values(bound).flatMap(({ bindings }) =>
+    const seen = Object.values(operations).flatMap(({ bindings }) =>
       bindings
         .filter(({ when }) => when === undefined)
         .map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),

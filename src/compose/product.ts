@@ -7,7 +7,6 @@ import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
 import { createOpenApi } from '../contract/openapi.js';
-import { bound } from '../contract/operations.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
 import { seedDemo } from '../demo/seed.js';
@@ -34,10 +33,10 @@ import type { Log } from '../platform/log.js';
 import { createMetrics } from '../platform/metrics.js';
 import { type Check, createReadiness } from '../platform/readiness.js';
 import { logUnreadableTables } from '../usecases/datamarts/tenancy.js';
-
 import { openEngine } from './engine.js';
 import { type GatewayOptions, type OpenedGateway, openGateway } from './gateway.js';
 import { lossEvents, type Metadata, openConfiguredMetadata } from './metadata.js';
+import { operations } from './operations.js';
 import { openService, type Service } from './service.js';
 import { createIssuers } from './session-issuers.js';
 import { openShared, type Shared, type SharedOfGateway } from './shared.js';
@@ -114,7 +113,7 @@ const composeInOrder = async (
   const parts = { config, credentials, dispatch: service?.dispatch ?? null, shared, metadata, context };
   const gateway = shared.gateway === null ? null : await resources.add(openConfiguredGateway(parts, shared.gateway));
   metadata.startMarking();
-  const document = () => createOpenApi(bound, context);
+  const document = () => createOpenApi(operations, context);
   const api = service === null ? null : { dispatch: service.dispatch, addressOf, document };
   const guestFront = api === null ? null : createGuestFront({ ...api, log, metrics });
   const readiness = createReadiness(readinessChecks(config, database, [service, gateway?.router]), log);

@@ -1,12 +1,10 @@
 /** Builds the service: the dispatch of every operation over its store, and its background jobs. */
 import { hash } from 'node:crypto';
-import { bound } from '../contract/operations.js';
 import { keyHintOf } from '../domain/organization.js';
 import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
 import type { Engine } from '../domain/query/engine.js';
 import type { Store } from '../domain/store/store.js';
 import { createSqlRewriter } from '../engine/custom/sql-rewriter.js';
-import { createHandlers } from '../handlers.js';
 import type { AdmissionLimits, Authenticate } from '../http/admission.js';
 import { createDispatch, type Dispatch } from '../http/bind.js';
 import type { Credentials } from '../platform/credentials.js';
@@ -20,6 +18,7 @@ import type { Tables } from '../store/tables.js';
 import { createAuthenticate } from '../usecases/credentials/authenticate.js';
 import { purgeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
 import { createLastUses, type LastUses } from '../usecases/credentials/last-use.js';
+import { createHandlers, operations } from './operations.js';
 
 const digest: Digest = (text) => hash('sha256', text, 'hex');
 
@@ -58,7 +57,7 @@ export const openService = async (parts: ServiceParts): Promise<Service> => {
     store,
     authenticate,
     dispatch: createDispatch({
-      operations: bound,
+      operations,
       handlers: createHandlers({ store, engine, clock, ids, tokens, sqlRewriter: createSqlRewriter(), digest }),
       ...{ authenticate, limits, log },
     }),

@@ -103,6 +103,9 @@ export type Handler<O> =
     ? (caller: CallerOf<Credentials>, input: z.output<Input>, signal: AbortSignal) => Promise<Result>
     : never;
 
+/** The use cases of a set of operations, one for each. */
+export type HandlersOf<Operations> = { readonly [Name in keyof Operations]: Handler<Operations[Name]> };
+
 /** Codes that every operation may answer. */
 const commonErrors = { INVALID_REQUEST_BODY: 400, RATE_LIMITED: 429, INTERNAL_SERVER_ERROR: 500 } as const;
 

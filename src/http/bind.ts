@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
-import type { Operation } from '../contract/operation.js';
-import type { HandlersOf } from '../contract/operations.js';
+import type { HandlersOf, Operation } from '../contract/operation.js';
 import type { Caller } from '../domain/guest/caller.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';

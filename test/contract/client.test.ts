@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createClient, UpstreamRefusal, type WireRequest } from '../../src/contract/client.js';
-import { bound } from '../../src/contract/operations.js';
 
 const recording = (status: number, body: unknown) => {
   const sent: WireRequest[] = [];
@@ -13,8 +13,8 @@ const recording = (status: number, body: unknown) => {
 
 test('path parameters are encoded, queries are text, what is undefined is left out', async () => {
   const { sent, call } = recording(200, { data: [], error: null });
-  await call(bound.listGuestFilterOptions, { dashboardId: 'a/b?c', filter: 'Zürich 50%', search: undefined });
-  await call(bound.listEmbeds, { isPagination: true, pageNumber: 2 });
+  await call(operations.listGuestFilterOptions, { dashboardId: 'a/b?c', filter: 'Zürich 50%', search: undefined });
+  await call(operations.listEmbeds, { isPagination: true, pageNumber: 2 });
   expect(sent).toEqual([
     {
       method: 'GET',
@@ -35,20 +35,20 @@ test('path parameters are encoded, queries are text, what is undefined is left o
 
 test.each(['', '.', '..'])('the id %j would change the path and is not sent', async (dashboardId) => {
   const { sent, call } = recording(200, {});
-  await expect(call(bound.getGuestDashboard, { dashboardId })).rejects.toThrow(TypeError);
+  await expect(call(operations.getGuestDashboard, { dashboardId })).rejects.toThrow(TypeError);
   expect(sent).toEqual([]);
 });
 
 test('an error keeps its code and status; what is not of the interface is UNKNOWN', async () => {
   const input = { clientId: 'LAX', dataAppName: 'flights' };
   const refusal = recording(400, { error: { code: 'CLIENT_ID_ERROR', message: 'no such client' } });
-  await expect(refusal.call(bound.createGuestToken, input)).rejects.toMatchObject({
+  await expect(refusal.call(operations.createGuestToken, input)).rejects.toMatchObject({
     status: 400,
     code: 'CLIENT_ID_ERROR',
     message: 'no such client',
   });
   for (const { call } of [recording(502, '<html>'), recording(200, { tokken: 'x' })]) {
-    await expect(call(bound.createGuestToken, input)).rejects.toMatchObject({ code: 'UNKNOWN' });
-    await expect(call(bound.createGuestToken, input)).rejects.toThrow(UpstreamRefusal);
+    await expect(call(operations.createGuestToken, input)).rejects.toMatchObject({ code: 'UNKNOWN' });
+    await expect(call(operations.createGuestToken, input)).rejects.toThrow(UpstreamRefusal);
   }
 });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
-import { bound } from '../../src/contract/operations.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const linter = join(root, 'node_modules/@redocly/cli/bin/cli.js');
@@ -34,11 +34,11 @@ const lint = async (document: unknown): Promise<readonly string[]> => {
 };
 
 test('the document has no fault and no warning', async () => {
-  expect(await lint(createOpenApi(bound, { version: '1' }))).toEqual([]);
+  expect(await lint(createOpenApi(operations, { version: '1' }))).toEqual([]);
 });
 
 test('a fault is found: the check can fail', async () => {
-  const document = JSON.parse(JSON.stringify(createOpenApi(bound, { version: '1' })));
+  const document = JSON.parse(JSON.stringify(createOpenApi(operations, { version: '1' })));
   delete document.paths['/api/v2/data-app'].post.operationId;
   document.paths['/api/v2/data-app'].post.security = [{ nobody: [] }];
   const found = await lint(document);

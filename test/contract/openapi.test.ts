@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 
-const document = createOpenApi(bound, { version: '1.2.3' });
+const document = createOpenApi(operations, { version: '1.2.3' });
 const text = JSON.stringify(document);
 
 test('the document is valid OpenAPI 3.1', async () => {
@@ -22,7 +22,7 @@ test('it holds exactly the operations with every binding', () => {
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => `${operation['x-operation']} ${method.toUpperCase()} ${path}`),
   );
-  const all = Object.values<Operation>(bound).flatMap(({ name, bindings }) =>
+  const all = Object.values<Operation>(operations).flatMap(({ name, bindings }) =>
     bindings.map(({ method, path, when }) => ({ name, key: `${method} ${path}`, isConditional: when !== undefined })),
   );
   // One method and path has one place in the document: it shows the binding without a condition.
@@ -34,7 +34,7 @@ test('it holds exactly the operations with every binding', () => {
 });
 
 test('it is the same text each time', () => {
-  expect(JSON.stringify(createOpenApi(bound, { version: '1.2.3' }))).toBe(text);
+  expect(JSON.stringify(createOpenApi(operations, { version: '1.2.3' }))).toBe(text);
 });
 
 test('operation ids are unique, and every reference leads somewhere', () => {

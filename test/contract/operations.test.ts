@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { limits } from '../../src/contract/fields.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { inlined, inputFields, places } from './json-fields.js';
 import { specification } from './specification.js';
 
-const all: readonly Operation[] = Object.values(bound);
+const all: readonly Operation[] = Object.values(operations);
 const byName = new Map(all.map((operation) => [operation.name, operation]));
 const words = (text: string): readonly string[] => text.trim().split(/\s+/).toSorted();
 
@@ -18,7 +18,7 @@ describe.each(Object.entries(specification))('%s', (name, expected) => {
     expect([...operation.credentials].toSorted()).toEqual([...expected.credentials].toSorted());
   });
 
-  test('is bound to its paths, legacy ones among them', () => {
+  test('has the paths of the specification, the legacy ones included', () => {
     const bindings = operation.bindings.map(({ method, path, isLegacy, when }) =>
       [method, path, isLegacy ? 'legacy' : '', when ? 'if' : ''].filter(Boolean).join(' '),
     );
@@ -55,7 +55,7 @@ test('all sixteen sections are declared', () => {
 });
 
 test('each is declared under its own name, and no two unconditional bindings clash', () => {
-  for (const [key, operation] of Object.entries(bound)) expect(operation.name).toBe(key);
+  for (const [key, operation] of Object.entries(operations)) expect(operation.name).toBe(key);
   const plain = all.flatMap(({ bindings }) =>
     bindings.filter(({ when }) => when === undefined).map(({ method, path }) => `${method} ${path}`),
   );
@@ -88,8 +88,8 @@ test('every text, list and object of every input has a limit', () => {
   }
 });
 
-test('an example is valid both ways, and every bound operation has one', () => {
-  for (const { name, example, input, output } of Object.values<Operation>(bound)) {
+test('an example is valid both ways, and every operation has one', () => {
+  for (const { name, example, input, output } of Object.values<Operation>(operations)) {
     expect(example, name).toBeDefined();
     expect(input.safeParse(example?.input).error?.issues, name).toBeUndefined();
     expect(output.safeParse(example?.output).error?.issues, name).toBeUndefined();
@@ -97,7 +97,7 @@ test('an example is valid both ways, and every bound operation has one', () => {
 });
 
 describe('bindings with a spelling of their own', () => {
-  const list = bound.listDatamarts;
+  const list = operations.listDatamarts;
   const query = (index: number, value: unknown) => (list.bindings[index]?.input ?? list.input).safeParse(value);
 
   test('listDatamarts reads strings from the query and JSON from the legacy body', () => {
@@ -119,7 +119,7 @@ describe('bindings with a spelling of their own', () => {
   });
 
   test('a POST to the embeds path deletes only where query and body name the same embed, and nothing else', () => {
-    const when = bound.deleteEmbed.bindings.find(
+    const when = operations.deleteEmbed.bindings.find(
       ({ method, path }) => method === 'POST' && path === '/api/v2/data-app/embeds',
     )?.when;
     const deletes = (embedId: unknown, body: unknown) => when?.({ query: { embedId }, body });
@@ -134,7 +134,7 @@ describe('bindings with a spelling of their own', () => {
 });
 
 describe('rules between fields', () => {
-  const { updateDatamart, createSemanticLayer, createWorkspace, updateWorkspaceDashboards } = bound;
+  const { updateDatamart, createSemanticLayer, createWorkspace, updateWorkspaceDashboards } = operations;
   const dashboards = (...items: unknown[]) =>
     updateWorkspaceDashboards.input.safeParse({ workspaceName: 'w', dashboards: items }).success;
 
@@ -187,9 +187,9 @@ describe('rules between fields', () => {
 
 test('a guest’s filter knows no SQL, a backend’s does', () => {
   const sql = { Date: { sql: 'SELECT 1', columnName: 'c' } };
-  expect(bound.queryGuestMetric.input.safeParse({ metricId: 'm', dashboardFilter: sql }).success).toBe(false);
+  expect(operations.queryGuestMetric.input.safeParse({ metricId: 'm', dashboardFilter: sql }).success).toBe(false);
   const backend = { metricId: 'm', embedId: 'e', clientId: 'c', dashboardFilter: sql };
-  expect(bound.queryMetric.input.safeParse(backend).success).toBe(true);
+  expect(operations.queryMetric.input.safeParse(backend).success).toBe(true);
 });
 
 test('the fields that the specification calls invalid are refused', () => {
@@ -201,7 +201,7 @@ test('the fields that the specification calls invalid are refused', () => {
     { permissions: { dashboards: [] } },
     { params: { allowedEmbeds: null } },
   ];
-  expect(bound.createGuestToken.input.safeParse(body).success).toBe(true);
+  expect(operations.createGuestToken.input.safeParse(body).success).toBe(true);
   for (const extra of refused)
-    expect(bound.createGuestToken.input.safeParse({ ...body, ...extra }).success).toBe(false);
+    expect(operations.createGuestToken.input.safeParse({ ...body, ...extra }).success).toBe(false);
 });

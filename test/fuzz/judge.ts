@@ -1,6 +1,7 @@
 /** What every answer must be, whatever was asked. */
+
+import { operations } from '../../src/compose/operations.js';
 import type { Binding, Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 
 export type Answered = {
   readonly status: number;
@@ -12,7 +13,7 @@ export type Answered = {
 /** A route that a method and a path reach: several where bindings share them. */
 type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
 
-const routes: readonly Route[] = Object.values<Operation>(bound).flatMap((operation) =>
+const routes: readonly Route[] = Object.values<Operation>(operations).flatMap((operation) =>
   operation.bindings.map((binding) => ({ operation, binding })),
 );
 

@@ -1,11 +1,11 @@
 /** Sequences of operations against a small model of what exists: fast-check finds them, and shrinks one that fails. */
 import fc from 'fast-check';
+import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { call, type House, type Input, settings } from '../spec/house.js';
 import { judge } from './judge.js';
 
-type Name = keyof typeof bound;
+type Name = keyof typeof operations;
 type App = {
   /** Names with their keys. */
   readonly keys: Map<string, string>;
@@ -37,7 +37,7 @@ const expectCall = async (
   const started = performance.now();
   const answer = await call(house, name, input, bearer === undefined ? {} : { bearer });
   count();
-  const operation: Operation = bound[name];
+  const operation: Operation = operations[name];
   const [binding] = operation.bindings;
   const path = (binding?.path ?? '').replaceAll(/\{\w+\}/g, 'x');
   const seen = {
@@ -307,11 +307,11 @@ const martSteps: readonly fc.Arbitrary<Step>[] = [
   ...layerSteps('a').map((_, index) => names.map((name) => layerSteps(name)[index] ?? step('nothing', async () => {}))),
 ];
 
-/** Operations that a set of steps uses: it is left out where one of them is not bound. */
-const isBound = (...operations: readonly string[]): boolean => operations.every((name) => Object.hasOwn(bound, name));
+/** Whether the service has every operation that a set of steps uses; without one of them, the set is left out. */
+const hasOperations = (...names: readonly string[]): boolean => names.every((name) => Object.hasOwn(operations, name));
 
 const workspaceSteps = (): readonly fc.Arbitrary<Step>[] => {
-  if (!isBound('createWorkspace', 'updateWorkspace')) return [];
+  if (!hasOperations('createWorkspace', 'updateWorkspace')) return [];
   const [create, update] = ['createWorkspace', 'updateWorkspace'] as unknown as readonly [Name, Name];
   return [
     names.map((name) =>

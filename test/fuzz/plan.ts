@@ -1,7 +1,7 @@
 /** Requests as fast-check makes them: from the operations' own schemas, then spoilt in one way or left as they are. */
 import fc from 'fast-check';
+import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { inlined } from '../contract/json-fields.js';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -262,9 +262,9 @@ const planFor = (operation: Operation, index: number): fc.Arbitrary<Plan> => {
   );
 };
 
-/** Any request of any bound operation. */
+/** Any request of any operation. */
 export const anyPlan: fc.Arbitrary<Plan> = fc.oneof(
-  ...Object.values<Operation>(bound).flatMap((operation) =>
+  ...Object.values<Operation>(operations).flatMap((operation) =>
     operation.bindings.map((_, index) => planFor(operation, index)),
   ),
 );

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
-import { bound } from '../../src/contract/operations.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { capabilityTable, documentedCapabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
 import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
 import { listen } from './scripted-service.js';
 
-const document = createOpenApi(bound, { version: '1.0.0' });
+const document = createOpenApi(operations, { version: '1.0.0' });
 const own = { guestlist: { template: 'delays', clientId: 'LAX' } };
 const metrics = [{ name: 'Flights a day', metricId: 'm' }];
 

@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { pino } from 'pino';
+import { createHandlers, operations } from '../../src/compose/operations.js';
 import type { Transport, WireRequest } from '../../src/contract/client.js';
-import { bound } from '../../src/contract/operations.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createHandlers } from '../../src/handlers.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { createAuthenticate } from '../../src/usecases/credentials/authenticate.js';
@@ -52,7 +51,7 @@ export const createOwnService = async (databaseUrl: string | null = null) => {
     expiresAt: null,
   });
   const dispatch = createDispatch({
-    operations: bound,
+    operations,
     handlers: createHandlers({ ...deps, ids: { uuid: randomUUID } }),
     authenticate: createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses: { note: () => {} } }),
     log: pino({ level: 'silent' }),

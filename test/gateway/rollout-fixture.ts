@@ -1,7 +1,7 @@
 /** The real service in this process with a template and its tenants' copies, and a gateway's ledger that knows them. */
 
+import { createHandlers, operations } from '../../src/compose/operations.js';
 import type { Call, Transport } from '../../src/contract/client.js';
-import { bound } from '../../src/contract/operations.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import type { DashboardContent } from '../../src/domain/dashboard/dashboard.js';
 import type { ApiKeyCaller } from '../../src/domain/guest/caller.js';
@@ -14,7 +14,6 @@ import { createRolloutLedger } from '../../src/gateway/rollout/ledger.js';
 import { createTemplateVersions } from '../../src/gateway/rollout/template-versions.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
-import { createHandlers } from '../../src/handlers.js';
 import { createDispatch } from '../../src/http/bind.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { openDatabase } from '../../src/platform/database.js';
@@ -113,7 +112,7 @@ export const openRolloutHouse = async (databaseUrl: string | null = null) => {
   });
   const lastUses = createLastUses({ store, clock: deps.clock, log });
   const authenticate = createAuthenticate({ store, clock: deps.clock, tokens: deps.tokens, lastUses });
-  const dispatch = createDispatch({ operations: bound, handlers: createHandlers(deps), authenticate, log });
+  const dispatch = createDispatch({ operations, handlers: createHandlers(deps), authenticate, log });
   const transport: Transport = inProcessTransport(dispatch);
   const upstream: Call = createUpstream(transport, apiKey);
   const database = await openDatabase({ databaseUrl, folder: null });
@@ -223,7 +222,7 @@ export const openBoard = async (house: RolloutHouse, template: string) => {
     read,
     /** The bytes of the interface's own export. */
     exported: async (clientId: string): Promise<string> =>
-      JSON.stringify(bound.exportEmbed.encode(await exportEmbed(deps)(caller, { embedId: idOf(clientId) }))),
+      JSON.stringify(operations.exportEmbed.encode(await exportEmbed(deps)(caller, { embedId: idOf(clientId) }))),
     /** What a guest of the tenant does: a metric's new name. */
     renames: async (clientId: string, from: string, name: string): Promise<void> => {
       const found = (await read(clientId)).content.metrics.find((one) => one.name === from);

@@ -1,7 +1,7 @@
 /** Limits of the service's callers, over real sockets: who is refused, in which words, and who is never. */
 import supertest from 'supertest';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { bound } from '../../src/contract/operations.js';
+import { operations } from '../../src/compose/operations.js';
 import type { AdmissionLimits } from '../../src/http/admission.js';
 import { createBudget } from '../../src/platform/budget.js';
 import { type CredentialKind, createCredentialGuard } from '../../src/platform/credential-guard.js';
@@ -75,20 +75,23 @@ test.each([
   },
 );
 
-test.each(Object.values(bound))('$name: wrong credentials beyond the limit are RATE_LIMITED', async (operation) => {
-  const { dispatch } = await start({ failures: 1 });
-  const { method, path, query, body } = await exampleRequest(operation);
-  const ask = async (at: number) =>
-    (
-      await dispatch({
-        ...{ method, path, query, body, authorization: `Bearer wrong-${at}`, signal: new AbortController().signal },
-        sender: { address: 'a', bodyBytes: 0 },
-      })
-    )?.refused?.code;
-  const [first, , last] = [await ask(0), await ask(1), await ask(2)];
-  expect(first).not.toBe('RATE_LIMITED');
-  expect(last).toBe('RATE_LIMITED');
-});
+test.each(Object.values(operations))(
+  '$name: wrong credentials beyond the limit are RATE_LIMITED',
+  async (operation) => {
+    const { dispatch } = await start({ failures: 1 });
+    const { method, path, query, body } = await exampleRequest(operation);
+    const ask = async (at: number) =>
+      (
+        await dispatch({
+          ...{ method, path, query, body, authorization: `Bearer wrong-${at}`, signal: new AbortController().signal },
+          sender: { address: 'a', bodyBytes: 0 },
+        })
+      )?.refused?.code;
+    const [first, , last] = [await ask(0), await ask(1), await ask(2)];
+    expect(first).not.toBe('RATE_LIMITED');
+    expect(last).toBe('RATE_LIMITED');
+  },
+);
 
 test('kinds are counted apart, and who sends nothing is not counted', async () => {
   const { http } = await start({ failures: 1 });

@@ -1,6 +1,6 @@
 import supertest from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { bound } from '../../src/contract/operations.js';
+import { operations } from '../../src/compose/operations.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { DependencyUnavailable } from '../../src/domain/unavailable.js';
 import { createDispatch } from '../../src/http/bind.js';
@@ -92,7 +92,7 @@ describe('authenticate', () => {
     const { log, lines } = createMemoryLog();
     let calls = 0;
     const dispatch = createDispatch({
-      operations: bound,
+      operations,
       handlers: {
         ...sampleHandlers,
         createDataApp: async () => {
@@ -171,7 +171,7 @@ describe('legacy bindings', () => {
     dashboardId: 'd',
     workspaceName: 'w',
     clientId: 'LAX',
-    accessSettings: bound.createDashboardEmbed.example?.input.accessSettings,
+    accessSettings: operations.createDashboardEmbed.example?.input.accessSettings,
   };
 
   test('they answer in their own shape, with a Deprecation date', async () => {
@@ -194,7 +194,7 @@ describe('legacy bindings', () => {
   test('the older spellings are served', async () => {
     const list = await http.get('/api/v2/dataApp/embed/list').set('Authorization', `Bearer ${apiKey}`);
     expect(list.body.data).toHaveLength(1);
-    const created = await post('/api/v2/dataApp/embed/create', bound.createEmbed.example?.input);
+    const created = await post('/api/v2/dataApp/embed/create', operations.createEmbed.example?.input);
     expect(created.body).toEqual({ id: 'e1', error: null });
   });
 });

@@ -5,9 +5,9 @@ import { type AddressInfo, connect, Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { operations } from '../../src/compose/operations.js';
 import { identifier, limits, named, text } from '../../src/contract/fields.js';
 import type { Multipart } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { bodyOf } from '../../src/http/body-reader.js';
 import { findFaults } from '../../src/http/faults.js';
 import { createGuestFront } from '../../src/http/guest-front.js';
@@ -277,7 +277,7 @@ describe('finding faults', () => {
 
 test('bindings of one method and path take the same credentials and code: they are asked for before the body is read', () => {
   const byPlace = new Map<string, Set<string>>();
-  for (const { credentials, authenticationCode, bindings } of Object.values(bound)) {
+  for (const { credentials, authenticationCode, bindings } of Object.values(operations)) {
     for (const { method, path } of bindings) {
       const of = JSON.stringify([credentials, authenticationCode]);
       byPlace.set(`${method} ${path}`, (byPlace.get(`${method} ${path}`) ?? new Set()).add(of));

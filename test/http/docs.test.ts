@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { renderDocs } from '../../src/http/docs.js';
 import { docsStyle } from '../../src/http/docs-style.js';
 import { html } from '../../src/http/html.js';
@@ -9,9 +9,9 @@ import { document } from './sample.js';
 
 const page = renderDocs(document);
 
-test('every bound operation is there with all its paths and error codes', () => {
+test('every operation is there with all its paths and error codes', () => {
   const text = page.replaceAll(/<wbr>/g, '');
-  for (const { bindings, errors, summary } of Object.values<Operation>(bound)) {
+  for (const { bindings, errors, summary } of Object.values<Operation>(operations)) {
     expect(text).toContain(html`${summary}`.text);
     for (const { path } of bindings) expect(text).toContain(path);
     for (const code of Object.keys(errors)) expect(text).toContain(code);
@@ -56,7 +56,7 @@ test('every link within the page leads somewhere, and ids are unique', () => {
 
 test('whatever the document says is escaped', () => {
   const evil = '<img src=x onerror=alert(1)>"\'&`<b>`';
-  const { createDataApp } = bound;
+  const { createDataApp } = operations;
   const page = renderDocs(
     createOpenApi(
       {
@@ -75,7 +75,7 @@ test('whatever the document says is escaped', () => {
 });
 
 test('a curl example survives a quote in its body', () => {
-  const { createDataApp } = bound;
+  const { createDataApp } = operations;
   const named = { ...createDataApp, example: { input: { name: "O'Hare" }, output: { name: 'x' } } };
   expect(renderDocs(createOpenApi({ createDataApp: named }, { version: '1' }))).toContain('O&#39;\\&#39;&#39;Hare');
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { stays } from '../engine/world.js';
 import { bearerOf, exampleRequest } from './requests.js';
 import { createSample } from './sample.js';
@@ -23,7 +23,7 @@ const spoilt = (value: unknown): fc.Arbitrary<unknown> => {
   );
 };
 
-describe.each(Object.entries<Operation>(bound))('%s', (_, operation) => {
+describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
   test('whatever comes is answered or refused in words, and is never a failure of ours', async () => {
     const request = await exampleRequest(operation);
     await fc.assert(

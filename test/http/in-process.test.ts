@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { createClient, type Transport, UpstreamRefusal, type WireRequest } from '../../src/contract/client.js';
 import type { Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { inProcessTransport } from '../../src/http/in-process.js';
 import { exampleRequest } from './requests.js';
 import { apiKey, createSample } from './sample.js';
@@ -32,7 +32,7 @@ afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
 const both = async (request: WireRequest) => [await inProcess(request), await overHttp(request)] as const;
 
-describe.each(Object.entries<Operation>(bound))('%s', (_, operation) => {
+describe.each(Object.entries<Operation>(operations))('%s', (_, operation) => {
   test('answers in-process as over HTTP, and the answer is of its output', async () => {
     const request = await exampleRequest(operation);
     const [inner, outer] = await both(request);
@@ -103,11 +103,13 @@ test('giving up rejects with the signal’s reason', async () => {
 
 test('the typed client reads answers and errors through it', async () => {
   const call = createClient(inProcess, apiKey);
-  await expect(call(bound.createGuestToken, { clientId: 'LAX', dataAppName: 'flights' })).resolves.toEqual({
+  await expect(call(operations.createGuestToken, { clientId: 'LAX', dataAppName: 'flights' })).resolves.toEqual({
     token: 'token-of-LAX',
   });
-  await expect(call(bound.listEmbeds, { isPagination: true, pageNumber: 2 })).resolves.toMatchObject({ error: null });
-  const refused = createClient(inProcess, 'wrong')(bound.listEmbeds, {});
+  await expect(call(operations.listEmbeds, { isPagination: true, pageNumber: 2 })).resolves.toMatchObject({
+    error: null,
+  });
+  const refused = createClient(inProcess, 'wrong')(operations.listEmbeds, {});
   await expect(refused).rejects.toThrow(UpstreamRefusal);
   await expect(refused).rejects.toMatchObject({ status: 401, code: 'AUTHENTICATION_ERROR' });
 });

@@ -1,8 +1,8 @@
 /** An app over use cases that answer fixed domain values: what is tested here is the wire, not the business. */
 
 import { Writable } from 'node:stream';
+import { type Handlers, operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
-import { bound, type Handlers } from '../../src/contract/operations.js';
 import type { Epoch, HashedToken } from '../../src/domain/brand.js';
 import type { Dashboard } from '../../src/domain/dashboard/dashboard.js';
 import type { Embed } from '../../src/domain/dashboard/embed.js';
@@ -315,7 +315,7 @@ export const createMemoryLog = () => {
   return { log: createLog({ destination }), lines };
 };
 
-export const document = createOpenApi(bound, { version: '0.1.0' });
+export const document = createOpenApi(operations, { version: '0.1.0' });
 
 export const createSample = async (
   options: {
@@ -328,7 +328,7 @@ export const createSample = async (
   const { log, lines } = createMemoryLog();
   const handlers: Handlers = { ...sampleHandlers, ...options.handlers };
   const dispatch = createDispatch({
-    ...{ operations: bound, handlers, authenticate, log },
+    ...{ operations, handlers, authenticate, log },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const addressOf = createAddresses({ trustedProxies: 0, log });

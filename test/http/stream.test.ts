@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { Handlers } from '../../src/contract/operations.js';
+import type { Handlers } from '../../src/compose/operations.js';
 import type { Cell } from '../../src/domain/query/engine.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { inProcessTransport } from '../../src/http/in-process.js';

@@ -1,11 +1,11 @@
 /**
- * Every place of every bound operation's input, spoilt in every way that its schema rules out: refused in words that name the path,
+ * Every place of every operation's input, spoilt in every way that its schema rules out: refused in words that name the path,
  * what came, and what was expected. Made from the schemas, so that a new operation is covered at once.
  */
 import { describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import { limits } from '../../src/contract/fields.js';
 import type { Binding, Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { inlined } from '../contract/json-fields.js';
 import { stays } from '../engine/world.js';
 import { bearerOf } from './requests.js';
@@ -184,7 +184,7 @@ const casesOf = (operation: Operation): readonly Case[] =>
     });
   });
 
-const all = Object.values<Operation>(bound);
+const all = Object.values<Operation>(operations);
 
 test('every operation has a case', () => {
   expect(all.filter((operation) => casesOf(operation).length === 0).map(({ name }) => name)).toEqual([]);

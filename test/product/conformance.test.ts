@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import type { operations as named } from '../../src/conformance/kit/operations.js';
-import { bound } from '../../src/contract/operations.js';
 import { get, post } from './guest.js';
 import { openMeddler, type Spoil } from './meddler.js';
 import { type Product, runToEnd, startProduct } from './product.js';
@@ -42,10 +42,10 @@ const run = async (url: string, ...more: readonly string[]) => {
   return { code, output, report, failures, sentences: failures.map(({ sentence }) => sentence) };
 };
 
-/** The contract's names of operations that the kit calls otherwise; one that is not bound yet is no failure of the product. */
+/** The contract's names of operations that the kit calls otherwise; an operation that the service does not have is not a failure of the service. */
 const contractNames: Readonly<Record<string, string>> = { 'read-semantic-layer': 'getSemanticLayer' };
 const isBound = (id: string): boolean =>
-  Object.hasOwn(bound, contractNames[id] ?? id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+  Object.hasOwn(operations, contractNames[id] ?? id.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
 
 /** Everything that a run could leave behind, as the listings show it. */
 const everything = async (): Promise<readonly unknown[]> => {

@@ -1,7 +1,7 @@
-/** The interface's "Authentication", rules 3 to 5, over every operation that is bound. */
+/** The interface's "Authentication", rules 3 to 5, over every operation of the table. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/compose/operations.js';
 import type { Credential, Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import { request } from '../product/guest.js';
 import { call, cloneBoard, type House, mint, ok, openHouse, refused } from './house.js';
 
@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => house.close());
 
-type Name = keyof typeof bound;
-const names = Object.keys(bound) as readonly Name[];
-const operationOf = (name: Name): Operation => bound[name];
-const exampleOf = (name: Name): Record<string, unknown> => ({ ...bound[name].example?.input });
+type Name = keyof typeof operations;
+const names = Object.keys(operations) as readonly Name[];
+const operationOf = (name: Name): Operation => operations[name];
+const exampleOf = (name: Name): Record<string, unknown> => ({ ...operations[name].example?.input });
 
 const messages: Readonly<Record<Credential, string>> = {
   apiKey: 'API key is invalid or expired',

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import type { z } from 'zod';
+import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
-import { bound } from '../../src/contract/operations.js';
 import type { Code } from '../../src/domain/refusal.js';
 import type { Store } from '../../src/domain/store/store.js';
 import { loadConfig } from '../../src/platform/config.js';
@@ -110,9 +110,9 @@ export const openHouse = async (settings: string | null = null): Promise<House> 
   };
 };
 
-type Name = keyof typeof bound;
+type Name = keyof typeof operations;
 export type Input = Readonly<Record<string, unknown>>;
-export type Output<N extends Name> = z.output<(typeof bound)[N]['output']>;
+export type Output<N extends Name> = z.output<(typeof operations)[N]['output']>;
 
 export type Sent = {
   /** Left out: the data app's key, or the service token, as the operation takes it; null: none. */
@@ -146,7 +146,7 @@ const spread = ({ path, from }: Binding<unknown, unknown>, input: Input) => {
 
 /** Sends the operation's request as its binding says; `input` need not be valid. */
 export const call = (house: House, name: Name, input: Input, { bearer, path }: Sent = {}): Promise<Answer> => {
-  const operation: Operation = bound[name];
+  const operation: Operation = operations[name];
   const binding = bindingOf(operation, path);
   const { address, body } = spread(binding, input);
   const credential = bearer === undefined ? ownBearer(house, operation.credentials) : bearer;
@@ -164,7 +164,7 @@ export const call = (house: House, name: Name, input: Input, { bearer, path }: S
 export const ok = async <N extends Name>(house: House, name: N, input: Input, sent: Sent = {}): Promise<Output<N>> => {
   const answer = await call(house, name, input, sent);
   if (answer.status !== 200) throw new Error(`${name} answered ${answer.status}: ${answer.text}`);
-  const operation: Operation = bound[name];
+  const operation: Operation = operations[name];
   const body = operation.contentType === 'text/csv' ? answer.text : answer.body;
   expect(bindingOf(operation, sent.path).output ?? operation.output).toSatisfy(
     (schema: z.ZodType) => schema.safeParse(body).success,
@@ -173,16 +173,16 @@ export const ok = async <N extends Name>(house: House, name: N, input: Input, se
   return body as Output<N>;
 };
 
-/** `<operation> <code>`: what `test/conventions.test.ts` looks for, for each code that a bound operation declares. */
+/** `<operation> <code>`: what `test/conventions.test.ts` looks for, for each code that an operation declares. */
 export type Pair = `${Name} ${Code}`;
 
-const isName = (text: string | undefined): text is Name => text !== undefined && Object.hasOwn(bound, text);
+const isName = (text: string | undefined): text is Name => text !== undefined && Object.hasOwn(operations, text);
 
 /** Sends the request and expects this refusal, with the status that the operation declares; answers the message. */
 export const refused = async (pair: Pair, house: House, input: Input, sent: Sent = {}): Promise<string> => {
   const [name, code] = pair.split(' ');
   if (!isName(name) || code === undefined) throw new Error(`${pair} is no pair of operation and code`);
-  const errors: Readonly<Record<string, number>> = bound[name].errors;
+  const errors: Readonly<Record<string, number>> = operations[name].errors;
   const answer = await call(house, name, input, sent);
   const message = expect.any(String);
   expect([answer.status, answer.body], pair).toEqual([

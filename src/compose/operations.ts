@@ -1,0 +1,225 @@
+/**
+ * The table of operations: for each, what the wire declares and the use case that serves it. Routing, validation, the OpenAPI document
+ * and the conformance suite are made from it.
+ *
+ * To add an operation: declare it in src/contract, write its use case, and add one row here. An operation that is declared and has no row
+ * does not compile, nor does a row whose use case does not fit the declaration.
+ */
+import * as apiKeys from '../contract/api-keys.js';
+import * as clientErasure from '../contract/client-erasure.js';
+import * as dashboardContent from '../contract/dashboard-content.js';
+import * as dashboardEmbeds from '../contract/dashboard-embeds.js';
+import * as dashboards from '../contract/dashboards.js';
+import * as dataApps from '../contract/data-apps.js';
+import * as datamartTenancy from '../contract/datamart-tenancy.js';
+import * as datamartWrites from '../contract/datamart-writes.js';
+import * as datamarts from '../contract/datamarts.js';
+import * as datasources from '../contract/datasources.js';
+import * as embedSettings from '../contract/embed-settings.js';
+import * as embeds from '../contract/embeds.js';
+import * as guestBoards from '../contract/guest-boards.js';
+import * as guestMetrics from '../contract/guest-metrics.js';
+import * as guestReads from '../contract/guest-reads.js';
+import * as guestTokenAdmin from '../contract/guest-token-admin.js';
+import * as guestTokens from '../contract/guest-tokens.js';
+import * as metrics from '../contract/metrics.js';
+import type { Handler, HandlersOf, Operation } from '../contract/operation.js';
+import * as semanticLayer from '../contract/semantic-layer.js';
+import * as serviceTokens from '../contract/service-tokens.js';
+import * as workspaceDashboards from '../contract/workspace-dashboards.js';
+import * as workspaces from '../contract/workspaces.js';
+import type { Clock, Digest, Ids, Tokens } from '../domain/ports.js';
+import type { Engine } from '../domain/query/engine.js';
+import type { SqlRewriter } from '../domain/query/sql-rewriter.js';
+import type { Store } from '../domain/store/store.js';
+import { createApiKey, deleteApiKey, listApiKeys, rotateApiKey } from '../usecases/credentials/api-keys.js';
+import { listGuestTokens, revokeGuestTokens } from '../usecases/credentials/guest-token-admin.js';
+import { createGuestToken } from '../usecases/credentials/guest-tokens.js';
+import {
+  createServiceToken,
+  deleteServiceToken,
+  listServiceTokens,
+  rotateServiceToken,
+} from '../usecases/credentials/service-tokens.js';
+import { getDashboardContent, replaceDashboardContent } from '../usecases/dashboards/content.js';
+import { createDashboardEmbed } from '../usecases/dashboards/embeds.js';
+import { updateWorkspaceDashboards } from '../usecases/dashboards/gallery.js';
+import { exportDashboard, exportEmbed, importDashboard } from '../usecases/dashboards/transfer.js';
+import { createDataApp, deleteDataApp, eraseClient, listDataApps, updateDataApp } from '../usecases/data-apps.js';
+import { createDatamart, deleteDatamart, listDatamarts, updateDatamart } from '../usecases/datamarts/datamarts.js';
+import {
+  createDatasource,
+  listDatasources,
+  syncDatasource,
+  updateDatasource,
+} from '../usecases/datamarts/datasources.js';
+import {
+  createSemanticLayer,
+  deleteSemanticLayer,
+  getSemanticLayer,
+  updateSemanticLayer,
+} from '../usecases/datamarts/semantic-layer.js';
+import { getDatamartTenancy } from '../usecases/datamarts/tenancy.js';
+import { createEmbed, listEmbedMetrics, listEmbeds } from '../usecases/embeds/embeds.js';
+import { queryMetric } from '../usecases/embeds/query.js';
+import { deleteDashboard, deleteEmbed, renameEmbed, updateEmbed } from '../usecases/embeds/settings.js';
+import { saveGuestLayout } from '../usecases/guest/layouts.js';
+import {
+  archiveGuestMetric,
+  createGuestMetric,
+  deleteGuestMetric,
+  publishMetric,
+  updateGuestMetric,
+} from '../usecases/guest/metrics.js';
+import { listGuestFilterOptions } from '../usecases/guest/options.js';
+import { previewGuestMetric } from '../usecases/guest/preview.js';
+import {
+  downloadGuestCsv,
+  getGuestDashboard,
+  getGuestMetric,
+  listGuestUnderlying,
+  queryGuestMetric,
+} from '../usecases/guest/reads.js';
+import { createGuestView, deleteGuestView, listGuestViews } from '../usecases/guest/views.js';
+import {
+  createWorkspace,
+  listDashboardMetrics,
+  listDashboards,
+  listMetrics,
+  listWorkspaces,
+  updateWorkspace,
+} from '../usecases/workspaces.js';
+
+export type UseCaseDeps = {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly tokens: Tokens;
+  readonly sqlRewriter: SqlRewriter;
+  readonly digest: Digest;
+};
+
+const serve = <O extends Operation>(operation: O, createHandler: (deps: UseCaseDeps) => Handler<O>) => ({
+  operation,
+  createHandler,
+});
+
+/** In the order of the API reference. */
+const table = {
+  createGuestToken: serve(guestTokens.createGuestToken, createGuestToken),
+  listGuestTokens: serve(guestTokenAdmin.listGuestTokens, listGuestTokens),
+  revokeGuestTokens: serve(guestTokenAdmin.revokeGuestTokens, revokeGuestTokens),
+  createEmbed: serve(embeds.createEmbed, createEmbed),
+  createDashboardEmbed: serve(dashboardEmbeds.createDashboardEmbed, createDashboardEmbed),
+  deleteEmbed: serve(embeds.deleteEmbed, deleteEmbed),
+  updateEmbed: serve(embedSettings.updateEmbed, updateEmbed),
+  renameEmbed: serve(embedSettings.renameEmbed, renameEmbed),
+  listEmbeds: serve(embeds.listEmbeds, listEmbeds),
+  listEmbedMetrics: serve(embeds.listEmbedMetrics, listEmbedMetrics),
+  exportEmbed: serve(dashboards.exportEmbed, exportEmbed),
+  deleteDashboard: serve(dashboards.deleteDashboard, deleteDashboard),
+  exportDashboard: serve(dashboards.exportDashboard, exportDashboard),
+  importDashboard: serve(dashboards.importDashboard, importDashboard),
+  getDashboardContent: serve(dashboardContent.getDashboardContent, getDashboardContent),
+  replaceDashboardContent: serve(dashboardContent.replaceDashboardContent, replaceDashboardContent),
+  createDataApp: serve(dataApps.createDataApp, createDataApp),
+  createDatasource: serve(datasources.createDatasource, createDatasource),
+  updateDatasource: serve(datasources.updateDatasource, updateDatasource),
+  listDatasources: serve(datasources.listDatasources, listDatasources),
+  syncDatasource: serve(datasources.syncDatasource, syncDatasource),
+  listDatamarts: serve(datamarts.listDatamarts, listDatamarts),
+  createDatamart: serve(datamartWrites.createDatamart, createDatamart),
+  updateDatamart: serve(datamartWrites.updateDatamart, updateDatamart),
+  deleteDatamart: serve(datamarts.deleteDatamart, deleteDatamart),
+  getDatamartTenancy: serve(datamartTenancy.getDatamartTenancy, getDatamartTenancy),
+  createSemanticLayer: serve(semanticLayer.createSemanticLayer, createSemanticLayer),
+  updateSemanticLayer: serve(semanticLayer.updateSemanticLayer, updateSemanticLayer),
+  getSemanticLayer: serve(semanticLayer.getSemanticLayer, getSemanticLayer),
+  deleteSemanticLayer: serve(semanticLayer.deleteSemanticLayer, deleteSemanticLayer),
+  updateDataApp: serve(dataApps.updateDataApp, updateDataApp),
+  deleteDataApp: serve(dataApps.deleteDataApp, deleteDataApp),
+  listDataApps: serve(dataApps.listDataApps, listDataApps),
+  eraseClient: serve(clientErasure.eraseClient, eraseClient),
+  createApiKey: serve(apiKeys.createApiKey, createApiKey),
+  listApiKeys: serve(apiKeys.listApiKeys, listApiKeys),
+  deleteApiKey: serve(apiKeys.deleteApiKey, deleteApiKey),
+  rotateApiKey: serve(apiKeys.rotateApiKey, rotateApiKey),
+  createServiceToken: serve(serviceTokens.createServiceToken, createServiceToken),
+  listServiceTokens: serve(serviceTokens.listServiceTokens, listServiceTokens),
+  deleteServiceToken: serve(serviceTokens.deleteServiceToken, deleteServiceToken),
+  rotateServiceToken: serve(serviceTokens.rotateServiceToken, rotateServiceToken),
+  createWorkspace: serve(workspaces.createWorkspace, createWorkspace),
+  updateWorkspace: serve(workspaces.updateWorkspace, updateWorkspace),
+  listWorkspaces: serve(workspaces.listWorkspaces, listWorkspaces),
+  listDashboards: serve(workspaceDashboards.listDashboards, listDashboards),
+  listMetrics: serve(workspaceDashboards.listMetrics, listMetrics),
+  listDashboardMetrics: serve(workspaceDashboards.listDashboardMetrics, listDashboardMetrics),
+  updateWorkspaceDashboards: serve(workspaceDashboards.updateWorkspaceDashboards, updateWorkspaceDashboards),
+  queryMetric: serve(metrics.queryMetric, queryMetric),
+  getGuestDashboard: serve(guestReads.getGuestDashboard, getGuestDashboard),
+  getGuestMetric: serve(guestReads.getGuestMetric, getGuestMetric),
+  queryGuestMetric: serve(guestReads.queryGuestMetric, queryGuestMetric),
+  listGuestUnderlying: serve(guestReads.listGuestUnderlying, listGuestUnderlying),
+  downloadGuestCsv: serve(guestReads.downloadGuestCsv, downloadGuestCsv),
+  listGuestFilterOptions: serve(guestReads.listGuestFilterOptions, listGuestFilterOptions),
+  createGuestMetric: serve(guestMetrics.createGuestMetric, createGuestMetric),
+  updateGuestMetric: serve(guestMetrics.updateGuestMetric, updateGuestMetric),
+  deleteGuestMetric: serve(guestMetrics.deleteGuestMetric, deleteGuestMetric),
+  archiveGuestMetric: serve(guestMetrics.archiveGuestMetric, archiveGuestMetric),
+  previewGuestMetric: serve(guestMetrics.previewGuestMetric, previewGuestMetric),
+  saveGuestLayout: serve(guestBoards.saveGuestLayout, saveGuestLayout),
+  createGuestView: serve(guestBoards.createGuestView, createGuestView),
+  listGuestViews: serve(guestBoards.listGuestViews, listGuestViews),
+  deleteGuestView: serve(guestBoards.deleteGuestView, deleteGuestView),
+  publishMetric: serve(guestMetrics.publishMetric, publishMetric),
+} as const satisfies { readonly [Name in DeclaredName]: { readonly operation: { readonly name: Name } } };
+
+type Declared =
+  | typeof apiKeys
+  | typeof clientErasure
+  | typeof dashboardContent
+  | typeof dashboardEmbeds
+  | typeof dashboards
+  | typeof dataApps
+  | typeof datamartTenancy
+  | typeof datamartWrites
+  | typeof datamarts
+  | typeof datasources
+  | typeof embedSettings
+  | typeof embeds
+  | typeof guestBoards
+  | typeof guestMetrics
+  | typeof guestReads
+  | typeof guestTokenAdmin
+  | typeof guestTokens
+  | typeof metrics
+  | typeof semanticLayer
+  | typeof serviceTokens
+  | typeof workspaceDashboards
+  | typeof workspaces;
+
+/** The names of the operations among what the modules export. */
+type DeclaredName = Declared extends infer Module
+  ? Module extends unknown
+    ? {
+        [Name in keyof Module]: Module[Name] extends { readonly bindings: readonly unknown[] } ? Name : never;
+      }[keyof Module]
+    : never
+  : never;
+
+type Table = typeof table;
+type Operations = { readonly [Name in keyof Table]: Table[Name]['operation'] };
+export type Handlers = HandlersOf<Operations>;
+
+const mapRows = (read: (row: Table[keyof Table]) => unknown): { readonly [Name in keyof Table]: unknown } =>
+  Object.fromEntries(Object.entries(table).map(([name, row]) => [name, read(row)])) as {
+    [Name in keyof Table]: unknown;
+  };
+
+/** Every operation of the service, by name. */
+export const operations = mapRows(({ operation }) => operation) as Operations;
+
+/** The use cases, by the name of their operation. */
+export const createHandlers = (deps: UseCaseDeps): Handlers =>
+  mapRows(({ createHandler }) => createHandler(deps)) as Handlers;
