@@ -16,7 +16,7 @@ import { createIdentity } from '../gateway/authenticate/signed-session.js';
 import { createMemoryEraser, type Eraser, type ForgetClient } from '../gateway/common/eraser.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';
 import { createDecisionCache, type DecisionCache } from '../gateway/decision-cache.js';
-import type { SessionSteps } from '../gateway/embed-token.js';
+import type { EmbedTokenSteps } from '../gateway/embed-token.js';
 import { createErasure } from '../gateway/erase/erasure.js';
 import { createRevocationEraser, createTenantRevocation } from '../gateway/erase/revocation.js';
 import { createUpstreamEraser } from '../gateway/erase/upstream.js';
@@ -45,7 +45,7 @@ import { createScopes } from '../gateway/revocation/scopes.js';
 import { createServiceTokens } from '../gateway/revocation/service-tokens.js';
 import { createRolloutCommands } from '../gateway/rollout/commands.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
-import { createRouter, type Gateway, type Parts } from '../gateway/router.js';
+import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
 import { assertTenantSecret, createTenants, type ReadVariable, type Tenants } from '../gateway/tenant/resolve.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
@@ -185,11 +185,11 @@ const startForgettingExplanations = (
 /** Builds the gateway's router, ready to be called or mounted. Throws TypeError for options that could not work. */
 export const composeGateway = (options: GatewayOptions): Gateway => {
   assertOrigins(options);
-  return createRouter(createParts(options), options);
+  return createRouter(createHandlers(options), options);
 };
 
 /** Builds everything, in the order of dependence. The policy tells its subscribers of a change in the same order. */
-const createParts = (options: GatewayOptions): Parts => {
+export const createHandlers = (options: GatewayOptions): GatewayHandlers => {
   const { policies, ledger, clock, log } = options;
   // Names the API key in the keys of cached tokens and of counters.
   const keyId = hash('sha256', options.upstream.apiKey, 'hex');
@@ -325,7 +325,7 @@ type TokenParts = {
   readonly keyId: string;
 };
 
-type Tokens = Pick<SessionSteps, 'token' | 'remember'> & { readonly forget: ForgetClient };
+type Tokens = Pick<EmbedTokenSteps, 'token' | 'remember'> & { readonly forget: ForgetClient };
 
 /** Finds or mints tokens, and ends the tokens that a changed policy no longer grants. */
 const createTokens = (options: GatewayOptions, parts: TokenParts): Tokens => {
@@ -413,7 +413,7 @@ type StepParts = Omit<TokenParts, 'keyId'> & {
 const createSteps = (
   options: GatewayOptions,
   { limits, foundation, provisioning, deciding, tokens, decisionCache }: StepParts,
-): SessionSteps => ({
+): EmbedTokenSteps => ({
   identity:
     options.identify === undefined
       ? createIdentity({ ...options, guard: limits.guards.session })

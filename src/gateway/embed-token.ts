@@ -1,17 +1,17 @@
 /**
- * One request of a host user, from session to guest token. Read this first: each line is one step, in a file of that
- * name. The steps up to the decision cache run at every request; those of `createDecide` only
- * where no cached decision holds. None of them knows Express.
+ * One request of a host user, from session to guest token. Start reading the gateway here: `createSequence` has one step in each
+ * line. The steps before the decision cache run at every request, `createDecide` only if no cached decision holds.
+ * Knows nothing of Express; must not answer or log.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Accounting, Considered, Trace } from './audit/request-audit.js';
+import type { DecisionContext, RequestAudit } from './audit/request-audit.js';
 import type { Limits } from './authenticate/limits.js';
 import type { Identity } from './authenticate/signed-session.js';
 import type { EmbedTokenAnswer, EmbedTokenBody } from './common/wire.js';
 import type { Decision, DecisionCache, DecisionInput } from './decision-cache.js';
 import type { ServiceUrlOf } from './http/service-url.js';
 import type { AssertAccess } from './lifecycle/access.js';
-import type { Decide } from './policy/decide.js';
+import type { Decide, Grant } from './policy/decide.js';
 import type { Policies } from './policy/policies.js';
 import type { Policy } from './policy/policy.js';
 import type { Provision } from './provision/provision.js';
@@ -23,7 +23,7 @@ import type { IssuedToken } from './token/issued-tokens.js';
 import { type GuestToken, type MintAudit, Outdated } from './token/token.js';
 import { unavailable } from './upstream/unavailable.js';
 
-export type SessionSteps = {
+export type EmbedTokenSteps = {
   readonly identity: Identity;
   readonly limits: Pick<Limits, 'assertUser' | 'assertTenant'>;
   readonly policies: Policies;
@@ -33,66 +33,109 @@ export type SessionSteps = {
   readonly policy: Decide;
   readonly provision: Provision;
   readonly embeds: HeldEmbeds;
-  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, account: MintAudit) => Promise<GuestToken>;
-  /** Throws Outdated where the policy is not in force any more: nothing may come between this and the answer. */
-  readonly remember: (token: Decision['token'], live: Omit<IssuedToken, 'expiresAtMs'>, policy: Policy) => void;
+  readonly token: (of: Omit<GuestRequestOf, 'dataApp'>, policy: Policy, mintAudit: MintAudit) => Promise<GuestToken>;
+  /**
+   * Records the token as issued, so that a later policy can revoke it. Throws Outdated if the policy is no longer in force.
+   * No step may come between this one and the answer.
+   */
+  readonly remember: (token: Decision['token'], issued: Omit<IssuedToken, 'expiresAtMs'>, policy: Policy) => void;
   readonly serviceUrl: ServiceUrlOf;
 };
 
-export type SessionRequest = {
-  /** Where the session is found; nothing else is read of it here. */
+export type EmbedTokenRequest = {
+  /** Carries the session, and names the host for `serviceUrl`. Only its headers and its socket are read here. */
   readonly from: IncomingMessage;
-  /** Read only once the session is known. */
+  /** Reads the body; called only once the session is known. */
   readonly body: () => EmbedTokenBody | Promise<EmbedTokenBody>;
 };
 
-/** The body of the answer as it is sent: the JSON of an EmbedTokenAnswer. */
-type Answer = (request: SessionRequest, trace: Trace, considered: Considered) => Promise<string>;
+/** `context` has what was found until the end. `body` is the JSON of an EmbedTokenAnswer; `error` is what a step threw. */
+export type EmbedTokenOutcome =
+  | {
+      readonly context: DecisionContext;
+      readonly body: string;
+      /** Whether this request minted the token, and did not find a cached one. */
+      readonly isMinted: boolean;
+      /** The id of the request that minted the token. */
+      readonly mintedBy: string;
+    }
+  | { readonly context: DecisionContext; readonly error: unknown };
 
-/** Answers a request; what a step refuses is thrown as a Refusal. */
-export const createSessions = (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): Answer =>
-  againWhereOutdated(createSequence(steps, createDecide(steps, accounting)));
+/** Answers one request. Never rejects: a refusal or failure of a step is in the outcome. */
+export type EmbedTokenPipeline = (request: EmbedTokenRequest, context: DecisionContext) => Promise<EmbedTokenOutcome>;
 
-type DecideAnew = (input: DecisionInput, trace: Trace, considered: Considered) => Promise<Decision>;
+/**
+ * Makes the pipeline. A request during which something is revoked is decided a second time, by what holds then; if that happens
+ * twice, the outcome is UPSTREAM_UNAVAILABLE.
+ */
+export const createEmbedTokenPipeline = (
+  steps: EmbedTokenSteps,
+  audit: Pick<RequestAudit, 'minted'>,
+): EmbedTokenPipeline => {
+  const answer = createSequence(steps, createDecide(steps, audit));
+  return async (request, context) => {
+    const first = await answer(request, context);
+    if (!isOutdated(first)) return first;
+    const second = await answer(request, first.context);
+    if (!isOutdated(second)) return second;
+    return { context: second.context, error: unavailable('revoked-while-under-way', second.error) };
+  };
+};
+
+const isOutdated = (outcome: EmbedTokenOutcome): outcome is Extract<EmbedTokenOutcome, { error: unknown }> =>
+  'error' in outcome && outcome.error instanceof Outdated;
+
+type Decided = { readonly decision: Decision; readonly isMinted: boolean };
+type DecideAgain = (input: DecisionInput, grant: Grant, context: DecisionContext) => Promise<Decided>;
 
 const createSequence =
-  (steps: SessionSteps, decide: DecideAnew): Answer =>
-  async (request, trace, considered) => {
-    const session = await steps.identity(request.from);
-    trace.user = session.subject;
-    considered.session = session;
-    await steps.limits.assertUser(session);
-    const asked = await request.body();
-    considered.asked = asked;
-    const policy = steps.policies.current();
-    considered.policy = policy;
-    const clientId = await steps.tenant(policy, session, asked.tenant);
-    trace.tenant = clientId;
-    await steps.limits.assertTenant(clientId);
-    await steps.access(session, clientId);
-    const input = { policy, session, clientId, asked };
-    const { grant, token, body } = steps.decisionCache.find(input) ?? (await decide(input, trace, considered));
-    considered.because = grant.because;
-    steps.remember(token, { clientId, session, asked, grant }, policy);
-    if (token.mintedBy !== trace.requestId) trace.mintedBy = token.mintedBy;
-    return `${body.slice(0, -1)},"serviceUrl":${JSON.stringify(steps.serviceUrl(request.from))}}`;
+  (steps: EmbedTokenSteps, decide: DecideAgain): EmbedTokenPipeline =>
+  async (request, before) => {
+    let context = before;
+    try {
+      const session = await steps.identity(request.from);
+      context = { ...context, session };
+      await steps.limits.assertUser(session);
+      const asked = await request.body();
+      const policy = steps.policies.current();
+      context = { ...context, asked, policy };
+      const clientId = await steps.tenant(policy, session, asked.tenant);
+      context = { ...context, clientId };
+      await steps.limits.assertTenant(clientId);
+      await steps.access(session, clientId);
+      const input = { policy, session, clientId, asked };
+      const cached = steps.decisionCache.find(input);
+      const grant = cached?.grant ?? steps.policy(policy, session, clientId, asked);
+      context = { ...context, because: grant.because };
+      const { decision, isMinted } =
+        cached === undefined ? await decide(input, grant, context) : { decision: cached, isMinted: false };
+      const { token, body } = decision;
+      steps.remember(token, { clientId, session, asked, grant: decision.grant }, policy);
+      const serviceUrl = JSON.stringify(steps.serviceUrl(request.from));
+      const whole = `${body.slice(0, -1)},"serviceUrl":${serviceUrl}}`;
+      return { context, body: whole, isMinted, mintedBy: token.mintedBy };
+    } catch (error) {
+      return { context, error };
+    }
   };
 
 const createDecide =
-  (steps: SessionSteps, accounting: Pick<Accounting, 'minted'>): DecideAnew =>
-  async (input, trace, considered) => {
-    const { policy, session, clientId, asked } = input;
-    const grant = steps.policy(policy, session, clientId, asked);
-    considered.because = grant.because;
-    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, trace.requestId);
+  (steps: EmbedTokenSteps, audit: Pick<RequestAudit, 'minted'>): DecideAgain =>
+  async (input, grant, context) => {
+    const { policy, session, clientId } = input;
+    const dashboards = await steps.provision.ensure(policy, grant.templates, clientId, context.requestId);
     const embeds = await steps.embeds(grant.embeds);
-    const account: MintAudit = {
-      requestId: trace.requestId,
-      minted: (minted) => accounting.minted(trace, considered, minted),
+    let isMinted = false;
+    const mintAudit: MintAudit = {
+      requestId: context.requestId,
+      minted: (minted) => {
+        isMinted = true;
+        return audit.minted(context, minted);
+      },
     };
-    const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, account);
+    const token = await steps.token({ clientId, session, grant, dashboards, embeds }, policy, mintAudit);
     const body = answerOf(token, grantedEmbeds({ grant, dashboards, embeds }));
-    // Revoked since the first look, it would have the token of what holds now: one that is for a later session of its user.
+    // Checked again: after a revocation since the first check, the token belongs to a later session of the user.
     await steps.access(session, clientId);
     const isComplete = dashboards.length === grant.templates.length;
     const isStill = (): boolean =>
@@ -100,10 +143,10 @@ const createDecide =
       steps.provision.areVerified(policy, grant.templates, clientId) &&
       steps.embeds.areHeld(embeds) &&
       token.isStill();
-    return steps.decisionCache.store(input, { grant, token, body, isStill });
+    return { decision: steps.decisionCache.store(input, { grant, token, body, isStill }), isMinted };
   };
 
-/** The service's address is left out: the caller may have named it, and nothing of that is kept. */
+/** Without `serviceUrl`: it may depend on the Host header of the request, and the answer is cached. */
 const answerOf = (token: GuestToken, embeds: EmbedTokenAnswer['embeds']): string => {
   const answer: Omit<EmbedTokenAnswer, 'serviceUrl'> = {
     token: token.token,
@@ -113,17 +156,3 @@ const answerOf = (token: GuestToken, embeds: EmbedTokenAnswer['embeds']): string
   };
   return JSON.stringify(answer);
 };
-
-/** What is revoked while a request is under way has it decided anew, by what holds now. */
-const againWhereOutdated =
-  (answer: Answer): Answer =>
-  async (request, trace, considered) => {
-    try {
-      return await answer(request, trace, considered);
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-      return answer(request, trace, considered).catch((again: unknown) => {
-        throw again instanceof Outdated ? unavailable('revoked-while-under-way', again) : again;
-      });
-    }
-  };

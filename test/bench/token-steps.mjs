@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
+import { createHandlers } from '../../dist/compose/gateway.js';
 import { createGatewayMetrics } from '../../dist/compose/metrics.js';
-import { createAudit } from '../../dist/gateway/audit/audit-ledger.js';
+import { createAudit } from '../../dist/gateway/audit/ledger.js';
+import { defaultLimits } from '../../dist/gateway/authenticate/limits.js';
+import { createEmbedTokenPipeline } from '../../dist/gateway/embed-token.js';
 import { openLedger } from '../../dist/gateway/ledger/ledger.js';
-import { defaultLimits } from '../../dist/gateway/limits.js';
+import { loadPolicyFile } from '../../dist/gateway/policy/load.js';
 import { fixedPolicies } from '../../dist/gateway/policy/policies.js';
-import { loadPolicyFile } from '../../dist/gateway/policy/policy-file.js';
-import { createSessions } from '../../dist/gateway/session.js';
-import { createParts } from '../../dist/gateway/steps.js';
 import { fixedCapabilities } from '../../dist/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../dist/platform/cache-memory.js';
 import { openDatabase } from '../../dist/platform/database.js';
@@ -46,7 +46,7 @@ const createSteps = async (log) => {
   const ledger = await openLedger(database.connect(), false);
   const metrics = createGatewayMetrics(createMetrics().registry);
   const audit = createAudit({ ledger, clock, log });
-  const parts = createParts({
+  const handlers = createHandlers({
     issuers: [
       { issuer: 'bench', algorithms: ['HS256'], keys: fixedKeys([secretKey(secret)]), clockToleranceSeconds: 0 },
     ],
@@ -61,11 +61,11 @@ const createSteps = async (log) => {
     serviceUrl: 'http://127.0.0.1:3000',
   });
   const close = async () => {
-    await parts.close();
+    await handlers.close();
     await audit.close();
     await database.close();
   };
-  return { steps: parts.steps, metrics, close };
+  return { steps: handlers.steps, metrics, close };
 };
 
 /** Microseconds of processor time of one call. */
@@ -82,8 +82,8 @@ const timesOf = async () => {
   const claims = { iss: 'bench', sub: 'ann', org_id: 'LAX', roles: ['analyst'] };
   const authorization = `Bearer ${jwt.sign(claims, secret, { expiresIn: '1h' })}`;
   const request = { headers: { authorization }, rawHeaders: ['Authorization', authorization], socket: {} };
-  const answer = createSessions(steps, { minted: async () => {} });
-  const ask = () => answer({ from: request, body: () => ({}) }, { requestId: randomUUID() }, {});
+  const answer = createEmbedTokenPipeline(steps, { minted: async () => {} });
+  const ask = () => answer({ from: request, body: () => ({}) }, { requestId: randomUUID() });
   await ask();
   const session = await steps.identity(request);
   const policy = steps.policies.current();
@@ -102,7 +102,7 @@ const timesOf = async () => {
     'kept decision: revocations, tenant, token, dashboards': () => steps.decisionCache.find(question),
     'token remembered for the next policy': () =>
       steps.remember(token, { clientId, session, asked: {}, grant }, policy),
-    'all of session.ts': ask,
+    'all of embed-token.ts': ask,
     'request id': () => randomUUID(),
     'log line': () =>
       log.info(

@@ -1,4 +1,7 @@
-/** What of a request is put down in the audit: a token that was minted, before it leaves; a denial, whatever the reason. */
+/**
+ * The audit entries of `POST /embed-token`: each minted token, written before the token is answered, and each denial.
+ * It never changes the outcome of a request, except that a mint that cannot be recorded is not answered.
+ */
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -12,22 +15,16 @@ import { ExpressionFault } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import type { Audit, Explanation } from './audit.js';
 
-/** How far a request came, for its log line and the audit. */
-export type Trace = {
+/** What is known of one request so far. Each step adds what it found; a denied request has what the earlier steps found. */
+export type DecisionContext = {
   readonly requestId: string;
-  user?: string;
-  tenant?: string;
-  /** The request whose mint is answered, where it is an earlier one. */
-  mintedBy?: string;
-};
-
-/** What a decision was made on, as far as it was known, and whether it made a token. */
-export type Considered = {
-  isMinted?: boolean;
-  session?: Session;
-  asked?: EmbedTokenBody;
-  policy?: Policy;
-  because?: Grant['because'];
+  readonly session?: Session;
+  /** The body of the request. */
+  readonly asked?: EmbedTokenBody;
+  readonly policy?: Policy;
+  readonly clientId?: string;
+  /** The rules and restrictions that matched. */
+  readonly because?: Grant['because'];
 };
 
 export type Minted = {
@@ -37,7 +34,7 @@ export type Minted = {
   readonly durationMs: number;
 };
 
-const explanationOf = ({ session, asked, policy }: Considered, clock: Clock): Explanation | undefined =>
+const explanationOf = ({ session, asked, policy }: DecisionContext, clock: Clock): Explanation | undefined =>
   session === undefined || policy === undefined
     ? undefined
     : {
@@ -51,8 +48,8 @@ const explanationOf = ({ session, asked, policy }: Considered, clock: Clock): Ex
         now: clock.now().toISOString(),
       };
 
-/** Each rule and restriction that applied. */
-const placesOf = ({ because }: Considered): readonly string[] | undefined =>
+/** `file:line:column` of each rule and restriction that matched. */
+const placesOf = ({ because }: DecisionContext): readonly string[] | undefined =>
   because === undefined
     ? undefined
     : [...because.rules.map(({ when }) => when.at), ...because.restrictions.map(({ rule }) => rule.when.at)];
@@ -60,24 +57,27 @@ const placesOf = ({ because }: Considered): readonly string[] | undefined =>
 const placeOf = (error: Refusal): readonly string[] | undefined =>
   error.cause instanceof ExpressionFault ? [error.cause.at] : undefined;
 
-/** A refusal of this user or session; what is our own or the upstream's failure is none. */
+/** Whether the request was refused for what it asked. A failure of the gateway or of the upstream is no denial. */
 const isDenial = (error: unknown): error is Refusal =>
   error instanceof Refusal && isGatewayCode(error.code) && gatewayErrors[error.code] < 500;
 
-export type Accounting = {
-  /** Resolves once it is put down. */
-  readonly minted: (trace: Trace, considered: Considered, minted: Minted) => Promise<void>;
-  /** Nobody waits for it; one that cannot be put down is in the log. */
-  readonly failed: (trace: Trace, considered: Considered, error: unknown, durationMs: number) => void;
+export type RequestAudit = {
+  /** Resolves once the entry is stored; rejects if it cannot be, and then the token must not be answered. */
+  readonly minted: (context: DecisionContext, minted: Minted) => Promise<void>;
+  /** Records a denial in the background; one that cannot be stored is in the log. Errors that are no denial are ignored. */
+  readonly failed: (context: DecisionContext, error: unknown, durationMs: number) => void;
 };
 
-/** How many denials without a known user, or of one user who asks too often, are audited in a minute: a flood must not fill the audit. */
+/**
+ * Denials that are audited in a minute without a known user, and of one user beyond the rate limit: a flood must not fill
+ * the audit.
+ */
 const denialsPerMinute = 60;
 
-/** Decides which denials get an entry in the audit. The others are in the log and the metrics alone. */
+/** Decides which denials get an entry. The others are only in the log and the metrics. */
 const createSampling = (clock: Clock) => {
   const counts = createCounts(60_000);
-  return ({ session }: Considered, { code }: Refusal): boolean => {
+  return ({ session }: DecisionContext, { code }: Refusal): boolean => {
     if (session !== undefined && code !== 'RATE_LIMITED') return true;
     const key = session?.userIdentifier ?? '';
     const nowMs = clock.now().getTime();
@@ -87,8 +87,7 @@ const createSampling = (clock: Clock) => {
   };
 };
 
-/** Puts requests down. */
-export const createAccounting = ({
+export const createRequestAudit = ({
   audit,
   clock,
   log,
@@ -98,41 +97,40 @@ export const createAccounting = ({
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: GatewayMetrics | undefined;
-}): Accounting => {
-  const isKept = createSampling(clock);
+}): RequestAudit => {
+  const isAudited = createSampling(clock);
   return {
-    minted: (trace, considered, { requestDigest, tokenDigest, durationMs, request }) => {
-      considered.isMinted = true;
+    minted: (context, { requestDigest, tokenDigest, durationMs, request }) => {
       metrics.minted(durationMs);
       return audit.record({
         kind: 'mint',
         code: 'OK',
-        requestId: trace.requestId,
-        clientId: trace.tenant,
-        user: considered.session?.userIdentifier,
-        policyAt: placesOf(considered),
+        requestId: context.requestId,
+        clientId: context.clientId,
+        user: context.session?.userIdentifier,
+        policyAt: placesOf(context),
         requestDigest,
         upstreamId: tokenDigest,
         durationMs,
         detail: { embeds: request.params?.allowedEmbeds?.length ?? 0, expiryMs: request.expiryTime ?? null },
-        explanation: explanationOf(considered, clock),
+        explanation: explanationOf(context, clock),
       });
     },
-    failed: (trace, considered, error, durationMs) => {
-      if (!isDenial(error) || !isKept(considered, error)) return;
+    failed: (context, error, durationMs) => {
+      if (!isDenial(error) || !isAudited(context, error)) return;
       audit
         .record({
           kind: 'denial',
           code: error.code,
-          requestId: trace.requestId,
-          clientId: trace.tenant,
-          user: considered.session?.userIdentifier,
-          policyAt: placeOf(error) ?? placesOf(considered),
+          requestId: context.requestId,
+          clientId: context.clientId,
+          user: context.session?.userIdentifier,
+          policyAt: placeOf(error) ?? placesOf(context),
           durationMs,
           detail: { reason: error.reason },
-          explanation: explanationOf(considered, clock),
+          explanation: explanationOf(context, clock),
         })
-        .catch((err: unknown) => log.error({ err, requestId: trace.requestId }, 'a denial is missing in the audit'));
+        .catch((err: unknown) => log.error({ err, requestId: context.requestId }, 'a denial is missing in the audit'));
     },
   };
 };
