@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
+import { ledgerMigrations } from '../../src/gateway/ledger/migrations.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createOwnDatabase, isPostgresThere } from '../suites/postgres.js';
 import { openTestLedger } from './ledgers.js';
@@ -14,6 +16,31 @@ describe('the ledger', () => {
     expect(new Set(['LAX', 'lax', 'LAX ', 'LÁX'].map(ledger.refOf)).size).toBe(4);
     const another = await openTestLedger();
     expect(another.refOf('LAX')).not.toBe(ledger.refOf('LAX'));
+  });
+
+  it('refuses a database of a version before the first release, and leaves it as it was', async () => {
+    const database = await openDatabase({ databaseUrl: null, folder: null });
+    onTestFinished(() => database.close());
+    const db = database.connect<LedgerTables>();
+    await sql`create schema guestlist_gateway`.execute(db);
+    await sql`create table guestlist_gateway.kysely_migration (name text primary key, timestamp text not null)`.execute(
+      db,
+    );
+    await sql`insert into guestlist_gateway.kysely_migration values ('0001-tenants', ''), ('0002-epochs', '')`.execute(
+      db,
+    );
+    await expect(openLedger(db, false)).rejects.toThrow(/0001-tenants.*version before 0\.2\.0 cannot be upgraded/);
+    const { rows } = await sql<{ name: string }>`select relname as name from pg_class
+      where relnamespace = 'guestlist_gateway'::regnamespace and relkind = 'r'`.execute(db);
+    expect(rows).toEqual([{ name: 'kysely_migration' }]);
+  });
+
+  it('notes each migration under the name that it was released with', async () => {
+    const { db } = await openTestLedger();
+    const { rows } = await sql<{ name: string }>`select name from guestlist_gateway.kysely_migration`.execute(db);
+    expect(rows.map(({ name }) => name)).toEqual(Object.keys(ledgerMigrations));
+    // Released names stay as they are. A new migration is added here, behind them.
+    expect(Object.keys(ledgerMigrations)).toEqual(['0001-ledger']);
   });
 
   it.skipIf(!hasPostgres)('is one for gateways that start at once on one server', async () => {

@@ -5,30 +5,12 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { assertWritable, type Migrations, migrateSchema } from '../../platform/migrate.js';
-import { tenants } from './migrations/0001-tenants.js';
-import { epochs } from './migrations/0002-epochs.js';
-import { dashboards } from './migrations/0003-dashboards.js';
-import { audit } from './migrations/0005-audit.js';
-import { hooks } from './migrations/0006-hooks.js';
-import { rollouts } from './migrations/0007-rollouts.js';
-import { policyTokens } from './migrations/0008-policy-tokens.js';
-import { leases } from './migrations/0009-leases.js';
+import { assertWritable, migrateSchema } from '../../platform/migrate.js';
+import { ledgerMigrations } from './migrations.js';
 import { joinProcesses, type OwnProcess } from './processes.js';
 import { type LedgerTables, schemaName } from './tables.js';
 
 export type { ItemState, LedgerTables, RolloutState, TenantState } from './tables.js';
-
-export const ledgerMigrations: Migrations = {
-  '0001-tenants': tenants,
-  '0002-epochs': epochs,
-  '0003-dashboards': dashboards,
-  '0005-audit': audit,
-  '0006-hooks': hooks,
-  '0007-rollouts': rollouts,
-  '0008-policy-tokens': policyTokens,
-  '0009-leases': leases,
-};
 
 export type Ledger = {
   /** Its statements name the schema. */

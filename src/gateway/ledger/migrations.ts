@@ -1,0 +1,222 @@
+/**
+ * The schema of the gateway's ledger. Migrations are append-only: a released one is never edited, renamed or removed. To
+ * change the schema, add `'0002-<what it changes>'` to `ledgerMigrations`, and change `LedgerTables` in tables.ts with it.
+ * The statements name the schema, since the connection has no search path of its own.
+ */
+import { type Migrations, statementsOf } from '../../platform/migrate.js';
+
+/**
+ * `tenant_ref` is a keyed digest of the clientId (ledger.ts). Of each kind of event, a tenant's row has the newest moment: the
+ * state follows from these in whatever order events arrive. `client_id` is not unique: two first logins at once would conflict
+ * on it before they conflict on `tenant_ref`, which `on conflict` names.
+ */
+const tenants = [
+  `create table guestlist_gateway.installation (
+    id integer primary key default 1 check (id = 1),
+    tenant_key text not null
+  )`,
+  `create table guestlist_gateway.tenants (
+    tenant_ref text collate "C" primary key,
+    client_id text collate "C",
+    state text not null check (state in ('active', 'suspended', 'deleted')),
+    occurred_at timestamptz,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    signed_up_at timestamptz,
+    resumed_at timestamptz,
+    suspended_at timestamptz,
+    deleted_at timestamptz,
+    is_erasure_owed boolean not null default false,
+    changes bigint not null default 0,
+    check ((state = 'deleted') or client_id is not null)
+  )`,
+  'create index tenants_of_client on guestlist_gateway.tenants (client_id)',
+  'create index tenants_owed on guestlist_gateway.tenants (tenant_ref) where is_erasure_owed',
+  // The order of `tenants-list`: erased tenants first, then by clientId.
+  `create index tenants_listed on guestlist_gateway.tenants ((coalesce(client_id, '')), tenant_ref)`,
+];
+
+const revocation = [
+  `create table guestlist_gateway.epoch_changes (
+    id integer primary key default 1 check (id = 1),
+    last bigint not null
+  )`,
+  `create table guestlist_gateway.epochs (
+    scope text collate "C" primary key,
+    epoch bigint not null,
+    revoked_at timestamptz,
+    change bigint not null
+  )`,
+  'create index epochs_change on guestlist_gateway.epochs (change)',
+  `create table guestlist_gateway.pending_revocations (
+    id uuid primary key,
+    target text not null,
+    attempts integer not null default 0,
+    attempt_at timestamptz not null,
+    created_at timestamptz not null,
+    claimed_by text collate "C"
+  )`,
+  'create index pending_revocations_attempt_at on guestlist_gateway.pending_revocations (attempt_at)',
+  `create table guestlist_gateway.policy_tokens (
+    replica text collate "C" not null,
+    meaning text collate "C" not null,
+    until timestamptz not null,
+    primary key (replica, meaning)
+  )`,
+];
+
+const dashboards = [
+  `create table guestlist_gateway.dashboards (
+    tenant_ref text collate "C" not null references guestlist_gateway.tenants,
+    template text collate "C" not null,
+    dashboard_id text collate "C" not null,
+    upstream text collate "C" not null,
+    key_ref text collate "C" not null,
+    template_version text collate "C",
+    attempt text collate "C" not null,
+    started_at timestamptz not null,
+    created_at timestamptz,
+    verified_at timestamptz,
+    doubted_at timestamptz,
+    failed_at timestamptz,
+    failed_step text,
+    failure text,
+    failures integer not null default 0,
+    primary key (tenant_ref, template)
+  )`,
+  'create index dashboards_by_version on guestlist_gateway.dashboards (template, template_version)',
+];
+
+/** Contents are text, not JSON: digests are of their exact bytes, and a database may spell JSON anew. */
+const rollouts = [
+  `create table guestlist_gateway.template_versions (
+    template text collate "C" not null,
+    version text collate "C" not null,
+    content text not null,
+    label text,
+    recorded_at timestamptz not null,
+    primary key (template, version)
+  )`,
+  `create table guestlist_gateway.rollouts (
+    id text primary key,
+    template text collate "C" not null,
+    version text collate "C" not null,
+    workspace text not null,
+    options text not null,
+    state text not null check (state in ('running', 'stopped', 'finished', 'rolling-back', 'rollback-stopped', 'rolled-back')),
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    foreign key (template, version) references guestlist_gateway.template_versions
+  )`,
+  `create table guestlist_gateway.rollout_items (
+    rollout_id text not null references guestlist_gateway.rollouts on delete cascade,
+    dashboard_id text collate "C" not null,
+    tenant_ref text collate "C" not null,
+    cohort integer not null,
+    state text not null,
+    from_version text collate "C",
+    before_content text,
+    before_digest text,
+    after_content text,
+    after_digest text,
+    conflicts text,
+    fault text,
+    updated_at timestamptz not null,
+    primary key (rollout_id, dashboard_id)
+  )`,
+  'create index rollout_items_of_tenant on guestlist_gateway.rollout_items (tenant_ref)',
+];
+
+/** References are keyed digests: no clientId, webhook-id or body is stored. */
+const hooks = [
+  `create table guestlist_gateway.hook_deliveries (
+    delivery_ref text primary key,
+    body_ref text not null,
+    received_at timestamptz not null,
+    done_at timestamptz,
+    answer jsonb,
+    check ((done_at is null) = (answer is null))
+  )`,
+  'create index hook_deliveries_received on guestlist_gateway.hook_deliveries (received_at)',
+  `create table guestlist_gateway.erasures (
+    tenant_ref text collate "C" not null,
+    deleted_at timestamptz not null,
+    started_at timestamptz not null,
+    finished_at timestamptz,
+    steps jsonb not null,
+    primary key (tenant_ref, deleted_at)
+  )`,
+];
+
+const appendOnly = (table: string): readonly string[] => [
+  `create trigger ${table}_append_only before update or delete on guestlist_gateway.${table}
+    for each row execute function guestlist_gateway.refuse_change()`,
+  `create trigger ${table}_no_truncate before truncate on guestlist_gateway.${table}
+    for each statement execute function guestlist_gateway.refuse_change()`,
+];
+
+/**
+ * The audit's hash chain: `content` holds the hash of the entry before, and `hash` is the SHA-256 of `content`. Appending locks
+ * the one row of `audit_head`, which gives the entries of all replicas one order.
+ */
+const audit = [
+  `create table guestlist_gateway.audit_events (
+    seq bigint primary key,
+    at timestamptz not null,
+    kind text not null,
+    request_id text,
+    tenant text,
+    content text not null,
+    hash text not null
+  )`,
+  'create index audit_events_by_request on guestlist_gateway.audit_events (request_id) where request_id is not null',
+  'create index audit_events_by_tenant on guestlist_gateway.audit_events (tenant, seq) where tenant is not null',
+  `create table guestlist_gateway.audit_head (
+    id integer primary key default 1 check (id = 1),
+    seq bigint not null,
+    hash text not null
+  )`,
+  `insert into guestlist_gateway.audit_head (seq, hash) values (0, repeat('0', 64))`,
+  `create table guestlist_gateway.tenant_keys (
+    tenant_ref text collate "C" primary key,
+    pseudonym text collate "C" not null unique,
+    key text not null
+  )`,
+  `create table guestlist_gateway.audit_explanations (
+    request_id text primary key,
+    tenant_ref text collate "C" not null,
+    at timestamptz not null,
+    sealed text not null
+  )`,
+  'create index audit_explanations_by_tenant on guestlist_gateway.audit_explanations (tenant_ref)',
+  'create index audit_explanations_by_age on guestlist_gateway.audit_explanations (at)',
+  `create table guestlist_gateway.policy_texts (
+    digest text primary key,
+    at timestamptz not null,
+    files text not null
+  )`,
+  `create function guestlist_gateway.refuse_change() returns trigger language plpgsql as $$
+    begin
+      raise exception 'the audit is append-only';
+    end
+  $$`,
+  ...appendOnly('audit_events'),
+];
+
+/** A lease belongs to a process, and ends with it (processes.ts, leases.ts). */
+const leases = [
+  `create table guestlist_gateway.processes (
+    process_id text collate "C" primary key,
+    beat_at timestamptz not null
+  )`,
+  `create table guestlist_gateway.leases (
+    holder text collate "C" primary key,
+    name text collate "C" not null unique,
+    process_id text collate "C" not null
+  )`,
+];
+
+/** In order of their names. */
+export const ledgerMigrations: Migrations = {
+  '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
+};
