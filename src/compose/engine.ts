@@ -95,12 +95,12 @@ const cacheOptions = ({ config, encryptionKey, clock }: EngineParts, rows: Share
 /** The settings of `queries` in the engine's units: milliseconds and bytes. */
 const queryLimits = (
   queries: Settings['queries'],
-): Pick<EngineOptions, 'timeoutMs' | 'streamMs' | 'limits' | 'line'> => ({
+): Pick<EngineOptions, 'timeoutMs' | 'streamMs' | 'limits' | 'queue'> => ({
   timeoutMs: queries.timeoutSeconds * 1000,
   streamMs: queries.downloadSeconds * 1000,
   limits: { answerRows: queries.answerRows, answerBytes: queries.answerMegabytes * mebibyte },
-  line: {
-    perClient: queries.runningPerClient,
+  queue: {
+    runningPerClient: queries.runningPerClient,
     waitingPerClient: queries.waitingPerClient,
     waiting: queries.waiting,
     waitMs: queries.waitSeconds * 1000,

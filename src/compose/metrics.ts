@@ -1,6 +1,6 @@
 /** The metrics of the gateway and of the engine for Prometheus: docs/monitoring.md lists them. No label names a tenant or a user. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EngineMetrics } from '../engine/engine-metrics.js';
+import type { EngineMetrics } from '../engine/rows.js';
 import type { GatewayMetrics } from '../gateway/common/metrics.js';
 
 /** Beside what the gateway tells: whether what it goes on without is away. */

@@ -6,7 +6,7 @@ import type { Scalar } from '../domain/filter/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/query/engine.js';
 import { breathe } from '../platform/breathe.js';
 import type { CacheKeyParts } from './cache/key.js';
-import { type Database, type Running, refuseDisconnected } from './connections/database.js';
+import { type Database, type Running, refuseAborted } from './connections/database.js';
 import { refuseQuery } from './databases/refuse.js';
 import { createDatabases, type Databases, type DatabasesOptions } from './datasources/databases.js';
 import { createPlanCache, type PlanCache } from './prepare/plan-cache.js';
@@ -36,8 +36,8 @@ export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
   const limits = options.limits ?? defaultLimits;
-  const preparations = createPlanCache();
-  const parts: Parts = { databases, rows, limits, preparations };
+  const planCache = createPlanCache();
+  const parts: Parts = { databases, rows, limits, planCache };
   const until = (signal: AbortSignal | undefined): Reads => createReads(parts, signal);
   return {
     ...until(undefined),
@@ -49,7 +49,7 @@ export const createEngine = (options: EngineOptions): Engine => {
       await databases.forget(datasourceId);
     },
     forgetClient: (dataAppId, clientId) => {
-      preparations.forgetClient(dataAppId, clientId);
+      planCache.forgetClient(dataAppId, clientId);
       return rows.forgetClient(dataAppId, clientId);
     },
     close: async () => {
@@ -63,10 +63,10 @@ type Parts = {
   readonly databases: Databases;
   readonly rows: Rows;
   readonly limits: AnswerLimits;
-  readonly preparations: PlanCache;
+  readonly planCache: PlanCache;
 };
 
-const createReads = ({ databases, rows, limits, preparations }: Parts, signal: AbortSignal | undefined): Reads => {
+const createReads = ({ databases, rows, limits, planCache }: Parts, signal: AbortSignal | undefined): Reads => {
   const { answerRows, answerBytes } = limits;
   const running: Running = { signal, maxBytes: answerBytes };
   const use = <R>({ question }: AnyAsk, work: (database: Database) => Promise<R>): Promise<R> =>
@@ -74,8 +74,8 @@ const createReads = ({ databases, rows, limits, preparations }: Parts, signal: A
   const ask = async (asked: AnyAsk, most: number): Promise<MetricAnswer> => {
     const { limit } = asked.question;
     const bounded = { ...asked, question: { ...asked.question, limit: Math.min(limit ?? most, answerRows) } } as AnyAsk;
-    const asking = use(asked, (database) => answer({ database, rows, preparations }, bounded, running));
-    return markCut(await unlessGone(signal, asking), asked);
+    const work = (database: Database) => answer({ database, rows, planCache }, bounded, running);
+    return markCut(await refuseAborted(signal, () => use(asked, work)), asked);
   };
   return {
     query: async (question) => ask(answerOf(question), answerRows),
@@ -87,20 +87,10 @@ const createReads = ({ databases, rows, limits, preparations }: Parts, signal: A
     stream: async (question) => {
       const asked = answerOf(question);
       return streamed(signal, (sink) =>
-        use(asked, (database) => stream({ database, rows, preparations }, asked, running, sink)),
+        use(asked, (database) => stream({ database, rows, planCache }, asked, running, sink)),
       );
     },
   };
-};
-
-/** Who waits in a line, or for another's answer, is given the signal's own reason. */
-const unlessGone = async <R>(signal: AbortSignal | undefined, asking: Promise<R>): Promise<R> => {
-  try {
-    return await asking;
-  } catch (cause) {
-    if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
-    throw cause;
-  }
 };
 
 /** Whether there are more rows than these, which nobody asked to be left out. */
@@ -130,7 +120,7 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   return { ...question, definition };
 };
 
-type Place = Pick<Parts, 'rows' | 'preparations'> & { readonly database: Database };
+type Place = Pick<Parts, 'rows' | 'planCache'> & { readonly database: Database };
 
 /** Rows of scoped plans for this question: kept, or read in the client's turn. */
 const runOf =
@@ -154,7 +144,7 @@ const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<Metr
 
 /** What had to read rows to be prepared goes by them, and is prepared each time. */
 const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepared> =>
-  place.preparations.load(place.database, ask, async () => {
+  place.planCache.load(place.database, ask, async () => {
     let isLasting = true;
     const runScoped = runOf(place, ask.question, running);
     const prepared = await prepare(place.database, ask, running, (...asked) => {

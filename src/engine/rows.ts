@@ -1,42 +1,45 @@
-/** Rows of scoped plans: kept ones, or those that are read in their client's turn. Who finds them kept does not wait in line. */
+/** Rows of tenant-scoped plans: from the result cache, or read from the database in the client's turn. A cache hit does not wait in the queue. */
 import type { Datasource } from '../domain/organization.js';
 import type { MetricQuestion } from '../domain/query/engine.js';
 import { systemTiming } from '../platform/timing.js';
-import { createResultCache, type ResultCache, type ResultCacheOptions } from './cache/result-cache.js';
-import { type Log, refuseDisconnected } from './connections/database.js';
+import {
+  type CacheOutcome,
+  createResultCache,
+  type ResultCache,
+  type ResultCacheOptions,
+} from './cache/result-cache.js';
+import type { Log } from './connections/database.js';
 import { connectionsPerFile } from './databases/duckdb/database.js';
 import { usualConnections } from './datasources/databases.js';
-import { type EngineMetrics, noMetrics } from './engine-metrics.js';
-import { createFairQueues } from './run/fair-lines.js';
-import type { QueueLimits } from './run/fair-queue.js';
+import { createFairQueues, type QueueLimits } from './run/fair-queue.js';
 import type { RunResult } from './run/run.js';
 
-/** `places` null: as many as the database has connections. `perClient` null: two thirds of them. */
-export type QueueSettings = Omit<QueueLimits, 'places' | 'perClient'> & {
-  readonly places: number | null;
-  readonly perClient: number | null;
+/** `running` null: as many as the database has connections. `runningPerClient` null: two thirds of `running`. */
+export type QueueSettings = Omit<QueueLimits, 'running' | 'runningPerClient'> & {
+  readonly running: number | null;
+  readonly runningPerClient: number | null;
 };
 
 export type RowsOptions = {
   readonly log: Log;
-  /** Left out: nothing is kept between questions. */
+  /** Left out: nothing is cached. */
   readonly cache?: ResultCacheOptions | undefined;
-  readonly line?: Partial<QueueSettings> | undefined;
-  /** Connections to one server, as `DatabasesOptions` has it: so many of its queries run at once. */
+  readonly queue?: Partial<QueueSettings> | undefined;
+  /** As in `DatabasesOptions`. As many queries of one server run at once. */
   readonly maxConnectionsPerDatasource?: number;
   readonly metrics?: EngineMetrics | undefined;
 };
 
 export const defaultQueue: QueueSettings = {
-  places: null,
-  perClient: null,
+  running: null,
+  runningPerClient: null,
   waiting: 2000,
   waitingPerClient: 200,
   waitMs: 30_000,
 };
 
 export type Rows = Pick<ResultCache, 'load' | 'forgetDatasource' | 'forgetClient' | 'close'> & {
-  /** In the client's turn among downloads, and never kept. */
+  /** Runs the work in the client's turn among downloads. Never cached. */
   readonly download: <R>(
     question: Pick<MetricQuestion, 'dataAppId' | 'tenant' | 'datasource'>,
     at: { readonly database: string },
@@ -57,48 +60,54 @@ export const createRows = (options: RowsOptions): Rows => {
   const noted = { answered: metrics.answered, evicted: metrics.evicted };
   const kept = cache === undefined ? undefined : createResultCache({ ...cache, log, noted });
   const { bytes, ...keeping } = kept ?? keepNothing;
-  const lines = createFairQueues(cache?.timing ?? systemTiming, metrics.refused);
+  const queues = createFairQueues(cache?.timing ?? systemTiming, metrics.refused);
   const limitsOf = createLimits(options);
-  const inTurn =
+  const queued =
     (kind: Kind): Rows['download'] =>
     ({ dataAppId, tenant, datasource }, { database }, work, signal) => {
       const client = JSON.stringify([dataAppId, tenant.kind === 'tenant' ? tenant.clientId : null]);
       const limits = limitsOf(datasource, kind);
-      return lines.use({ database: JSON.stringify([datasource.id, database, kind]), client, limits }, work, signal);
+      return queues.use({ database: JSON.stringify([datasource.id, database, kind]), client, limits }, work, signal);
     };
-  const query = inTurn('query');
+  const query = queued('query');
   metrics.watch('cacheBytes', bytes);
-  metrics.watch('waiting', lines.waiting);
+  metrics.watch('waiting', queues.waiting);
   return {
     ...keeping,
-    download: inTurn('download'),
+    download: queued('download'),
     load: (parts, make, signal) => {
       const read = (ended: AbortSignal | undefined): Promise<RunResult> =>
         query(parts.question, parts.plan, () => make(ended), ended);
-      return goneRefused(signal, () => (kept === undefined ? read(signal) : kept.load(parts, read, signal)));
+      return kept === undefined ? read(signal) : kept.load(parts, read, signal);
     },
   };
 };
 
-/** Whoever left the line, or a query that others wait for, is refused as one whose own query was stopped. */
-const goneRefused = async <R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> => {
-  try {
-    return await work();
-  } catch (cause) {
-    if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
-    throw cause;
-  }
-};
-
-/** A download takes as long as its reader: those are a third of all at most, so that they never hold up what is asked for a screen. */
+/** Downloads take as long as their readers, so they get a third of the connections at most: dashboards never wait for a download. */
 type Kind = 'query' | 'download';
 
-/** As many places as the database has connections: who waits, waits here, and not for a connection. */
-const createLimits = ({ line, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
-  const { places: given, perClient, ...rest } = { ...defaultQueue, ...line };
+/** As many queries run as the database has connections, so queries wait in the queue and not for a connection. */
+const createLimits = ({ queue, maxConnectionsPerDatasource = usualConnections }: RowsOptions) => {
+  const { running: given, runningPerClient, ...rest } = { ...defaultQueue, ...queue };
   return ({ datasourceType }: Pick<Datasource, 'datasourceType'>, kind: Kind): QueueLimits => {
     const all = given ?? (datasourceType === 'DUCKDB' ? connectionsPerFile : maxConnectionsPerDatasource);
-    const places = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
-    return { ...rest, places, perClient: Math.min(places, perClient ?? Math.ceil((places * 2) / 3)) };
+    const running = kind === 'query' ? all : Math.max(1, Math.floor(all / 3));
+    const ofOneClient = Math.min(running, runningPerClient ?? Math.ceil((running * 2) / 3));
+    return { ...rest, running, runningPerClient: ofOneClient };
   };
 };
+
+/** Receives the engine's metrics. No value names a tenant. */
+export type EngineMetrics = {
+  /** Once per question: where its rows came from. */
+  readonly answered: (outcome: CacheOutcome) => void;
+  /** A cached result was dropped to make room. */
+  readonly evicted: () => void;
+  /** A query found the queue full, or waited too long. */
+  readonly refused: (why: 'full' | 'late') => void;
+  readonly watch: (what: 'cacheBytes' | 'waiting', read: () => number) => void;
+};
+
+const nothing = (): void => {};
+
+export const noMetrics: EngineMetrics = { answered: nothing, evicted: nothing, refused: nothing, watch: nothing };

@@ -252,7 +252,7 @@ describe('known leak 21: one client at a hundred times the load, on a real datab
     Array.from({ length: count }, (_, index) => asks(everything, 'a', { limit: index + 1 }));
 
   it('another client’s query comes after one of the many that were before it', async () => {
-    const { engine: busy } = open({ line: { places: 1, perClient: 1 } });
+    const { engine: busy } = open({ queue: { running: 1, runningPerClient: 1 } });
     const ended: string[] = [];
     const many = heavy(100).map(async (asked) => void ended.push((await busy.query(asked)) && 'a'));
     const one = busy.query(asks(total, 'b')).then(() => ended.push('b'));
@@ -263,7 +263,7 @@ describe('known leak 21: one client at a hundred times the load, on a real datab
 
   it('what is kept does not wait in line, nor does it find it full', async () => {
     const { engine: busy, outcomes: seen } = open({
-      line: { places: 1, perClient: 1, waitingPerClient: 1, waiting: 1 },
+      queue: { running: 1, runningPerClient: 1, waitingPerClient: 1, waiting: 1 },
     });
     await busy.query(asks(total));
     const asked = heavy(20).map((each) => busy.query(each));

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFairQueues } from '../../src/engine/run/fair-lines.js';
-import { createFairQueue, type QueueLimits } from '../../src/engine/run/fair-queue.js';
+import { createFairQueue, createFairQueues, type QueueLimits } from '../../src/engine/run/fair-queue.js';
 import type { Timing } from '../../src/platform/timing.js';
 import { refusalOf } from './world.js';
 
-const usual: QueueLimits = { places: 3, perClient: 2, waiting: 10_000, waitingPerClient: 10_000, waitMs: 30_000 };
+const usual: QueueLimits = {
+  running: 3,
+  runningPerClient: 2,
+  waiting: 10_000,
+  waitingPerClient: 10_000,
+  waitMs: 30_000,
+};
 
 /** Time passes when the test says so. */
 const createTiming = () => {
@@ -30,15 +35,15 @@ const createTiming = () => {
   return { timing, pass, timers: () => due.size };
 };
 
-/** A line, the queries in the order in which they were started, and what ends the oldest that runs. */
+/** A queue, the queries in the order in which they were started, and what ends the oldest that runs. */
 const createStage = (limits: Partial<QueueLimits> = {}) => {
   const { timing, pass, timers } = createTiming();
   const refused: string[] = [];
-  const line = createFairQueue({ ...usual, ...limits }, timing, (why) => void refused.push(why));
+  const queue = createFairQueue({ ...usual, ...limits }, timing, (why) => void refused.push(why));
   const started: string[] = [];
   const running: { readonly client: string; readonly end: () => void }[] = [];
   const ask = (client: string, signal?: AbortSignal, label = client): Promise<void> =>
-    line.use(
+    queue.use(
       client,
       () =>
         new Promise<void>((end) => {
@@ -52,12 +57,12 @@ const createStage = (limits: Partial<QueueLimits> = {}) => {
     running.shift()?.end();
     await settle();
   };
-  return { line, ask, started, running, endOldest, settle, pass, timers, refused };
+  return { queue, ask, started, running, endOldest, settle, pass, timers, refused };
 };
 
 describe('known leak 21: one client at a hundred times the load does not starve the others', () => {
   it('whoever comes behind a thousand queries of one client waits for one start of it', async () => {
-    const { ask, started, endOldest, settle } = createStage({ perClient: 3 });
+    const { ask, started, endOldest, settle } = createStage({ runningPerClient: 3 });
     for (let index = 0; index < 1000; index += 1) void ask('heavy');
     await settle();
     expect(started).toEqual(['heavy', 'heavy', 'heavy']);
@@ -78,13 +83,16 @@ describe('known leak 21: one client at a hundred times the load does not starve 
   });
 
   it('at random: it waits for no more starts than there are other clients waiting when it comes', async () => {
-    const limitsOf = fc.record({ places: fc.integer({ min: 1, max: 4 }), perClient: fc.integer({ min: 1, max: 4 }) });
+    const limitsOf = fc.record({
+      running: fc.integer({ min: 1, max: 4 }),
+      runningPerClient: fc.integer({ min: 1, max: 4 }),
+    });
     // A client asks (one of them most of the time), or what runs the longest ends.
     const [end, heavy] = [null, 0];
     const step = fc.oneof(fc.constant(end), fc.constant(heavy), fc.integer({ min: 1, max: 6 }));
     await fc.assert(
       fc.asyncProperty(limitsOf, fc.array(step, { minLength: 20, maxLength: 120 }), async (limits, steps) => {
-        const { ask, started, running, endOldest, settle, line } = createStage(limits);
+        const { ask, started, running, endOldest, settle, queue } = createStage(limits);
         const waits: { readonly client: string; readonly since: number; readonly bound: number }[] = [];
         const asked: string[] = [];
         const countIn = (list: readonly string[], client: string) => list.filter((one) => one === client).length;
@@ -100,16 +108,16 @@ describe('known leak 21: one client at a hundred times the load does not starve 
             void ask(client);
             await settle();
           }
-          expect(running.length).toBeLessThanOrEqual(limits.places);
+          expect(running.length).toBeLessThanOrEqual(limits.running);
           for (const { client } of running)
             expect(
               countIn(
                 running.map((one) => one.client),
                 client,
               ),
-            ).toBeLessThanOrEqual(limits.perClient);
+            ).toBeLessThanOrEqual(limits.runningPerClient);
         }
-        while (!line.isIdle()) await endOldest();
+        while (!queue.isIdle()) await endOldest();
         expect(started.toSorted()).toEqual(asked.toSorted());
         for (const { client, since, bound } of waits)
           expect(started.slice(since).indexOf(client), `${client} in ${started}`).toBeLessThanOrEqual(bound);
@@ -121,7 +129,7 @@ describe('known leak 21: one client at a hundred times the load does not starve 
 
 describe('the line', () => {
   it('serves one client’s queries in the order in which they came, and the clients in turn', async () => {
-    const { ask, started, endOldest, settle } = createStage({ places: 1 });
+    const { ask, started, endOldest, settle } = createStage({ running: 1 });
     for (const [index, client] of ['a', 'a', 'a', 'b', 'b', 'c'].entries())
       void ask(client, undefined, `${client}${index}`);
     await settle();
@@ -130,16 +138,16 @@ describe('the line', () => {
   });
 
   it('refuses at once where it is full, for the client or for all, and says how to mend it', async () => {
-    const { ask, settle, refused } = createStage({ places: 1, waitingPerClient: 2, waiting: 3 });
+    const { ask, settle, refused } = createStage({ running: 1, waitingPerClient: 2, waiting: 3 });
     for (const client of ['a', 'a', 'a', 'b']) void ask(client);
     await settle();
     expect(await refusalOf(() => ask('a'))).toEqual({
       code: 'METRIC_QUERY_ERROR',
       reason: 'query-line-full',
-      message: 'Too many queries of this client wait for the datasource; ask again shortly.',
+      message: 'Too many queries of this client are waiting for the datasource. Retry shortly.',
     });
     expect(await refusalOf(() => ask('c'))).toMatchObject({
-      message: 'Too many queries wait for the datasource; ask again shortly.',
+      message: 'Too many queries are waiting for the datasource. Retry shortly.',
     });
     expect(refused).toEqual(['full', 'full']);
   });
@@ -155,7 +163,7 @@ describe('the line', () => {
   });
 
   it('refuses who waited too long, and lets go of its place in the line', async () => {
-    const { ask, started, endOldest, pass, timers, line } = createStage({ places: 1 });
+    const { ask, started, endOldest, pass, timers, queue } = createStage({ running: 1 });
     void ask('a');
     const late = refusalOf(() => ask('b'));
     pass(29_999);
@@ -165,11 +173,11 @@ describe('the line', () => {
     await endOldest();
     expect(started).toEqual(['a', 'c']);
     await endOldest();
-    expect([line.isIdle(), timers()]).toEqual([true, 0]);
+    expect([queue.isIdle(), timers()]).toEqual([true, 0]);
   });
 
-  it('one who leaves is out of the line, and is not started', async () => {
-    const { ask, started, endOldest, line, timers } = createStage({ places: 1 });
+  it('one who leaves is out of the queue, and is not started', async () => {
+    const { ask, started, endOldest, queue, timers } = createStage({ running: 1 });
     void ask('a');
     const leaving = new AbortController();
     const gone = ask('b', leaving.signal);
@@ -177,36 +185,36 @@ describe('the line', () => {
     leaving.abort(new Error('left'));
     await expect(gone).rejects.toThrow('left');
     await expect(ask('b', leaving.signal)).rejects.toThrow('left');
-    expect(line.waiting()).toBe(1);
+    expect(queue.waiting()).toBe(1);
     await endOldest();
     await endOldest();
     expect(started).toEqual(['a', 'c']);
-    expect([line.isIdle(), timers()]).toEqual([true, 0]);
+    expect([queue.isIdle(), timers()]).toEqual([true, 0]);
   });
 
   it('gives a place back where the work fails', async () => {
-    const { line } = createStage({ places: 1 });
+    const { queue } = createStage({ running: 1 });
     for (let index = 0; index < 3; index += 1) {
-      await expect(line.use('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+      await expect(queue.use('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     }
-    expect(await line.use('a', async () => 'runs')).toBe('runs');
+    expect(await queue.use('a', async () => 'runs')).toBe('runs');
   });
 
   it('is one for each database: what waits for one keeps nobody from another', async () => {
     const { timing } = createTiming();
-    const lines = createFairQueues(timing, () => {});
-    const limits = { ...usual, places: 1 };
+    const queues = createFairQueues(timing, () => {});
+    const limits = { ...usual, running: 1 };
     let end = (): void => {};
-    const busy = lines.use(
+    const busy = queues.use(
       { database: 'one', client: 'a', limits },
       () => new Promise<void>((resolve) => (end = resolve)),
     );
-    const waits = lines.use({ database: 'one', client: 'b', limits }, async () => 'later');
-    expect(lines.waiting()).toBe(1);
-    expect(await lines.use({ database: 'two', client: 'b', limits }, async () => 'now')).toBe('now');
+    const waits = queues.use({ database: 'one', client: 'b', limits }, async () => 'later');
+    expect(queues.waiting()).toBe(1);
+    expect(await queues.use({ database: 'two', client: 'b', limits }, async () => 'now')).toBe('now');
     end();
     await busy;
     expect(await waits).toBe('later');
-    expect(lines.waiting()).toBe(0);
+    expect(queues.waiting()).toBe(0);
   });
 });

@@ -66,7 +66,7 @@ describe.each(await findKinds())('on %s', (kind) => {
   beforeAll(async () => {
     builder = await createBuilder(kind);
     place = await builder.build('running', viewsOf(kind));
-    ({ engine, lines } = createLoggedEngine({ limits, line: { places: 9, perClient: 9 } }));
+    ({ engine, lines } = createLoggedEngine({ limits, queue: { running: 9, runningPerClient: 9 } }));
   });
   afterAll(async () => {
     await engine.close();

@@ -1,7 +1,7 @@
 import { DependencyUnavailable } from '../../domain/unavailable.js';
 import { ReadLimitReached } from './batches.js';
 import type { Permit, Permits } from './budget.js';
-import { ReaderFailed, refuseDisconnected, refuseLate } from './database.js';
+import { ReaderFailed, refuseLate } from './database.js';
 import { createPool } from './pool.js';
 
 /** How a driver's connection is handled; none of these is asked twice at a time for one connection. */
@@ -80,8 +80,7 @@ export const createConnections = <Connection>(
         try {
           return await once(work, settings);
         } catch (cause) {
-          // It left a line.
-          if (signal?.aborted === true && cause === signal.reason) return refuseDisconnected(cause);
+          if (signal?.aborted === true && cause === signal.reason) throw cause;
           if (!driver.isLost(cause)) throw cause;
           if (tries === 1) throw new DependencyUnavailable('datasource-lost', 'The datasource does not answer.', cause);
         }
@@ -184,7 +183,7 @@ const lend = async <Connection, R>(
       // What was left off still runs, and nobody wants the rest.
       (cause instanceof ReadLimitReached || cause instanceof ReaderFailed ? kill : driver.destroy)(connection);
     }
-    if (stopped === 'gone') return refuseDisconnected(cause);
+    if (stopped === 'gone') throw signal?.reason;
     if (stopped === 'late' || driver.isTimeout(cause))
       return refuseLate(stopped === 'late' ? totalMs : timeoutMs, cause);
     throw cause;

@@ -96,11 +96,20 @@ export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   );
 };
 
-export const refuseDisconnected = (cause: unknown): never => {
-  throw new Refusal('METRIC_QUERY_ERROR', 'Whoever asked is gone, so the query was stopped.', {
-    reason: 'caller-gone',
-    cause,
-  });
+const callerGone = 'caller-gone';
+
+const isAbort = (signal: AbortSignal | undefined, cause: unknown): boolean =>
+  signal?.aborted === true && cause === signal.reason;
+
+/** The one translation of an aborted signal into a refusal. Everything below throws the signal's own reason. */
+export const refuseAborted = async <R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> => {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!isAbort(signal, cause)) throw cause;
+    const message = 'Query cancelled: the client disconnected.';
+    throw new Refusal('METRIC_QUERY_ERROR', message, { reason: callerGone, cause });
+  }
 };
 
 /** The text was written for a catalog that is not so any more; see places.ts. */
@@ -117,11 +126,20 @@ export const refuseConnection = (message: string, reason: string, cause: unknown
 };
 
 /** Keeps the driver's words in the log. */
-export const runLogged = async <R>(work: () => Promise<R>, datasource: Datasource, log: Log): Promise<R> => {
+export const runLogged = async <R>(
+  work: () => Promise<R>,
+  datasource: Datasource,
+  log: Log,
+  signal: AbortSignal | undefined,
+): Promise<R> => {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof ReaderFailed) throw cause.cause;
+    if (isAbort(signal, cause)) {
+      log.warn({ datasource: datasource.name, reason: callerGone }, 'query was stopped at the datasource');
+      throw cause;
+    }
     if (cause instanceof Refusal) {
       log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
       throw cause;

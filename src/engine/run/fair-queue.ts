@@ -1,68 +1,71 @@
 /**
- * The line before a datasource. Its places go round the clients that wait, one query each: whoever comes behind a thousand queries of
- * one client waits for one of them, not for all.
+ * The queue in front of each database. Clients take turns, one query each, so a client with a thousand waiting queries delays every other
+ * client by one query and not by a thousand. A queue exists while a query of its database runs or waits.
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Timing } from '../../platform/timing.js';
 
 export type QueueLimits = {
-  /** Queries that run at once, and of one client. */
-  readonly places: number;
-  readonly perClient: number;
-  /** Queries that wait, and of one client; one more is refused. */
+  /** Queries that run at once. */
+  readonly running: number;
+  readonly runningPerClient: number;
+  /** Queries that wait. One more is refused. */
   readonly waiting: number;
   readonly waitingPerClient: number;
-  /** Whoever waited for so long is refused. */
+  /** A query that waits longer is refused. */
   readonly waitMs: number;
 };
 
 export type FairQueue = {
-  /** Runs the work in its turn. Throws METRIC_QUERY_ERROR where the line is full or the wait too long, or the signal's reason, which ends the wait. */
+  /**
+   * Runs the work in the client's turn.
+   * @throws METRIC_QUERY_ERROR where the queue is full or the wait too long; the signal's reason where it aborts while the query waits.
+   */
   readonly use: <R>(client: string, work: () => Promise<R>, signal?: AbortSignal | undefined) => Promise<R>;
   readonly waiting: () => number;
   readonly isIdle: () => boolean;
 };
 
-/** Told of each refusal. */
+/** Called for each refused query. */
 export type NoteRefused = (why: 'full' | 'late') => void;
 
 const refusal = (message: string, reason: string): Refusal =>
   new Refusal('METRIC_QUERY_ERROR', message, { reason, retryAfterSeconds: 1 });
 
-type Enter = () => void;
+type Start = () => void;
 
-/** Who waits: clients in the order in which they are next, the queries of each in the order in which they came. */
-const createQueues = () => {
-  const queues = new Map<string, Set<Enter>>();
+/** The waiting queries: clients in the order of their turns, and the queries of each client in the order of arrival. */
+const createWaiting = () => {
+  const queues = new Map<string, Set<Start>>();
   let total = 0;
   return {
     total: () => total,
     of: (client: string): number => queues.get(client)?.size ?? 0,
-    add: (client: string, enter: Enter): void => {
-      queues.set(client, (queues.get(client) ?? new Set()).add(enter));
+    add: (client: string, start: Start): void => {
+      queues.set(client, (queues.get(client) ?? new Set()).add(start));
       total += 1;
     },
-    remove: (client: string, enter: Enter): void => {
+    remove: (client: string, start: Start): void => {
       const queue = queues.get(client);
-      if (queue?.delete(enter) !== true) return;
+      if (queue?.delete(start) !== true) return;
       total -= 1;
       if (queue.size === 0) queues.delete(client);
     },
-    /** The first query of the next client that may have a place; the client is then behind all others. */
-    next: (mayEnter: (client: string) => boolean): readonly [string, Enter] | undefined => {
+    /** The first query of the next client that may run one. That client's next turn comes after all other clients'. */
+    next: (mayRun: (client: string) => boolean): readonly [string, Start] | undefined => {
       for (const [client, queue] of queues) {
-        const [enter] = queue;
-        if (enter === undefined || !mayEnter(client)) continue;
+        const [start] = queue;
+        if (start === undefined || !mayRun(client)) continue;
         queues.delete(client);
         queues.set(client, queue);
-        return [client, enter];
+        return [client, start];
       }
       return undefined;
     },
   };
 };
 
-/** How many run, and of whom. */
+/** How many queries run, in total and of each client. */
 const createRunning = () => {
   const running = new Map<string, number>();
   let total = 0;
@@ -85,71 +88,103 @@ type Wait = {
   readonly refused: NoteRefused;
 };
 
-/** Resolves when `enter` is called, which `add` hands on; `remove` is called however the wait ends. */
-const waitToEnter = (
+/** Resolves when `start` is called, which `add` receives. `remove` is called however the wait ends. */
+const waitForStart = (
   { waitMs, timing, signal, refused }: Wait,
-  add: (enter: Enter) => void,
-  remove: (enter: Enter) => void,
+  add: (start: Start) => void,
+  remove: (start: Start) => void,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    const leaving = (give: () => void) => (): void => {
+    const ending = (settle: () => void) => (): void => {
       cancel();
       signal?.removeEventListener('abort', abort);
-      remove(enter);
-      give();
+      remove(start);
+      settle();
     };
-    const enter = leaving(resolve);
-    const abort = leaving(() => reject(signal?.reason));
-    const late = leaving(() => {
+    const start = ending(resolve);
+    const abort = ending(() => reject(signal?.reason));
+    const late = ending(() => {
       refused('late');
-      const message = `The query waited for ${waitMs / 1000} seconds for its turn at the datasource; ask again shortly.`;
+      const message = `The query waited ${waitMs / 1000} s for its turn at the datasource. Retry shortly.`;
       reject(refusal(message, 'query-line-late'));
     });
     const cancel = timing.after(waitMs, late);
     signal?.addEventListener('abort', abort, { once: true });
-    add(enter);
+    add(start);
   });
 
 export const createFairQueue = (limits: QueueLimits, timing: Timing, refused: NoteRefused): FairQueue => {
-  const queues = createQueues();
+  const waiting = createWaiting();
   const running = createRunning();
-  const mayEnter = (client: string): boolean => running.of(client) < limits.perClient;
-  const serve = (): void => {
-    while (running.total() < limits.places) {
-      const next = queues.next(mayEnter);
+  const mayRun = (client: string): boolean => running.of(client) < limits.runningPerClient;
+  const startNext = (): void => {
+    while (running.total() < limits.running) {
+      const next = waiting.next(mayRun);
       if (next === undefined) return;
-      const [client, enter] = next;
+      const [client, start] = next;
       running.change(client, 1);
-      enter();
+      start();
     }
   };
   const assertRoom = (client: string): void => {
-    // Where a place is free, nobody waits who might have it.
-    if (running.total() < limits.places && mayEnter(client)) return;
-    const isOwn = queues.of(client) >= limits.waitingPerClient;
-    if (!isOwn && queues.total() < limits.waiting) return;
+    // A query that can start at once never waits, so the limits of waiting do not apply to it.
+    if (running.total() < limits.running && mayRun(client)) return;
+    const isOwn = waiting.of(client) >= limits.waitingPerClient;
+    if (!isOwn && waiting.total() < limits.waiting) return;
     refused('full');
     const whose = isOwn ? ' of this client' : '';
-    throw refusal(`Too many queries${whose} wait for the datasource; ask again shortly.`, 'query-line-full');
+    throw refusal(`Too many queries${whose} are waiting for the datasource. Retry shortly.`, 'query-line-full');
   };
-  const line = (client: string) => (enter: Enter) => {
-    queues.add(client, enter);
-    serve();
+  const addFor = (client: string) => (start: Start) => {
+    waiting.add(client, start);
+    startNext();
   };
   return {
     use: async (client, work, signal) => {
       signal?.throwIfAborted();
       assertRoom(client);
       const wait = { waitMs: limits.waitMs, timing, signal, refused };
-      await waitToEnter(wait, line(client), (enter) => queues.remove(client, enter));
+      await waitForStart(wait, addFor(client), (start) => waiting.remove(client, start));
       try {
         return await work();
       } finally {
         running.change(client, -1);
-        serve();
+        startNext();
       }
     },
-    waiting: queues.total,
-    isIdle: () => running.total() + queues.total() === 0,
+    waiting: waiting.total,
+    isIdle: () => running.total() + waiting.total() === 0,
+  };
+};
+
+/** The queues of all databases, by name. */
+export type FairQueues = {
+  /** As `FairQueue.use`. `limits` apply while the database's queue exists. */
+  readonly use: <R>(
+    at: { readonly database: string; readonly client: string; readonly limits: QueueLimits },
+    work: () => Promise<R>,
+    signal?: AbortSignal | undefined,
+  ) => Promise<R>;
+  /** Waiting queries of all databases. */
+  readonly waiting: () => number;
+};
+
+export const createFairQueues = (timing: Timing, refused: NoteRefused): FairQueues => {
+  const queues = new Map<string, FairQueue>();
+  const find = (database: string, limits: QueueLimits): FairQueue => {
+    const queue = queues.get(database) ?? createFairQueue(limits, timing, refused);
+    queues.set(database, queue);
+    return queue;
+  };
+  return {
+    use: async ({ database, client, limits }, work, signal) => {
+      const queue = find(database, limits);
+      try {
+        return await queue.use(client, work, signal);
+      } finally {
+        if (queue.isIdle() && queues.get(database) === queue) queues.delete(database);
+      }
+    },
+    waiting: () => [...queues.values()].reduce((sum, queue) => sum + queue.waiting(), 0),
   };
 };

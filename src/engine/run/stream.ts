@@ -1,5 +1,5 @@
 import type { AnswerColumn, Cell, MetricStream } from '../../domain/query/engine.js';
-import { refuseDisconnected } from '../connections/database.js';
+import { refuseAborted } from '../connections/database.js';
 
 export type StreamBatch = {
   readonly columns: readonly AnswerColumn[];
@@ -66,14 +66,15 @@ export const streamed = async (
       (error: unknown) => handover.end({ error }),
     )
     .finally(() => signal?.removeEventListener('abort', abort));
-  const take = async (): Promise<StreamBatch | null> => {
-    try {
-      return await handover.take();
-    } catch (cause) {
-      await written;
-      return signal?.aborted === true ? refuseDisconnected(cause) : Promise.reject(cause);
-    }
-  };
+  const take = (): Promise<StreamBatch | null> =>
+    refuseAborted(signal, async () => {
+      try {
+        return await handover.take();
+      } catch (cause) {
+        await written;
+        throw signal?.aborted === true ? signal.reason : cause;
+      }
+    });
   const first = await take();
   const stop = (): Promise<void> => {
     handover.end({ error: stopped });

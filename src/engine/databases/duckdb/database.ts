@@ -7,7 +7,6 @@ import {
   type OpenDatabase,
   type OpenedDatabase,
   refuseConnection,
-  refuseDisconnected,
   refuseLate,
   runLogged,
   type Sink,
@@ -62,18 +61,12 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
 /** A connection with what bounds its work. */
 const lender =
   (pool: Pool<DuckDBConnection>, timeoutMs: number) =>
-  async <R>(
+  <R>(
     work: (connection: DuckDBConnection, watched: Watch) => Promise<R>,
     signal: AbortSignal | undefined,
     ms = timeoutMs,
-  ): Promise<R> => {
-    try {
-      return await pool.use((connection) => work(connection, watch(connection, ms, signal)), signal);
-    } catch (cause) {
-      // It left the line.
-      return signal?.aborted === true && cause === signal.reason ? refuseDisconnected(cause) : Promise.reject(cause);
-    }
-  };
+  ): Promise<R> =>
+    pool.use((connection) => work(connection, watch(connection, ms, signal)), signal);
 
 const connect = async (
   instance: DuckDBInstance,
@@ -100,7 +93,7 @@ const connect = async (
     describe: () => readSourceTables(ask),
     run: (statement, _tenant, running = {}) => {
       const work = () => lend((own, watched) => runStatement(own, statement, watched, running), running.signal);
-      return runLogged(work, datasource, log);
+      return runLogged(work, datasource, log, running.signal);
     },
     stream: (statement, _tenant, sink, running = {}) => {
       const end = performance.now() + streamMs;
@@ -110,7 +103,7 @@ const connect = async (
       };
       const work = () =>
         lend((own, watched) => streamStatement(own, statement, inTime, watched, running), running.signal);
-      return runLogged(work, datasource, log);
+      return runLogged(work, datasource, log, running.signal);
     },
     close: async () => {
       await pool.drain();

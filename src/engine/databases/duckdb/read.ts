@@ -10,14 +10,7 @@ import {
 } from '@duckdb/node-api';
 import type { Cell } from '../../../domain/query/engine.js';
 import { batchBytes, collect, hand, refuseLargeBatch, rowBytes } from '../../connections/batches.js';
-import {
-  type ResultTable,
-  type Running,
-  refuseDisconnected,
-  refuseLate,
-  type Sink,
-  textOf,
-} from '../../connections/database.js';
+import { type ResultTable, type Running, refuseLate, type Sink, textOf } from '../../connections/database.js';
 import type { Statement } from '../dialect.js';
 import { keepStatement, takeStatement } from './statements.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
@@ -33,7 +26,7 @@ const interruptAgainMs = 100;
 /** Stops what runs too long or for nobody, so that it does not keep its connection from everybody else. */
 export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: AbortSignal | undefined): Watch => ({
   within: async (work) => {
-    if (signal?.aborted === true) return refuseDisconnected(signal.reason);
+    signal?.throwIfAborted();
     let stopped: 'late' | 'gone' | undefined;
     const stop = (why: 'late' | 'gone'): void => {
       stopped ??= why;
@@ -49,7 +42,8 @@ export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: A
       return await work();
     } catch (cause) {
       if (stopped === undefined) throw cause;
-      return stopped === 'gone' ? refuseDisconnected(cause) : refuseLate(timeoutMs, cause);
+      if (stopped === 'gone') throw signal?.reason;
+      return refuseLate(timeoutMs, cause);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', leave);

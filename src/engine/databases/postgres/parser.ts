@@ -2,11 +2,9 @@
 import { createMarkers, type Markers } from '../../parsing/markers.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
-import { sameTree, type TreeNode } from '../../parsing/sql-tree.js';
-import { checkNodes } from './grammar.js';
-import { operatorsIn } from './operators.js';
-import { rewriteStatement } from './rewrite.js';
-import { type ExpressionFacts, rewriteExpression } from './rewrite-expression.js';
+import { nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
+import { checkNodes, namesOf } from './grammar.js';
+import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
 
 /** Loaded where it is used: few questions hold SQL. */
 const openParser = async () => {
@@ -108,3 +106,36 @@ const expression: SqlParser['expression'] = async (text) => {
 
 /** Unquoted names are folded to lower case by the parser already. */
 export const postgresParser: SqlParser = { expression, select, isSameName: (a, b) => a === b };
+
+const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
+
+/** What a BETWEEN stands for. */
+const comparisons = ['>=', '<=', '<', '>'];
+
+const operatorsOf = (name: string, node: TreeNode): readonly string[] => {
+  switch (name) {
+    case 'A_Expr': {
+      const [own = ''] = namesOf(node.name);
+      return /BETWEEN/.test(own) ? comparisons : [own];
+    }
+    case 'SubLink': {
+      const [own = '='] = namesOf(node.operName);
+      return [own];
+    }
+    case 'CaseExpr':
+      return node.arg === undefined ? [] : ['='];
+    case 'JoinExpr':
+      return node.usingClause === undefined && node.isNatural !== true ? [] : ['='];
+    case 'TypeCast':
+      return [`::${namesOf(isNode(node.typeName) ? node.typeName.names : undefined).at(-1) ?? ''}`];
+    default:
+      return [];
+  }
+};
+
+/** Every operator that the tree uses, by its name or by what stands for it, and every type that it casts to. */
+export const operatorsIn = (tree: unknown): readonly string[] => {
+  const found = new Set<string>();
+  for (const { node, name } of nodesOf(tree)) for (const operator of operatorsOf(name, node)) found.add(operator);
+  return [...found];
+};

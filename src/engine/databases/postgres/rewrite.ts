@@ -15,9 +15,9 @@ import {
   type Scope,
   type Tables,
 } from '../../parsing/relations.js';
-import type { ParsedSelect, SelectHole } from '../../parsing/sql-parser.js';
+import type { ExpressionHole, ParsedSelect, SelectHole } from '../../parsing/sql-parser.js';
 import type { TreeNode } from '../../parsing/sql-tree.js';
-import { resolveFunction, textNode } from './calls.js';
+import { aggregateFunctions, scalarFunctions, tableFunctions, windowFunctions } from './functions.js';
 import { namesOf } from './grammar.js';
 import { colnamesOf, outputsOf, outputsOfFunction, renamed } from './outputs.js';
 
@@ -244,4 +244,48 @@ export const rewriteStatement = (select: TreeNode, markers: Markers<SelectHole>)
   const block = blockOf(select, rewriteSelect(select, noScope, context), context.tables);
   const { tables, columns, variables } = context;
   return { tables, columns, variables: [...variables], block };
+};
+
+const textNode = (sval: string): TreeNode => ({ String: { sval } });
+
+/** Resolves the name to the database's own function. `isInFrom`: one that makes rows. */
+const resolveFunction = (call: TreeNode, isInFrom = false): string => {
+  const [name = '', ...schema] = namesOf(call.funcname).toReversed();
+  const isBuiltIn = schema.length === 0 || (schema.length === 1 && schema[0] === 'pg_catalog');
+  const known = isInFrom ? [tableFunctions] : [scalarFunctions, aggregateFunctions, windowFunctions];
+  if (!isBuiltIn || !known.some((names) => names.has(name)))
+    return refuseSql(`a function that is not allowed: ${name}`);
+  call.funcname = [textNode('pg_catalog'), textNode(name)];
+  return name;
+};
+
+export type ExpressionFacts = { isAggregate: boolean; hasBareColumn: boolean };
+
+/** Replaces the columns of one expression by holes. Refuses subqueries, windows and nested aggregates. */
+export const rewriteExpression = (
+  value: unknown,
+  markers: Markers<ExpressionHole>,
+  facts: ExpressionFacts,
+  isWithin = false,
+): void => {
+  if (Array.isArray(value)) {
+    for (const item of value) rewriteExpression(item, markers, facts, isWithin);
+    return;
+  }
+  if (!isNode(value)) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === 'SubLink' || name === 'WindowDef' || name === 'over')
+      refuseSql('a subquery or a window in an expression');
+    if (name === 'ColumnRef' && isNode(inner)) {
+      const path = namesOf(inner.fields);
+      if (path.some((part) => part === '')) refuseSql('a * in an expression');
+      facts.hasBareColumn ||= !isWithin;
+      inner.fields = [textNode(markers.mark({ kind: 'column', path }))];
+      continue;
+    }
+    const isAggregate = name === 'FuncCall' && isNode(inner) && aggregateFunctions.has(resolveFunction(inner));
+    if (isAggregate && isWithin) refuseSql('an aggregate within an aggregate');
+    facts.isAggregate ||= isAggregate;
+    rewriteExpression(inner, markers, facts, isWithin || isAggregate);
+  }
 };
