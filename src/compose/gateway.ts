@@ -168,7 +168,7 @@ const startForgettingExplanations = (
     try {
       await forgetExplanations(ledger, new Date(clock.now().getTime() - explanationDays * dayMs));
     } catch (err) {
-      log.warn({ err }, 'failed to remove old explanations; retrying in an hour');
+      log.warn({ event: 'explanation.purge_failed', err }, 'failed to remove old explanations; retrying in an hour');
     }
   };
   let running = forget();
@@ -266,7 +266,7 @@ const createRevocation = (options: GatewayOptions, upstream: Call, capabilities:
   const stopRetrying = repeat(systemTiming, revocationRetryMs, () =>
     revocations.retry().then(
       () => {},
-      (err: unknown) => log.warn({ err }, 'failed to retry pending revocations'),
+      (err: unknown) => log.warn({ event: 'revocation.retry_failed', err }, 'failed to retry pending revocations'),
     ),
   );
   const close = async (): Promise<void> => {
@@ -382,7 +382,10 @@ const startRevokingUngranted = (options: GatewayOptions, { foundation, deciding 
   ungranted
     .revokeLeftovers(policies.current())
     .catch((err: unknown) =>
-      log.error({ err }, 'failed to check for tokens issued under an earlier policy; retrying before the next mint'),
+      log.error(
+        { event: 'token.check_failed', err },
+        'failed to check for tokens issued under an earlier policy; retrying before the next mint',
+      ),
     );
   return ungranted;
 };

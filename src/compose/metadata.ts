@@ -90,7 +90,7 @@ const follow = ({ writes }: Database, marks: Marks, log: Log) => {
       marked = now;
       isFailing = false;
     } catch (err) {
-      if (!isFailing) log.warn({ event: 'mark-failed', err }, 'the high-water mark could not be written');
+      if (!isFailing) log.warn({ event: 'mark.write_failed', err }, 'failed to write the high-water mark');
       isFailing = true;
     }
   };
@@ -151,8 +151,13 @@ const openEmbedded = async (folder: string, options: MetadataOptions): Promise<M
       if (mark !== undefined) await marks.write(mark);
       throw refuse(folder, loss);
     }
-    if (loss !== null) log.warn({ event: 'loss-accepted', ...loss }, 'the metadata lost something; going on without');
-    else if (acceptsLoss) log.warn({ event: 'no-loss' }, 'nothing is missing: leave --accept-loss out');
+    if (loss !== null)
+      log.warn(
+        { event: 'loss.accepted', ...loss },
+        'the embedded database lost acknowledged writes; continuing without them',
+      );
+    else if (acceptsLoss)
+      log.warn({ event: 'loss.not_found' }, 'the embedded database lost nothing; remove --accept-loss');
     return withMarks(database, marks, loss, log);
   } catch (error) {
     await database.close();

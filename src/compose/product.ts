@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Router } from 'express';
+import type { Logger } from 'pino';
 import { createOpenApi } from '../contract/openapi.js';
 import { type DemoBundle, readDemoBundle } from '../demo/bundle.js';
 import { createDemoHost, demoKey } from '../demo/host.js';
@@ -56,7 +57,7 @@ export type ProcessContext = {
   readonly version: string;
   /** Folder of the built browser files. */
   readonly webFolder: string;
-  readonly log: Log;
+  readonly log: Logger;
 };
 
 export type Product = {
@@ -78,7 +79,9 @@ export const compose = async (config: Config, halves: Halves, context: ProcessCo
   } catch (error) {
     await resources
       .closeAll()
-      .catch((err: unknown) => context.log.error({ err }, 'failed to close what a failed start had opened'));
+      .catch((err: unknown) =>
+        context.log.error({ event: 'start.cleanup_failed', err }, 'failed to close what a failed start had opened'),
+      );
     throw error;
   }
 };
@@ -304,13 +307,15 @@ type BackgroundParts = {
 
 /** Starts what a start begins and no request waits for. `close` stops the check of stored datamarts, and waits for the datamart being checked. */
 const startBackground = ({ store, engine, prepare, log }: BackgroundParts) => {
-  prepare().catch((err: unknown) => log.error({ err }, 'failed to make the demo data: charts of the demo will fail'));
+  prepare().catch((err: unknown) =>
+    log.error({ event: 'demo.failed', err }, 'failed to make the demo data: charts of the demo will fail'),
+  );
   const stop = new AbortController();
   const check = async (): Promise<void> => {
     try {
       if (store !== null) await logUnreadableTables({ store, engine, log }, stop.signal);
     } catch (err) {
-      log.error({ event: 'datamart-tenancy-unchecked', err }, 'failed to list the datamarts to check their tenancy');
+      log.error({ event: 'datamart.check_failed', err }, 'failed to list the datamarts to check their tenancy');
     }
   };
   const checked = check();

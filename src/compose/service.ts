@@ -99,7 +99,10 @@ const startBackgroundJobs = ({ store, clock, lastUses, log }: JobParts): { reado
     try {
       await purgeGuestTokens({ store, clock })();
     } catch (err) {
-      log.warn({ err }, 'failed to remove expired guest tokens; retrying in an hour');
+      log.warn(
+        { event: 'guest_token.purge_failed', err },
+        'failed to remove expired guest tokens; retrying in an hour',
+      );
     }
   };
   const timers = [

@@ -111,8 +111,8 @@ const createNote = (registry: Registry, log: Log): NoteFailures => {
     limited: (kind) => limited.inc({ kind }),
     blocked: (kind, address) =>
       log.warn(
-        { event: 'too-many-failures', kind, address },
-        'too many wrong credentials of one address: they get 429',
+        { event: 'credentials.blocked', kind, address },
+        'too many wrong credentials from one address; answering 429',
       ),
   };
 };

@@ -2,11 +2,11 @@
  * The gateway as a Router of its own: called before an Express app, or mounted inside a host's. `req` and `res` are
  * Node's own here. Decodes, answers and logs; what a session may see is embed-token.ts's affair.
  */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
+import { requestIdOf } from '../http/request-id.js';
 import type { Log } from '../platform/log.js';
 import type { Check } from '../platform/readiness.js';
 import type { Audit } from './audit/audit.js';
@@ -109,14 +109,15 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
       const { requestId, session, clientId: tenant } = context;
       const user = session?.subject;
       // Each field is written out: an object made by spreading doubles the cost of the line.
-      if (mintedBy === requestId) plain.info({ requestId, user, tenant, ms, code: 'OK' }, 'embed-token');
-      else plain.info({ requestId, user, tenant, mintedBy, ms, code: 'OK' }, 'embed-token');
+      const event = isMinted ? 'token.minted' : 'token.served';
+      const earlier = mintedBy === requestId ? undefined : mintedBy;
+      plain.info({ event, requestId, user, tenant, mintedBy: earlier, ms, code: 'OK' }, 'embed token');
     },
     failed: ({ context, ms }: Handled, error: unknown, { code, status }: ReturnType<typeof answerError>): void => {
       const { requestId, session, clientId: tenant } = context;
       const fields = { requestId, user: session?.subject, tenant, ms, code, ...explain(error) };
-      if (status >= 500) log.error(fields, 'embed-token');
-      else log.info(fields, 'embed-token');
+      if (status >= 500) log.error({ event: 'token.failed', ...fields }, 'embed token');
+      else log.info({ event: 'token.denied', ...fields }, 'embed token');
       metrics.answered(code);
       if (error instanceof Refusal && code === 'RATE_LIMITED') metrics.limited(error.reason);
       audit.failed(context, error, ms);
@@ -135,7 +136,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   const receiveHook = createReceiver(answerHook, send, options.log);
   const post: Handle<Promise<void>> = async (request, response) => {
     const startedAt = performance.now();
-    const requestId = randomUUID();
+    const requestId = requestIdOf(request);
     const outcome = await answer({ from: request, body: () => readBody(request) }, { requestId });
     const { context } = outcome;
     if ('error' in outcome) {
@@ -151,7 +152,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
   router.all('/embed-token', (request: IncomingMessage, response: ServerResponse) => {
     if (request.method === 'POST') return post(request, response);
     if (request.method === 'OPTIONS') return preflight(request, response);
-    return send(request, response, wrongMethod(request.method), randomUUID());
+    return send(request, response, wrongMethod(request.method), requestIdOf(request));
   });
   for (const [path, kind] of Object.entries(hookPaths)) {
     router.all(`/hooks/${path}`, (request, response) => receiveHook(kind, request, response));

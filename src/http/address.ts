@@ -1,6 +1,8 @@
 /** Where a request comes from, as far as anybody but the caller says so. */
+
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import type { Log } from '../domain/log-events.js';
 
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
@@ -43,7 +45,7 @@ export const addressOf = (request: IncomingMessage, trustedProxies: number): str
 export type AddressesOptions = {
   /** How many proxies in front each append to X-Forwarded-For whom they were called by; 0: the header is never read. */
   readonly trustedProxies: number;
-  readonly log: { readonly error: (fields: object, message: string) => void };
+  readonly log: Pick<Log, 'error'>;
   /** A proxy stands in front that the settings do not know of. */
   readonly note?: (() => void) | undefined;
 };
@@ -59,7 +61,7 @@ export const createAddresses = ({ trustedProxies, log, note }: AddressesOptions)
       isSaid = true;
       note?.();
       log.error(
-        { event: 'proxy-not-trusted', trustedProxies },
+        { event: 'proxy.ignored', trustedProxies },
         'X-Forwarded-For or Forwarded arrives, but gateway.limits.trustedProxies is 0: everybody behind that proxy counts as one address. Set it to the number of proxies in front; where there are none, callers write the header themselves',
       );
     }

@@ -3,8 +3,8 @@
  * no store.
  */
 import express, { type Express, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
 import type { OpenApiDocument } from '../contract/openapi.js';
-import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
 import type { AddressOf } from './address.js';
 import { type Assets, serveAssets } from './assets.js';
@@ -24,7 +24,8 @@ export type AppDeps = {
     readonly addressOf: AddressOf;
     readonly document: () => OpenApiDocument;
   } | null;
-  readonly log: Log;
+  /** pino-http needs a whole pino logger. */
+  readonly log: Logger;
   readonly metrics?: Metrics;
   /** Whether requests can be served, or the names of the checks that say no; rejecting counts as no. */
   readonly ready: () => Ready | Promise<Ready>;
@@ -54,7 +55,7 @@ const readiness =
     const answered = await Promise.resolve()
       .then(ready)
       .catch((err: unknown): Ready => {
-        log.warn({ err }, 'the readiness check failed');
+        log.warn({ event: 'readiness.check_failed', err }, 'a readiness check failed');
         return false;
       });
     const failed = typeof answered === 'boolean' ? [] : answered;

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
 import type { HandlersOf, Operation } from '../contract/operation.js';
 import type { Caller } from '../domain/guest/caller.js';
+import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.js';
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
@@ -48,7 +49,7 @@ export type DispatchResponse = {
 export type Dispatch = (request: DispatchRequest) => Promise<DispatchResponse | undefined>;
 
 /** Where failures of our own are written in full. */
-export type ErrorLog = { readonly error: (fields: object, message: string) => void };
+export type ErrorLog = Pick<Log, 'error'>;
 
 export type DispatchDeps<Operations> = {
   readonly operations: Operations;
@@ -126,7 +127,7 @@ async function* logged(
   try {
     yield* pieces;
   } catch (err) {
-    if (!signal.aborted) log.error({ err, ...fields }, 'an answer broke off');
+    if (!signal.aborted) log.error({ event: 'response.aborted', err, ...fields }, 'a streamed answer failed');
     throw err;
   }
 }
@@ -163,7 +164,10 @@ const answerUnavailable = (error: unknown, requestId: string): Answer | undefine
 const fail = (error: unknown, operation: Operation, requestId: string, log: ErrorLog): Answer => {
   const away = answerUnavailable(error, requestId);
   if (away !== undefined) {
-    log.error({ err: error, requestId, operation: operation.name }, 'an operation met a dependency that cannot serve');
+    log.error(
+      { event: 'operation.interrupted', err: error, requestId, operation: operation.name },
+      'an operation needs a server that cannot be reached',
+    );
     return away;
   }
   if (error instanceof BodyTooLarge) return answerError('INVALID_REQUEST_BODY', error.message, 413, 'body-too-large');
@@ -174,7 +178,7 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
     const { retryAfterSeconds: retry } = error;
     return retry === null ? answer : { ...answer, headers: { ...answer.headers, 'Retry-After': String(retry) } };
   }
-  log.error({ err: error, requestId, operation: operation.name }, 'an operation failed');
+  log.error({ event: 'operation.failed', err: error, requestId, operation: operation.name }, 'an operation failed');
   const message = failureMessage(requestId);
   if (isDeclared) return answerError(error.code, `${error.message} ${message}`, status, error.reason);
   return answerError('INTERNAL_SERVER_ERROR', message, 500, 'failure');

@@ -67,7 +67,7 @@ export const answerOf = (
   requestId: string,
   log: Log,
 ): { readonly status: number; readonly body: ReturnType<typeof envelope> } => {
-  log.error({ err: error, requestId }, 'a request failed');
+  log.error({ event: 'request.crashed', err: error, requestId }, 'a request failed outside of any operation');
   if (findUnavailable(error) !== undefined) return { status: 503, body: unavailable(requestId) };
   return { status: 500, body: envelope('INTERNAL_SERVER_ERROR', failureMessage(requestId), 500) };
 };

@@ -15,7 +15,8 @@ import { bodyOf } from './body-reader.js';
 import { constantHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
 import { jsonText } from './json-text.js';
-import { guestHeaders, guestPreflightHeaders, requestIdOf, securityHeaders } from './middleware.js';
+import { guestHeaders, guestPreflightHeaders, securityHeaders } from './middleware.js';
+import { requestIdOf } from './request-id.js';
 import { goneSignal, sendPieces } from './sending.js';
 
 export type GuestFront = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
@@ -114,7 +115,8 @@ const createNote = ({ log, metrics }: Deps) => {
     metrics?.observe({ operation: operation ?? 'unmatched', status, durationInSeconds: durationInMs / 1000 });
     const line = { method, path: path.slice(0, 500), status, durationInMs: Math.round(durationInMs), operation };
     const whole = { requestId: id, ...line, ...(refused === undefined ? {} : { refused }) };
-    requests[status >= 500 ? 'error' : 'info'](whole, 'request');
+    if (status >= 500) requests.error({ event: 'request.failed', ...whole }, 'request');
+    else requests.info({ event: 'request.answered', ...whole }, 'request');
   };
 };
 
@@ -139,7 +141,7 @@ export const createGuestFront = (deps: Deps): GuestFront => {
       await send(response, noted.outcome, noted.id);
     };
     answer().catch((err: unknown) => {
-      deps.log.error({ err, requestId: noted.id }, 'an answer could not be sent');
+      deps.log.error({ event: 'response.failed', err, requestId: noted.id }, 'failed to send an answer');
       response.destroy();
     });
   };

@@ -1,10 +1,10 @@
 /** The middleware of app.ts, each a few lines; the gateway's router may take what it needs. */
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type express from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
+import type { LogEvent } from '../domain/log-events.js';
 import { unavailableRetrySeconds } from '../domain/unavailable.js';
 import type { Log } from '../platform/log.js';
 import type { Metrics } from '../platform/metrics.js';
@@ -16,12 +16,8 @@ import { bodyOf } from './body-reader.js';
 import type { FlatHeaders } from './constant-headers.js';
 import { notFound } from './envelope.js';
 import { jsonText } from './json-text.js';
+import { requestIdOf } from './request-id.js';
 import { goneSignal, sendPieces } from './sending.js';
-
-export const requestIdOf = ({ headers }: IncomingMessage): string => {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[\w-]{8,64}$/.test(given) ? given : randomUUID();
-};
 
 /** Takes the caller's `X-Request-Id` where it is a plain one, otherwise makes one; answers it either way. */
 export const requestId: RequestHandler = (req, res, next) => {
@@ -49,7 +45,7 @@ export const securityHeaders = () =>
   });
 
 /** One line for each request: no header, no query and no body is in it. */
-export const requestLog = (log: Log): RequestHandler =>
+export const requestLog = (log: Logger): RequestHandler =>
   pinoHttp<express.Request, express.Response>({
     logger: log,
     // Its own view of request and response holds headers and the query; writeLine says what is kept.
@@ -66,6 +62,7 @@ export const requestLog = (log: Log): RequestHandler =>
   });
 
 const writeLine = (req: express.Request, res: express.Response, responseTime: unknown) => ({
+  event: (res.statusCode >= 500 ? 'request.failed' : 'request.answered') satisfies LogEvent,
   method: req.method,
   path: req.originalUrl.split('?', 1)[0]?.slice(0, 500),
   status: res.statusCode,

@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import type { Logger } from 'pino';
+import type { Log } from '../domain/log-events.js';
 import type { Cache } from './cache.js';
 import { createAttempt, createOutageLog, createRedisClient, type NoteOutage, type RedisClient } from './redis.js';
 import type { Sharing } from './sharing.js';
@@ -9,7 +9,7 @@ import type { Timing } from './timing.js';
 export type RedisCacheOptions = {
   /** One server, Sentinel or Cluster: redis.ts says how it is written. */
   readonly url: string;
-  readonly log: Logger;
+  readonly log: Log;
   /** How long one command may take before it counts as a miss. */
   readonly commandTimeoutMs?: number;
   /** How long the start waits for the first connection before it goes on without. */
@@ -20,10 +20,7 @@ export type RedisCacheOptions = {
   readonly timing?: Timing;
 };
 
-const outageWords = {
-  down: 'the Redis cache cannot be reached or written to: going on without it',
-  back: 'the Redis cache is back',
-};
+const outageUse = { use: 'cache', outlook: 'nothing is cached' } as const;
 
 const globOf = (prefix: string): string => `${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`;
 
@@ -53,7 +50,7 @@ export type SharedCache = Cache & { readonly sharing: Sharing };
 export const createRedisCache = async (options: RedisCacheOptions): Promise<SharedCache> => {
   const { commandTimeoutMs = 250, log } = options;
   const redis = createRedisClient(options);
-  const outage = createOutageLog({ log, words: outageWords, noted: options.onOutage, timing: options.timing });
+  const outage = createOutageLog({ log, ...outageUse, noted: options.onOutage, timing: options.timing });
   const attempt = createAttempt(outage);
   redis.on('error', outage.failed);
   redis.on('ready', outage.connected);

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
+import type { Log } from '../domain/log-events.js';
 import { placeOf } from './database-url.js';
 import { isCluster, openCluster } from './embedded-folder.js';
 import { lockFolder } from './folder-lock.js';
@@ -23,7 +24,7 @@ export type DatabaseOptions = {
   readonly folder: string | null;
   /** Whether each write to the folder is on the disk before it is acknowledged; true where left out. */
   readonly isFlushed?: boolean;
-  readonly log?: { readonly warn: (details: object, message: string) => void };
+  readonly log?: Pick<Log, 'warn'>;
 };
 
 export type Database = {

@@ -4,19 +4,17 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { Log } from '../domain/log-events.js';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
-type Log = {
-  readonly info: (details: object, message: string) => void;
-  readonly warn: (details: object, message: string) => void;
-};
+type DrainLog = Pick<Log, 'info' | 'warn'>;
 
 export type DrainOptions = {
   /** How long requests are still taken after readiness has said no, where something watches readiness. */
   readonly noticeMs: number;
   /** When what still runs is cut, counted from the call of `stop`. */
   readonly cutAfterMs: number;
-  readonly log: Log;
+  readonly log: DrainLog;
   /** Those of another server of the process, where readiness may be watched on either. */
   readonly probes?: Probes;
 };
@@ -68,15 +66,15 @@ const createTraffic = (server: Server) => {
 type Traffic = ReturnType<typeof createTraffic>;
 
 /** Ends every connection, and says which requests were cut. */
-const cutAll = (server: Server, { requests, connections }: Traffic, log: Log): void => {
+const cutAll = (server: Server, { requests, connections }: Traffic, log: DrainLog): void => {
   if (connections() === 0) return;
   for (const { request, startedMs } of requests.values()) {
     const ms = Math.round(performance.now() - startedMs);
-    log.warn({ event: 'shutdown-cut', method: request.method, path: pathOf(request), ms }, 'a request was cut');
+    log.warn({ event: 'shutdown.request_cut', method: request.method, path: pathOf(request), ms }, 'a request was cut');
   }
   const halfSent = connections() - requests.size;
   const what = 'connections were cut on which half a request had come, or whose caller had not read its answer';
-  if (halfSent > 0) log.warn({ event: 'shutdown-cut', halfSent }, what);
+  if (halfSent > 0) log.warn({ event: 'shutdown.connection_cut', halfSent }, what);
   server.closeAllConnections();
 };
 
@@ -134,7 +132,7 @@ const endServer = async ({ server, traffic, pauses, isWatched, noticeMs, cutAfte
     if (!response.headersSent) response.shouldKeepAlive = false;
   }
   const waitMs = isWatched ? Math.min(noticeMs, cutAfterMs) : 0;
-  log.info({ event: 'stopping', noticeMs: waitMs, cutAfterMs, requests: traffic.requests.size }, 'stopping');
+  log.info({ event: 'shutdown.started', noticeMs: waitMs, cutAfterMs, requests: traffic.requests.size }, 'stopping');
   await pauses.pause(waitMs);
   const closeIdle = (): void => {
     server.closeIdleConnections();

@@ -68,11 +68,11 @@ const readSet = async (url: string, timeoutMs: number, known: readonly Published
 const createOutageLog = (url: string, log: Log) => {
   let isDown = false;
   return (error: unknown): void => {
-    if (error === undefined && isDown) log.info({ url }, 'the JWKS is back');
+    if (error === undefined && isDown) log.info({ event: 'jwks.recovered', url }, 'the JWKS can be read again');
     if (error !== undefined && !isDown) {
       log.error(
-        { url, err: error },
-        'the JWKS cannot be read: sessions signed with a key that is not known yet are refused',
+        { event: 'jwks.failed', url, err: error },
+        'failed to read the JWKS; sessions signed with an unknown key are refused',
       );
     }
     isDown = error !== undefined;
@@ -94,7 +94,8 @@ const createLoader = ({ url, clock, log, timeoutMs = 5_000 }: JwksOptions, state
     try {
       const keys = await readSet(url, timeoutMs, state.keys);
       const strong = keys.filter(({ key }) => !isWeak(key));
-      if (strong.length < keys.length) log.warn({ url }, `the JWKS has RSA keys under ${minimumRsaBits} bits: ignored`);
+      if (strong.length < keys.length)
+        log.warn({ event: 'jwks.key_ignored', url }, `ignoring RSA keys of the JWKS under ${minimumRsaBits} bits`);
       const held = new Set(strong.map(({ key }) => key));
       Object.assign(state, { keys: strong, held, loadedAtMs: clock.now().getTime(), failure: undefined });
     } catch (error) {

@@ -77,10 +77,7 @@ export const createMemoryLimiters = (): Limiters => ({
   close: () => {},
 });
 
-const outageWords = {
-  down: 'the Redis of the limits cannot be reached or written to: each process counts for itself',
-  back: 'the limits are counted in Redis again',
-};
+const outageUse = { use: 'limits', outlook: 'each process counts for itself' } as const;
 
 const openRedis =
   (redis: RedisClient, failed: () => void): Open =>
@@ -128,7 +125,7 @@ export const createRedisLimiters = async ({
 }: RedisLimitersOptions): Promise<Limiters> => {
   const { createOutageLog, createRedisClient } = await import('./redis.js');
   const redis = createRedisClient({ url, log, commandTimeoutMs });
-  const outage = createOutageLog({ log, words: outageWords, noted: onOutage, timing });
+  const outage = createOutageLog({ log, ...outageUse, noted: onOutage, timing });
   const { failed, connected } = outage;
   redis.on('error', failed);
   redis.on('ready', connected);

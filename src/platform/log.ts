@@ -1,7 +1,11 @@
 /** The process's log: one JSON line for each event. No credential is ever written, wherever it stands. */
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Log as EventLog } from '../domain/log-events.js';
 
-export type Log = Logger;
+/** The log that this process writes. Any pino logger is one. */
+export type Log = EventLog & {
+  readonly child: (bindings: Record<string, unknown>, options?: { redact?: string[] }) => Log;
+};
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
 const secretNames = [
@@ -91,7 +95,7 @@ export const createLog = ({
 }: {
   readonly level?: LogLevel;
   readonly destination?: DestinationStream;
-} = {}): Log =>
+} = {}): Logger =>
   pino(
     {
       level,

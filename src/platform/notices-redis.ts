@@ -1,6 +1,7 @@
 /** What replicas tell each other over Redis's channels. A notice may be lost, and anyone who reaches Redis can forge one: it only ever makes its hearer look. */
-import type { Logger } from 'pino';
+
 import { z } from 'zod';
+import type { Log } from '../domain/log-events.js';
 import { type Attempt, createRedisClient, type RedisClient } from './redis.js';
 import { createTopics, type Sharing } from './sharing.js';
 import type { Timing } from './timing.js';
@@ -19,7 +20,7 @@ export type NoticesOptions = {
   readonly redis: RedisClient;
   readonly attempt: Attempt;
   readonly url: string;
-  readonly log: Logger;
+  readonly log: Log;
   readonly timing: Timing;
   readonly publishTimeoutMs: number;
 };
@@ -58,7 +59,8 @@ const createWaiting = (timing: Timing) => {
 const openSubscriber = (options: NoticesOptions, hear: (channel: string, text: string) => void): RedisClient => {
   const subscriber = createRedisClient(options);
   // The connection for commands tells of the outage: this one would only say it twice.
-  const note = (err: unknown): void => options.log.debug({ err }, "the connection for replicas' notices failed");
+  const note = (err: unknown): void =>
+    options.log.debug({ event: 'redis.subscribe_failed', err }, "the connection for replicas' messages failed");
   subscriber.on('error', note);
   subscriber.on('ready', () => void subscriber.subscribe(topicChannel, outcomeChannel).catch(note));
   subscriber.on('message', hear);

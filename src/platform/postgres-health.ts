@@ -3,7 +3,9 @@
  * its connections open and says nothing, which looks like a slow statement. Once it is known to be silent, nobody waits for it
  * until a probe was answered.
  */
+
 import type { Client } from 'pg';
+import type { Log } from '../domain/log-events.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf } from './database-faults.js';
 import { assertPrimary, type PostgresServers } from './postgres-servers.js';
@@ -29,7 +31,7 @@ export type HealthOptions = {
   readonly servers: PostgresServers;
   /** Whether a server that takes no writes is none. */
   readonly isPrimaryWanted: boolean;
-  readonly log?: { readonly warn: (details: object, message: string) => void } | undefined;
+  readonly log?: Pick<Log, 'warn'> | undefined;
 };
 
 const silent = () => new DependencyUnavailable('database-silent', 'The metadata database does not answer.');
@@ -86,12 +88,9 @@ export const createServerHealth = (options: HealthOptions): ServerHealth => {
   const note = (isThere: boolean): void => {
     if (isClosed) return;
     if (isSilent === isThere) {
-      log?.warn(
-        { event: isThere ? 'metadata-database-back' : 'metadata-database-silent' },
-        isThere
-          ? 'the metadata database answers again'
-          : 'the metadata database does not answer; probing until it does',
-      );
+      if (isThere) log?.warn({ event: 'metadata.recovered' }, 'the metadata database answers again');
+      else
+        log?.warn({ event: 'metadata.disconnected' }, 'the metadata database does not answer; probing until it does');
     }
     isSilent = !isThere;
     if (isSilent) timer = setTimeout(() => void isAnswering(), probeEveryMs).unref();

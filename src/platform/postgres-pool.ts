@@ -3,16 +3,18 @@
  * server never ends the process and never keeps a request waiting: what can be repeated safely is, everything else fails with
  * DependencyUnavailable in bounded time.
  */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { ClientBase, ClientConfig, PoolClient } from 'pg';
+import type { Log } from '../domain/log-events.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf, namedFault } from './database-faults.js';
 import { wantsPrimary } from './database-url.js';
 import { createServerHealth, type ServerHealth, suspectAfterMs } from './postgres-health.js';
 import { assertPrimary, createPostgresServers, type PostgresServers } from './postgres-servers.js';
 
-type Log = { readonly warn: (details: object, message: string) => void };
+type PoolLog = Pick<Log, 'warn'>;
 
 const connectTimeoutMs = 10_000;
 /** How long one statement may take, locks included. The server ends it; where it does not, we hang up a little later. */
@@ -179,7 +181,7 @@ const prepare = async (client: ClientBase, isPrimaryWanted: boolean): Promise<vo
 };
 
 /** `end` waits for what runs, which ends in bounded time. */
-export const openPostgresPool = async (databaseUrl: string, log?: Log): Promise<PostgresPool> => {
+export const openPostgresPool = async (databaseUrl: string, log?: PoolLog): Promise<PostgresPool> => {
   // Loaded where it is used: without a server, its import would only slow the start.
   const { default: pg } = await import('pg');
   const servers = createPostgresServers(databaseUrl);
@@ -197,10 +199,14 @@ export const openPostgresPool = async (databaseUrl: string, log?: Log): Promise<
     onConnect: (client) => prepare(client, isPrimaryWanted),
   });
   // The pool removes an idle connection that breaks. Unheard, its error would end the process.
-  pool.on('error', (error) => log?.warn({ err: error }, 'an idle connection to the metadata database broke'));
+  pool.on('error', (error) =>
+    log?.warn({ event: 'metadata.connection_lost', err: error }, 'an idle connection to the metadata database broke'),
+  );
   pool.on('connect', (client) => {
     // One that breaks while it is lent tells the loan's statement too. Unheard, this second word of it would end the process.
-    client.on('error', (error) => log?.warn({ err: error }, 'a connection to the metadata database broke'));
+    client.on('error', (error) =>
+      log?.warn({ event: 'metadata.connection_lost', err: error }, 'a connection to the metadata database broke'),
+    );
   });
   const health = createServerHealth({
     createClient: (connectionTimeoutMillis) => new PooledClient({ keepAlive: true, connectionTimeoutMillis }),

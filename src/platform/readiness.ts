@@ -1,3 +1,5 @@
+import type { Log } from '../domain/log-events.js';
+
 /** What `/readyz` asks of the parts of the process, each in bounded time. */
 export type Check = {
   /** Slug that the answer names where the check fails: `metadata`, `data-folder`, `api-key`. */
@@ -14,7 +16,7 @@ export type Readiness = {
 /** Less than the two seconds that a probe may take in all. */
 const readinessTimeoutMs = 1_500;
 
-type Log = { readonly warn: (details: object, message: string) => void };
+type ReadinessLog = Pick<Log, 'warn'>;
 
 const inTime = async ({ name, run }: Check): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
@@ -32,14 +34,14 @@ const inTime = async ({ name, run }: Check): Promise<void> => {
 };
 
 /** Probes that come while the checks run share their outcome. */
-export const createReadiness = (checks: readonly Check[], log: Log): Readiness => {
+export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Readiness => {
   let running: Promise<readonly string[]> | null = null;
   const runAll = async (): Promise<readonly string[]> => {
     const outcomes = await Promise.allSettled(checks.map(inTime));
     return outcomes.flatMap((outcome, index) => {
       if (outcome.status === 'fulfilled') return [];
       const name = checks[index]?.name ?? 'unknown';
-      log.warn({ event: 'not-ready', check: name, err: outcome.reason }, 'a readiness check failed');
+      log.warn({ event: 'readiness.check_failed', check: name, err: outcome.reason }, 'a readiness check failed');
       return [name];
     });
   };

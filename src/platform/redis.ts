@@ -1,6 +1,6 @@
 /** Connections to Redis: one server, Sentinel or Cluster, by the URL. An outage costs speed, never time or correctness. */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { Logger } from 'pino';
+import type { Log } from '../domain/log-events.js';
 import { readRedisUrl } from './redis-url.js';
 import { systemTiming, type Timing } from './timing.js';
 
@@ -10,7 +10,7 @@ export type RedisClient = Redis | Cluster;
 
 export type RedisConnection = {
   readonly url: string;
-  readonly log: Logger;
+  readonly log: Log;
   /** How long one try to connect may take. */
   readonly connectTimeoutMs?: number | undefined;
   /** How long one command may take; left out: for ever, the caller waits as long as it likes. */
@@ -57,22 +57,24 @@ export type NoteOutage = (isDown: boolean) => void;
 /** After so long without a failure, a command that works ends an outage: a full Redis still reads, and does not write. */
 const quietMs = 5_000;
 
-export type OutageWords = { readonly down: string; readonly back: string };
 export type OutageOptions = {
-  readonly log: Pick<Logger, 'error' | 'info'>;
-  readonly words: OutageWords;
+  readonly log: Pick<Log, 'error' | 'info'>;
+  /** What the connection is used for. */
+  readonly use: 'cache' | 'limits';
+  /** How the process continues during an outage. */
+  readonly outlook: string;
   readonly noted?: NoteOutage | undefined;
   readonly timing?: Timing | undefined;
 };
 
 /** Logs the first failure of an outage and its end, and nothing between. */
-export const createOutageLog = ({ log, words, noted = () => {}, timing = systemTiming }: OutageOptions) => {
+export const createOutageLog = ({ log, use, outlook, noted = () => {}, timing = systemTiming }: OutageOptions) => {
   let failedAtMs: number | null = null;
   const end = (): void => {
     if (failedAtMs === null) return;
     failedAtMs = null;
     noted(false);
-    log.info(words.back);
+    log.info({ event: 'redis.recovered', use }, `Redis answers again (${use})`);
   };
   return {
     failed: (error?: unknown): void => {
@@ -80,7 +82,10 @@ export const createOutageLog = ({ log, words, noted = () => {}, timing = systemT
       failedAtMs = timing.nowMs();
       if (!isFirst) return;
       noted(true);
-      log.error({ err: error }, words.down);
+      log.error(
+        { event: 'redis.disconnected', use, err: error },
+        `Redis cannot be reached or written to (${use}): ${outlook}`,
+      );
     },
     /** A command worked. */
     worked: (): void => {

@@ -1,5 +1,5 @@
 /** Sharing over Redis: sharing.ts says what it promises, sharing-scripts.ts what is one step of Redis. */
-import type { Logger } from 'pino';
+import type { Log } from '../domain/log-events.js';
 import { createNotices, type Notices } from './notices-redis.js';
 import type { Attempt, RedisClient } from './redis.js';
 import { repeat } from './repeat.js';
@@ -27,7 +27,7 @@ export type RedisSharingOptions = {
   readonly redis: RedisClient;
   readonly attempt: Attempt;
   readonly url: string;
-  readonly log: Logger;
+  readonly log: Log;
   readonly sharingLimits?: Partial<SharingLimits> | undefined;
   readonly timing?: Timing | undefined;
 };

@@ -60,7 +60,7 @@ describe('SIGTERM', () => {
     const cut = product
       .output()
       .split('\n')
-      .filter((line) => line.includes('"shutdown-cut"'));
+      .filter((line) => /"shutdown\.(request|connection)_cut"/.test(line));
     expect(cut.map((line) => JSON.parse(line).path ?? JSON.parse(line).halfSent).toSorted()).toEqual(
       ['/api/v2/guest/metrics/m/query', '/embed-token', 1].toSorted(),
     );
@@ -146,7 +146,7 @@ describe('SIGTERM while downloads run', () => {
     const download = () => beginDownload(product.url + path, token);
     const stop = async () => {
       const stopped = product.stop();
-      const begun = () => expect(product.output()).toContain('"event":"stopping"');
+      const begun = () => expect(product.output()).toContain('"event":"shutdown.started"');
       await vi.waitFor(begun, { timeout: 10_000, interval: 20 });
       return { stopped };
     };
@@ -154,7 +154,7 @@ describe('SIGTERM while downloads run', () => {
       product
         .output()
         .split('\n')
-        .filter((line) => line.includes('"shutdown-cut"'))
+        .filter((line) => line.includes('"shutdown.request_cut"'))
         .map((line) => JSON.parse(line).path);
     return { path, download, stop, cut };
   };

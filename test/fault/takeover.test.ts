@@ -173,7 +173,7 @@ const suite = (backing: string, createDatabase: () => Promise<OwnDatabase | null
         first.signal('SIGCONT');
         proxy.release();
         expect((await begun).status).toBe(503);
-        await vi.waitFor(() => expect(first.output()).toContain('process-was-silent'), { timeout: 30_000 });
+        await vi.waitFor(() => expect(first.output()).toContain('process.replaced'), { timeout: 30_000 });
         expect((await signIn(first, 'NEW')).token).not.toBe('');
       },
     );

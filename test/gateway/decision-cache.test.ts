@@ -282,8 +282,17 @@ describe('a request with a cached decision', () => {
 
   it('has a line in the log as any other has, with the request that minted its token', async () => {
     const { lines } = await startCached(policyOf());
-    const [minted, kept] = lines.filter(({ msg }) => msg === 'embed-token');
-    expect(Object.keys(kept ?? {}).slice(-7)).toEqual(['requestId', 'user', 'tenant', 'mintedBy', 'ms', 'code', 'msg']);
+    const [minted, kept] = lines.filter(({ msg }) => msg === 'embed token');
+    expect(Object.keys(kept ?? {}).slice(-8)).toEqual([
+      'event',
+      'requestId',
+      'user',
+      'tenant',
+      'mintedBy',
+      'ms',
+      'code',
+      'msg',
+    ]);
     expect(kept).toMatchObject({ user: 'ann', tenant: 'LAX', code: 'OK', mintedBy: minted?.requestId });
   });
 });

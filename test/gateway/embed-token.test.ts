@@ -144,7 +144,7 @@ describe('the log', () => {
     const session = sign({ ...regional, secretClaim: 'very-private' });
     await granted(session);
     await ask('not-a-jwt');
-    const requests = lines.filter(({ msg }) => msg === 'embed-token');
+    const requests = lines.filter(({ msg }) => msg === 'embed token');
     expect(requests).toHaveLength(2);
     expect(requests[0]).toMatchObject({ user: 'rea', tenant: 'SFO', code: 'OK', ms: expect.any(Number) });
     expect(requests[1]).toMatchObject({ code: 'SESSION_INVALID', reason: 'session-malformed' });
@@ -162,7 +162,7 @@ describe('the log line of a cached answer', () => {
     for (const claims of [analyst, analyst, { ...analyst, sub: 'bob' }]) {
       ids.push((await ask(claims)).headers.get('x-request-id'));
     }
-    const answered = lines.filter(({ msg }) => msg === 'embed-token');
+    const answered = lines.filter(({ msg }) => msg === 'embed token');
     expect(answered.map(({ requestId, mintedBy }) => [requestId, mintedBy])).toEqual([
       [ids[0], undefined],
       [ids[1], ids[0]],

@@ -177,7 +177,7 @@ describe('a delivery', () => {
     expect((await send('resumed', { ...body, occurredAt: at(-3600).toISOString() })).data).toMatchObject({
       state: 'active',
     });
-    expect(lines.filter(({ msg }) => msg === 'hook').map(({ isReplay }) => isReplay)).toEqual([
+    expect(lines.filter(({ event }) => String(event).startsWith('hook.')).map(({ isReplay }) => isReplay)).toEqual([
       false,
       false,
       true,

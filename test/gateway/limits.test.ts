@@ -254,7 +254,7 @@ describe('the limit of sessions that could not be verified', () => {
 
   it('says once, loudly, that X-Forwarded-For arrives where no proxy is trusted', async () => {
     const proxied = { 'x-forwarded-for': '192.0.2.1' };
-    const loud = ({ lines }: Started) => lines.filter(({ event }) => event === 'proxy-not-trusted');
+    const loud = ({ lines }: Started) => lines.filter(({ event }) => event === 'proxy.ignored');
     const unaware = await startWith({ failedSessionsPerMinute: 3 });
     await unaware.granted(analyst);
     expect(loud(unaware)).toEqual([]);

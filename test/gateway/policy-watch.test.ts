@@ -52,7 +52,7 @@ describe('a policy whose file changes', () => {
       ['policy-load', 'OK', before.digest],
       ['policy-load', 'OK', digest],
     ]);
-    expect(lines.at(-1)).toMatchObject({ msg: 'the policy has changed', digest, previous: before.digest });
+    expect(lines.at(-1)).toMatchObject({ event: 'policy.loaded', digest, previous: before.digest });
   });
 
   it('is noticed by the stamp of its file, without any event', async () => {
@@ -130,7 +130,8 @@ describe('a changed file with faults', () => {
     expect(policies.current()).toBe(before);
     expect(errors()).toHaveLength(1);
     expect(errors()[0]).toMatchObject({
-      msg: 'the policy has 2 fault(s): the one before stays in force',
+      event: 'policy.refused',
+      msg: 'the changed policy has 2 fault(s); the earlier policy stays in force',
       faults: [
         { at: expect.stringMatching(/policy\.yaml:\d+:\d+$/), message: expect.stringContaining('No such key: idd') },
         { at: expect.stringMatching(/policy\.yaml:\d+:\d+$/), message: expect.stringContaining('"delais"') },

@@ -24,7 +24,7 @@ describe.runIf(hasServer)('the gateway with Redis', () => {
     await second.granted({ ...analyst, sub: 'warm-up' });
     expect((await second.granted(analyst)).token).toBe(token);
     expect(second.upstream.mints()).toHaveLength(1);
-    const line = ({ lines }: typeof first) => lines.findLast(({ msg }) => msg === 'embed-token');
+    const line = ({ lines }: typeof first) => lines.findLast(({ msg }) => msg === 'embed token');
     expect(line(second)?.mintedBy).toBe(line(first)?.requestId);
     await redis.stop();
     // Each replica goes on with what it has, and mints what it has not: once, however many ask.

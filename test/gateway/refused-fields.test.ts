@@ -174,7 +174,7 @@ describe('a foreign service that refuses a field', () => {
       const answer = await refused({ ...regional, region: secret });
       expect(answer).toMatchObject({ status: 403, code: 'POLICY_UNDECIDED', message: expect.stringContaining('log') });
       expect(answer.headers.get('retry-after')).toBeNull();
-      expect(lines.find(({ msg }) => msg === 'embed-token')).toMatchObject({
+      expect(lines.find(({ msg }) => msg === 'embed token')).toMatchObject({
         reason: 'mint-field-refused',
         upstream: { status, code, refusedFields: [field] },
       });
@@ -197,7 +197,7 @@ describe('a foreign service that refuses a field', () => {
     service.state.intercept = ({ path }) =>
       path.endsWith('guest-token/create') ? service.refusal(400, 'INVALID_REQUEST_BODY') : undefined;
     expect(await refused(regional)).toMatchObject({ status: 403, code: 'POLICY_UNDECIDED' });
-    const line = lines.find(({ msg }) => msg === 'embed-token');
+    const line = lines.find(({ msg }) => msg === 'embed token');
     expect(line).toMatchObject({ upstream: { code: 'INVALID_REQUEST_BODY', status: 400 } });
     expect(Object(line?.upstream).sentFields).toEqual(
       expect.arrayContaining([
@@ -222,7 +222,7 @@ describe('a foreign service that refuses a field', () => {
     service.state.intercept = ({ path }) => (path.endsWith('guest-token/create') ? { status, body } : undefined);
     expect(await refused({ ...regional, region: secret })).toMatchObject({ status: 503, code: 'UPSTREAM_UNAVAILABLE' });
     expect(service.mints()).toHaveLength(1);
-    expect(lines.find(({ msg }) => msg === 'embed-token')).toMatchObject({ upstream: { status } });
+    expect(lines.find(({ msg }) => msg === 'embed token')).toMatchObject({ upstream: { status } });
     expect(JSON.stringify(lines)).not.toContain(secret);
   });
 });

@@ -280,7 +280,7 @@ describe('what cannot be revoked at once', () => {
     answer('ann');
     await narrow();
     expect(waiting).toEqual([]);
-    expect(lines.map(({ msg }) => msg).join()).toContain('they live until they expire');
+    expect(lines.map(({ msg }) => msg).join()).toContain('they stay valid until they expire');
   });
 
   it('is everything where not everything could be remembered, or too many would have to be revoked one by one', async () => {

@@ -162,7 +162,7 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
     expect(headers.get('access-control-allow-credentials')).toBe('true');
     expect(headers.get('access-control-allow-methods')).toBe('POST');
-    expect(headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type');
+    expect(headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type, X-Request-Id');
     expect(headers.get('vary')).toBe('Origin');
   });
 

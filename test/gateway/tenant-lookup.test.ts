@@ -216,10 +216,10 @@ describe('a host that does not answer as it should', () => {
     expect(upstream.calls).toEqual([]);
     expect(state.asked).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toContain('acme');
-    expect(lines.filter(({ msg }) => msg === 'the tenant lookup at the host fails')).toHaveLength(1);
+    expect(lines.filter(({ event }) => event === 'tenant_lookup.failed')).toHaveLength(1);
     state.answer = tenants('acme');
     await granted(analyst);
-    expect(lines.some(({ msg }) => msg === 'the tenant lookup at the host is back')).toBe(true);
+    expect(lines.some(({ event }) => event === 'tenant_lookup.recovered')).toBe(true);
   });
 
   it.each(['acme\u0000', '', 'x'.repeat(256), 'a\nb'])('the tenant %j is none', async (tenant) => {

@@ -180,5 +180,5 @@ test('an answer that cannot be written is a failure of ours, and not a connectio
   const port = await listen((request, response) => odd(request, response, passed));
   const { status, text } = await ask(port, { method: 'GET', path: '/api/v2/guest/metrics/m' });
   expect([status, JSON.parse(text).error.code]).toEqual([500, 'INTERNAL_SERVER_ERROR']);
-  await expect.poll(() => lines.map((line) => JSON.parse(line).msg)).toEqual(['a request failed', 'request']);
+  await expect.poll(() => lines.map((line) => JSON.parse(line).event)).toEqual(['request.crashed', 'request.failed']);
 });

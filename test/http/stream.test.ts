@@ -128,7 +128,7 @@ test('what fails on its way breaks the connection off, and its cause is in the l
   expect(answer.statusCode).toBe(200);
   await expect(textOf(answer)).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(answer.complete).toBe(false);
-  await vi.waitFor(() => expect(lines.join()).toContain('an answer broke off'), patience);
+  await vi.waitFor(() => expect(lines.join()).toContain('response.aborted'), patience);
   expect(lines.join()).toContain('zq-secret');
 });
 

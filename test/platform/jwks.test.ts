@@ -147,7 +147,9 @@ describe('a key set', () => {
     expect(await outcome(signWith(short, { alg: 'RS256', kid: 'short' }, farAway))).toBe('unknown-key');
     expect(await outcome(byRsa('private'))).toBe('unknown-key');
     expect(await outcome(byRsa('oct'))).toBe('unknown-key');
-    expect(lines).toContainEqual(expect.objectContaining({ msg: expect.stringContaining('2048 bits') }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ event: 'jwks.key_ignored', msg: expect.stringContaining('2048 bits') }),
+    );
   });
 });
 
@@ -219,7 +221,7 @@ describe('an issuer that cannot be reached', () => {
     state.answer = undefined;
     clock.advance(60_000);
     expect(await outcome(byRsa())).toBe('verified');
-    expect(lines.at(-1)).toMatchObject({ msg: 'the JWKS is back' });
+    expect(lines.at(-1)).toMatchObject({ event: 'jwks.recovered' });
   });
 
   it('is asked again every half minute, and not at every request', async () => {

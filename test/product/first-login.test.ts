@@ -148,7 +148,7 @@ test('200 simultaneous first logins of one tenant make each dashboard once and m
     const made = own
       .output()
       .split('\n')
-      .filter((line) => line.includes('dashboard created'));
+      .filter((line) => line.includes('tenant.provisioned'));
     expect(made).toHaveLength(2);
   } finally {
     await own.stop();

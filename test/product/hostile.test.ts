@@ -158,7 +158,7 @@ test('no token, key or secret is in the log', async () => {
     const { token } = await login(own, analyst('LAX'));
     await get(`${own.url}/api/v2/guest/dashboards/delays--LAX`, token);
     await own.stop();
-    expect(own.output()).toContain('embed-token');
+    expect(own.output()).toContain('token.minted');
     for (const secret of [token, ...Object.values(own.credentials)]) expect(own.output()).not.toContain(secret);
   } finally {
     await own.stop();

@@ -46,8 +46,8 @@ describe('a start', () => {
         (await openDashboard(second, token, 'routes--LAX')).metrics.map(({ metricId }) => metricId);
       expect(await ids(after.token)).toEqual(await ids(before.token));
       await second.stop();
-      expect(second.output()).toContain('embed-token');
-      expect(second.output()).not.toContain('dashboard created');
+      expect(second.output()).toContain('token.minted');
+      expect(second.output()).not.toContain('tenant.provisioned');
     } finally {
       await second.stop();
       await second.remove();

@@ -283,7 +283,7 @@ test.skipIf(!hasPostgres)('two gateways on one PostgreSQL make each dashboard of
     clients.flatMap((org_id) => gateways.map(({ granted }) => granted({ ...manager, org_id }))),
   );
   expect(answers.every(({ embeds }) => embeds.length === 2)).toBe(true);
-  const made = gateways.flatMap(({ lines }) => lines.filter(({ msg }) => msg === 'dashboard created'));
+  const made = gateways.flatMap(({ lines }) => lines.filter(({ event }) => event === 'tenant.provisioned'));
   expect(new Set(made.map(({ dashboardId }) => dashboardId)).size).toBe(24);
   expect(made).toHaveLength(24);
   const [gateway] = gateways;

@@ -71,11 +71,11 @@ test('guestlist tenancy prints whose the rows are; a start logs the tables that 
   }
   const again = await startProduct({ dataDir });
   try {
-    await expect.poll(again.output, { timeout: 30_000 }).toContain('"event":"datamart-table-unreadable"');
+    await expect.poll(again.output, { timeout: 30_000 }).toContain('"event":"datamart.table_refused"');
     const lines = again
       .output()
       .split('\n')
-      .filter((line) => line.includes('datamart-table-unreadable'));
+      .filter((line) => line.includes('datamart.table_refused'));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'error', datamart: 'planes', table: 'main.airports', msg: expect.stringContaining('sharedTables') },
     ]);

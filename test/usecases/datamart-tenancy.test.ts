@@ -190,13 +190,13 @@ test('a start logs each unreadable table of stored datamarts once, and what it c
   const of = (name: string) => lines.filter(({ details }) => 'datamart' in details && details.datamart === name);
   expect(of('before')).toEqual([
     {
-      details: { event: 'datamart-table-unreadable', datamart: 'before', table: 'main.visits' },
+      details: { event: 'datamart.table_refused', datamart: 'before', table: 'main.visits' },
       message: expect.stringMatching(/^Table main\.visits is not readable: .*sharedTables/),
     },
   ]);
   expect(of('away')).toEqual([
     {
-      details: expect.objectContaining({ event: 'datamart-tenancy-unchecked', tables: ['main.notes'] }),
+      details: expect.objectContaining({ event: 'datamart.check_failed', tables: ['main.notes'] }),
       message: expect.stringContaining('the datasource cannot be reached'),
     },
   ]);

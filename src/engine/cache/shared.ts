@@ -162,7 +162,10 @@ export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }:
         await cache.deleteByPrefix(prefix);
       } catch (err) {
         // Out of reach all the same, and gone after its time to live.
-        log.warn({ err }, 'rows kept in Redis could not be deleted; nothing finds them, and they expire');
+        log.warn(
+          { event: 'cache.delete_failed', err },
+          'failed to delete cached rows in Redis; no key leads to them, and they expire',
+        );
       }
     },
     tellDrop: () => sharing.publish(topic),

@@ -1,5 +1,6 @@
 import type { ClientDatabases, SourceTable } from '../../domain/datamart/source-schema.js';
 import type { TenantScope } from '../../domain/datamart/tenant.js';
+import type { Log as EventLog } from '../../domain/log-events.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -8,10 +9,7 @@ import type { Dialect, Statement } from '../databases/dialect.js';
 import type { SqlType } from '../databases/sql-type.js';
 import type { Permits } from './budget.js';
 
-export type Log = {
-  readonly warn: (details: object, message: string) => void;
-  readonly error: (details: object, message: string) => void;
-};
+export type Log = Pick<EventLog, 'warn' | 'error'>;
 
 /** Rows as a database answered them, in the order of the statement's columns. */
 export type ResultTable = {
@@ -137,14 +135,14 @@ export const runLogged = async <R>(
   } catch (cause) {
     if (cause instanceof ReaderFailed) throw cause.cause;
     if (isAbort(signal, cause)) {
-      log.warn({ datasource: datasource.name, reason: callerGone }, 'query was stopped at the datasource');
+      log.warn({ event: 'query.stopped', datasource: datasource.name, reason: callerGone }, 'query stopped');
       throw cause;
     }
     if (cause instanceof Refusal) {
-      log.warn({ datasource: datasource.name, reason: cause.reason }, 'query was stopped at the datasource');
+      log.warn({ event: 'query.stopped', datasource: datasource.name, reason: cause.reason }, 'query stopped');
       throw cause;
     }
-    log.error({ err: cause, datasource: datasource.name }, 'query failed at the datasource');
+    log.error({ event: 'query.failed', err: cause, datasource: datasource.name }, 'query failed at the datasource');
     throw new Refusal(
       'METRIC_QUERY_ERROR',
       'The query failed at the datasource; its operator finds the cause in the log.',

@@ -130,7 +130,9 @@ const createEntries = (options: DatabasesOptions): Entries => {
   const remove = (entry: Entry): boolean => entries.get(entry.key) === entry && entries.delete(entry.key);
   const retire = (entry: Entry): void => {
     remove(entry);
-    closeEntry(entry).catch((err: unknown) => log.warn({ err }, 'an idle datasource could not be closed'));
+    closeEntry(entry).catch((err: unknown) =>
+      log.warn({ event: 'datasource.close_failed', err }, 'failed to close an idle datasource'),
+    );
   };
   const makeRoom = (): void => {
     if (entries.size < limit) return;
@@ -233,7 +235,10 @@ const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log:
     return await work();
   } catch (cause) {
     if (!(cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR')) throw cause;
-    log.error({ err: cause.cause ?? cause, datasource: name, reason: cause.reason }, 'datasource could not be opened');
+    log.error(
+      { event: 'datasource.open_failed', err: cause.cause ?? cause, datasource: name, reason: cause.reason },
+      'failed to open a datasource',
+    );
     throw new Refusal(
       'METRIC_QUERY_ERROR',
       `Datasource ${name} could not be opened; its operator finds the cause in the log.`,
@@ -248,7 +253,10 @@ const forOperator = async <R>(work: () => Promise<R>, { name }: Datasource, log:
   } catch (cause) {
     const isOurs = cause instanceof Refusal && cause.code === 'DATASOURCE_CONNECTION_ERROR';
     const inner = cause instanceof Refusal ? (cause.cause ?? cause) : cause;
-    log.error({ err: inner, datasource: name }, 'datasource could not be looked at');
+    log.error(
+      { event: 'datasource.sync_failed', err: inner, datasource: name },
+      'failed to read the tables of a datasource',
+    );
     if (isOurs) throw cause;
     throw new Refusal(
       'DATASOURCE_CONNECTION_ERROR',

@@ -130,7 +130,10 @@ export const createRequestAudit = ({
           detail: { reason: error.reason },
           explanation: explanationOf(context, clock),
         })
-        .catch((err: unknown) => log.error({ err, requestId: context.requestId }, 'a denial is missing in the audit'));
+        .catch((err: unknown) => {
+          const line = { event: 'audit.write_failed', err, requestId: context.requestId, count: 1 } as const;
+          log.error(line, 'failed to write a denial to the audit');
+        });
     },
   };
 };

@@ -50,7 +50,7 @@ const createWrite =
     try {
       const head = await appendEvents(ledger, batch);
       if (Math.floor(head.seq / anchorEvery) > Math.floor((head.seq - batch.length) / anchorEvery)) {
-        log.info({ seq: head.seq, hash: head.hash }, 'audit head');
+        log.info({ event: 'audit.anchored', seq: head.seq, hash: head.hash }, 'audit head');
       }
       metrics?.audited(batch.length, 'kept');
       for (const { resolve } of batch) resolve();
@@ -71,7 +71,8 @@ const createDropped = (clock: Clock, log: Log) => {
     take: (): readonly Waiting[] => {
       if (count === 0) return [];
       const event: AuditEvent = { kind: 'denial', code: 'NOT_TOLD_APART', detail: { count } };
-      const reject = (err: unknown) => log.error({ err, ...event.detail }, 'denials are missing in the audit');
+      const reject = (err: unknown) =>
+        log.error({ event: 'audit.write_failed', err, ...event.detail }, 'failed to write denials to the audit');
       count = 0;
       return [{ at: clock.now(), event, resolve: () => {}, reject }];
     },

@@ -1,10 +1,10 @@
 /** The hooks' wire: what a host says of its tenants. */
 
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
+import { requestIdOf } from '../../http/request-id.js';
 import type { Log } from '../../platform/log.js';
 import type { Audit } from '../audit/audit.js';
 import type { RequestGuard } from '../authenticate/limits.js';
@@ -155,17 +155,19 @@ export type SendAnswer = (request: IncomingMessage, response: ServerResponse, an
 export const createReceiver =
   (answerHook: AnswerHook, send: SendAnswer, log: Log): ReceiveHook =>
   async (kind, request, response) => {
-    const trace: HookTrace = { requestId: randomUUID() };
-    const line = { event: `tenant-${kind}` };
+    const trace: HookTrace = { requestId: requestIdOf(request) };
+    const hook = `tenant-${kind}`;
     try {
       if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send POST.');
       const data = await answerHook(kind, request, trace);
       const body = JSON.stringify({ data, error: null });
       send(request, response, { status: 200, body, headers: noHeaders }, trace.requestId);
-      log.info({ ...trace, ...line, code: 'OK', state: data.state }, 'hook');
+      log.info({ event: 'hook.accepted', ...trace, hook, code: 'OK', state: data.state }, 'hook');
     } catch (error) {
       const answer = answerError(error);
       send(request, response, answer, trace.requestId);
-      log[answer.status >= 500 ? 'error' : 'warn']({ ...trace, ...line, code: answer.code, ...explain(error) }, 'hook');
+      const line = { ...trace, hook, code: answer.code, ...explain(error) };
+      if (answer.status >= 500) log.error({ event: 'hook.failed', ...line }, 'hook');
+      else log.warn({ event: 'hook.refused', ...line }, 'hook');
     }
   };

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import { jsonText } from '../../http/json-text.js';
+import { requestIdOf } from '../../http/request-id.js';
 import { hashToken, isSameHash } from '../../platform/keys.js';
 import type { Log } from '../../platform/log.js';
 import { bearerOf } from '../authenticate/credential.js';
@@ -119,25 +120,25 @@ export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions
     noted.target = targetOf(input);
     return command.run(input);
   };
-  const send = (response: ServerResponse, { status, body, headers }: Answer): void => {
+  const send = (response: ServerResponse, { status, body, headers }: Answer, requestId: string): void => {
     const constant = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
-    response.writeHead(status, [...constant, ...headers]);
+    response.writeHead(status, [...constant, 'X-Request-Id', requestId, ...headers]);
     response.end(body);
   };
   return async (request, response, command) => {
+    const requestId = requestIdOf(request);
     const noted: Noted = {};
     try {
       const data = await answer(request, command, noted);
       const body = await jsonText({ data: data ?? null, error: null });
-      send(response, { status: 200, body, headers: noHeaders });
-      log.info({ command, code: 'OK', ...noted }, 'admin');
+      send(response, { status: 200, body, headers: noHeaders }, requestId);
+      log.info({ event: 'command.completed', requestId, command, code: 'OK', ...noted }, 'admin command');
     } catch (error) {
       const refused = answerError(error);
-      send(response, refused);
-      log[refused.status >= 500 ? 'error' : 'warn'](
-        { command, code: refused.code, ...noted, ...explain(error) },
-        'admin',
-      );
+      send(response, refused, requestId);
+      const line = { requestId, command, code: refused.code, ...noted, ...explain(error) };
+      if (refused.status >= 500) log.error({ event: 'command.failed', ...line }, 'admin command');
+      else log.warn({ event: 'command.refused', ...line }, 'admin command');
     }
   };
 };

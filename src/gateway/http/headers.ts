@@ -33,7 +33,7 @@ export const preflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'POST',
   'Access-Control-Allow-Headers',
-  'Authorization, Content-Type',
+  'Authorization, Content-Type, X-Request-Id',
   'Access-Control-Max-Age',
   '600',
 ];

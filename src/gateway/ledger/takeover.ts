@@ -36,7 +36,7 @@ const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
         failures += await one();
       } catch (err) {
         failures += 1;
-        log.warn({ err, event: 'takeover-failed' }, 'failed to finish what another process began; trying again');
+        log.warn({ event: 'takeover.failed', err }, 'failed to finish what another process began; retrying');
       }
     }
     failedRuns = failures === 0 ? 0 : failedRuns + 1;
@@ -74,11 +74,11 @@ const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
     isOut = false;
     if (wasDead)
       log.warn(
-        { event: 'process-was-silent' },
-        'other processes took over the work of this one: it was silent for too long',
+        { event: 'process.replaced' },
+        'other processes took over the work of this process: it was silent for too long',
       );
     if (dead > 0)
-      log.warn({ event: 'process-died', processes: dead }, 'a process of this product died; taking over its work');
+      log.warn({ event: 'process.died', processes: dead }, 'another gateway process died; taking over its work');
     return dead;
   };
   return async (): Promise<number> => {
@@ -87,7 +87,10 @@ const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
       await self.release();
     } catch (err) {
       if (!isOut)
-        log.warn({ err, event: 'process-not-heard' }, 'failed to tell the other processes that this one is alive');
+        log.warn(
+          { event: 'process.heartbeat_failed', err },
+          'failed to tell the other processes that this one is alive',
+        );
       isOut = true;
     }
     return 0;
@@ -118,7 +121,9 @@ export const createTakeover = (options: TakeoverOptions): Takeover => {
       await finishing.ended();
       await ledger.self
         .leave()
-        .catch((err: unknown) => log.warn({ err }, 'the other processes could not be told that this one ends'));
+        .catch((err: unknown) =>
+          log.warn({ event: 'process.leave_failed', err }, 'failed to tell the other processes that this one ends'),
+        );
     },
   };
 };

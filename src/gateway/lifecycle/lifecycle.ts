@@ -152,7 +152,7 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
         } catch (err) {
           if (isAnothers(err)) continue;
           failures += 1;
-          log.warn({ err, event: 'erasure-unfinished' }, 'failed to finish a deletion that was cut off; trying again');
+          log.warn({ event: 'erasure.failed', err }, 'failed to complete a pending erasure; retrying');
         }
       }
       return failures;

@@ -69,7 +69,10 @@ const readBeside = async (file: string): Promise<TenantTable> => {
 const sayKept = (log: Log, file: string, size: number, error: unknown): void => {
   if (!(error instanceof PolicyFaults)) throw error;
   const { faults } = error;
-  log.error({ file, faults, keys: size }, 'the new table of tenants has faults: the old one stays in force');
+  log.error(
+    { event: 'tenant_table.refused', file, faults, keys: size },
+    'the changed table of tenants has faults; the earlier table stays in force',
+  );
 };
 
 /** Reads a table. Throws PolicyFaults with every fault of the file. */
@@ -84,7 +87,7 @@ export const loadTenantTable = (file: string): TenantTableFile => {
     stamp = stampOf(file);
     try {
       table = await readBeside(file);
-      log?.info({ file, keys: table.size }, 'the table of tenants was read anew');
+      log?.info({ event: 'tenant_table.loaded', file, keys: table.size }, 'loaded the changed table of tenants');
     } catch (error) {
       if (log === null) throw error;
       sayKept(log, file, table.size, error);

@@ -49,7 +49,10 @@ const refuse = async (state: State, mark: string, { faults }: PolicyFaults, foll
   const { path, log, audit, metrics } = followed;
   if (state.refused === mark) return;
   const detail = { file: path, digest: mark, keeps: state.current.digest };
-  log.error({ ...detail, faults }, `the policy has ${faults.length} fault(s): the one before stays in force`);
+  log.error(
+    { event: 'policy.refused', ...detail, faults },
+    `the changed policy has ${faults.length} fault(s); the earlier policy stays in force`,
+  );
   await audit.record({ kind: 'policy-load', code: 'INVALID_POLICY', detail: { ...detail, faults: faults.length } });
   metrics?.policyRead('refused');
   state.refused = mark;
@@ -61,7 +64,10 @@ const take = async (state: State, mark: string, next: Policy, followed: Followed
   await account(followed, next);
   Object.assign(state, { current: next, taken: mark, refused: null });
   metrics?.policyRead('changed');
-  log.info({ file: path, digest: next.digest, previous: previous.digest }, 'the policy has changed');
+  log.info(
+    { event: 'policy.loaded', file: path, digest: next.digest, previous: previous.digest },
+    'loaded the changed policy',
+  );
   for (const { changed } of listeners) await changed?.(next, previous);
 };
 
@@ -112,7 +118,10 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
     try {
       await reload();
     } catch (error) {
-      options.log.error({ err: error, file: path }, 'a change of the policy could not be taken: it is tried again');
+      options.log.error(
+        { event: 'policy.load_failed', err: error, file: path },
+        'failed to load the changed policy; retrying',
+      );
       files.forget();
     }
   };

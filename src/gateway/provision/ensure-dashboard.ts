@@ -99,7 +99,10 @@ export const createEnsureDashboard = ({ make, memory, clock, log }: EnsureDashbo
         await flight(`${at}${dashboardId}`, () => make(settling));
       } catch (error) {
         const reason = error instanceof Refusal ? error.reason : undefined;
-        log.warn({ template: name, clientId, requestId, reason }, 'a dashboard could not be provisioned');
+        log.warn(
+          { event: 'provision.failed', template: name, tenant: clientId, requestId, reason },
+          'failed to provision a dashboard',
+        );
         return { template, error };
       }
     }

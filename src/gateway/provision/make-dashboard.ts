@@ -151,7 +151,10 @@ const undo = async (options: MakeOptions, run: Run): Promise<never> => {
     await remove(options, dashboardId);
     await account(options, run, 'OK', { step: 'undo' }, true);
   } catch (error) {
-    log.error({ err: error, dashboardId, clientId }, 'a dashboard of a deleted tenant is left: delete it by hand');
+    log.error(
+      { event: 'dashboard.orphaned', err: error, dashboardId, tenant: clientId },
+      'failed to delete a dashboard of a deleted tenant; delete it by hand',
+    );
     await provisioned.leave(run.target, clock.now(), reasonOf(error));
     await account(options, run, 'UPSTREAM_UNAVAILABLE', { step: 'undo', reason: reasonOf(error) }, true);
   }
@@ -176,7 +179,10 @@ const noteFailure = async (options: MakeOptions, run: Run, error: unknown): Prom
     const code = error instanceof Refusal ? error.code : 'INTERNAL_SERVER_ERROR';
     await account(options, run, code, { step: run.step, reason, failures });
   } catch (second) {
-    options.log.error({ err: second, reason }, 'a failure of provisioning could not be recorded');
+    options.log.error(
+      { event: 'provision.note_failed', err: second, reason },
+      'failed to store that provisioning failed',
+    );
   }
 };
 
@@ -198,7 +204,11 @@ export const createMakeDashboard =
     try {
       const outcome = await createOrTake(options, run, before);
       await complete(options, run, outcome);
-      if (outcome.how !== 'found') options.log.info({ dashboardId, clientId }, 'dashboard created');
+      if (outcome.how !== 'found')
+        options.log.info(
+          { event: 'tenant.provisioned', dashboardId, tenant: clientId, requestId: run.requestId },
+          'created a dashboard',
+        );
     } catch (error) {
       if (!(error instanceof Refusal && error.reason === 'tenant-deleted')) await noteFailure(options, run, error);
       throw error;

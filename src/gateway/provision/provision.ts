@@ -186,7 +186,10 @@ export const createProvision = (options: ProvisionOptions): Provision => {
       try {
         await provisioned.doubt(options.ledger.refOf(clientId), templates, options.clock.now());
       } catch (err) {
-        options.log.error({ err, clientId }, 'the ledger could not be told to verify dashboards anew');
+        options.log.error(
+          { event: 'provision.note_failed', err, tenant: clientId },
+          'failed to mark dashboards for verification',
+        );
       }
     },
     listDashboards: async (tenantRef) => (await provisioned.read(tenantRef)).dashboards,

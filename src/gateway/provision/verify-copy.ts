@@ -51,8 +51,8 @@ export const mends: Readonly<Record<string, string>> = {
 /** An operator has to look: the log says at what, the caller only that it does not work now. */
 export const alarm = (log: Log, reason: string, { dashboardId, clientId }: Copy): never => {
   log.error(
-    { reason, dashboardId, clientId, mend: mends[reason] },
-    'a dashboard of this client cannot be trusted: an operator must look at it',
+    { event: 'dashboard.distrusted', reason, dashboardId, tenant: clientId, mend: mends[reason] },
+    'the copy of a template cannot be trusted; an operator must look at it',
   );
   throw unavailable(reason, new Error(`${reason}: ${dashboardId}`));
 };
@@ -131,7 +131,10 @@ const readOrigin = async (
     return { content, version: templateVersionOf(content), isCopiedWhole };
   } catch (error) {
     if (!isRefused(error)) throw error;
-    log.warn({ err: error, dashboardId }, 'the version of a template is not known: the service gave no export');
+    log.warn(
+      { event: 'template.check_failed', err: error, dashboardId },
+      'the service exported no template; its version is not known',
+    );
     return undefined;
   }
 };

@@ -119,12 +119,12 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     const askedAtMs = timing.nowMs();
     try {
       copy.note(await inTime(listEpochsAfter(ledger, copy.newest()), timing));
-      if (isOut) log.info('the ledger answers again');
+      if (isOut) log.info({ event: 'ledger.recovered' }, 'the ledger answers again');
       isOut = false;
       knownAtMs = Math.max(knownAtMs, askedAtMs);
     } catch (cause) {
-      if (!isOut && !isClosed)
-        log.error({ err: cause }, 'the ledger cannot be asked: after a second, nothing is answered');
+      const line = { event: 'ledger.disconnected', err: cause } as const;
+      if (!isOut && !isClosed) log.error(line, 'the ledger does not answer; after a second, requests are refused');
       isOut = true;
       throw unknown(cause);
     }
@@ -139,7 +139,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     }
     throw unknown(new Error('what the ledger said was too old each time'));
   };
-  // A look that fails is logged, and told to who asks next.
+  // A look that fails is logged, and the next caller gets its error.
   const lookAside = (): Promise<void> => look().catch(() => {});
   const unsubscribe = sharing.subscribe(topic, () => void lookAside());
   const stopPolling = ledger.isShared ? repeat(timing, pollMs, lookAside) : () => {};

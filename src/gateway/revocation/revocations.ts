@@ -117,7 +117,10 @@ const createSettle = (options: RevocationsOptions) => {
   const { ledger, epochs, scopes, tokens, clock, log } = options;
   const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
     const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
-    log.warn({ err: error, by: target.by, attempts }, 'tokens could not be revoked at the service');
+    log.warn(
+      { event: 'revocation.delayed', err: error, by: target.by, attempts },
+      'failed to revoke tokens at the service',
+    );
     if (isForeign) await dropPending(ledger, id);
     else await postponePending(ledger, id, new Date(clock.now().getTime() + retryAfterMs(attempts)));
     return isForeign ? 'not-supported' : 'pending';

@@ -82,7 +82,9 @@ export const createServiceTokens = ({ upstream, requireCapability, log }: Servic
         });
       } catch (error) {
         const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
-        log[isForeign ? 'debug' : 'warn']({ err: error }, 'a guest token that nobody was given could not be revoked');
+        if (isForeign)
+          log.debug({ event: 'guest_token.kept', err: error }, 'the service cannot revoke an unused guest token');
+        else log.warn({ event: 'guest_token.revoke_failed', err: error }, 'failed to revoke an unused guest token');
       }
     },
   };

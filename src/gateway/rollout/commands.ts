@@ -66,7 +66,12 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   const ledger = createRolloutLedger(options.ledger, options.clock);
   const rollouts = createRollouts({ ...options, ledger });
   const underWay = ({ id, done }: UnderWay): { readonly id: string } => {
-    done.catch((err: unknown) => log.error({ err, rollout: id }, 'a roll-out was interrupted; it can be gone on with'));
+    done.catch((err: unknown) =>
+      log.error(
+        { event: 'rollout.interrupted', err, rollout: id },
+        'a roll-out was interrupted; apply it again to continue',
+      ),
+    );
     return { id };
   };
   const commands = [
@@ -97,7 +102,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   const erase: Eraser['erase'] = async ({ tenantRef }) => ({ erased: { rows: await ledger.forgetTenant(tenantRef) } });
   const takeOver: FinishWork = async () => {
     for (const begun of await rollouts.takeOver()) {
-      log.info({ event: 'rollout-taken-over', rollout: begun.id }, 'going on with a roll-out whose process died');
+      log.info({ event: 'rollout.resumed', rollout: begun.id }, 'continuing a roll-out whose process died');
       underWay(begun);
     }
     return 0;

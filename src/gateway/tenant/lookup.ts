@@ -117,8 +117,10 @@ const createOutageLog = ({ http, log }: TenantLookupOptions) => {
   const url = `${origin}${pathname}`;
   let isDown = false;
   return (error: unknown): void => {
-    if (error !== undefined && !isDown) log.error({ url, err: error }, 'the tenant lookup at the host fails');
-    if (error === undefined && isDown) log.info({ url }, 'the tenant lookup at the host is back');
+    if (error !== undefined && !isDown)
+      log.error({ event: 'tenant_lookup.failed', url, err: error }, 'the tenant lookup of the host fails');
+    if (error === undefined && isDown)
+      log.info({ event: 'tenant_lookup.recovered', url }, 'the tenant lookup of the host answers again');
     isDown = error !== undefined;
   };
 };

@@ -107,8 +107,11 @@ const revokeOne = async ({ revoke: retire, log }: RevokeUngrantedOptions, what: 
     return true;
   } catch (err) {
     const isFinal = isImpossible(err);
-    const outlook = isFinal ? 'they live until they expire' : 'it is tried again';
-    log.error({ err, kind: what.kind }, `tokens that are no longer granted could not be revoked: ${outlook}`);
+    const outlook = isFinal ? 'they stay valid until they expire' : 'retrying';
+    log.error(
+      { event: 'revocation.failed', err, kind: what.kind },
+      `failed to revoke tokens that are no longer granted: ${outlook}`,
+    );
     return isFinal;
   }
 };
@@ -198,7 +201,10 @@ const createEnd = (options: RevokeUngrantedOptions, tokens: IssuedTokens) => {
       await pending.add(usersOf(ending));
       return ending.length;
     } catch (err) {
-      options.log.error({ err }, 'it could not be found out which tokens the policy still grants');
+      options.log.error(
+        { event: 'token.check_failed', err },
+        'failed to determine which tokens the policy still grants; revoking all',
+      );
       return all();
     }
   };
@@ -214,7 +220,7 @@ export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUn
     const nowMs = clock.now().getTime();
     const isKnown = tokens.lostUntilMs() <= nowMs && next.dataApp === previous.dataApp;
     const ended = await (isKnown ? end.ungranted(next) : end.all());
-    log.info({ ended, digest: next.digest }, 'tokens that the policy no longer grants were revoked');
+    log.info({ event: 'token.revoked', ended, digest: next.digest }, 'revoked tokens that the policy no longer grants');
     // Where something is left to revoke, the notes stay: they are for whoever starts after this process.
     if (!end.isDone()) return;
     const endMs = tokens.list(nowMs).reduce((latest, [, { expiresAtMs }]) => Math.max(latest, expiresAtMs), nowMs);
@@ -223,7 +229,10 @@ export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUn
   };
   const begin = once(async (policy: Policy) => {
     if (!(await policyTokens.areOthersLive(policy.meaning, clock.now()))) return;
-    log.warn({ digest: policy.digest }, 'tokens of another policy may live, and which is not known: all are revoked');
+    log.warn(
+      { event: 'token.all_revoked', digest: policy.digest },
+      'tokens of an earlier policy may be valid; revoking all tokens',
+    );
     await end.all();
     if (end.isDone()) await policyTokens.settleAll(policy.meaning);
   });
@@ -244,7 +253,10 @@ export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUn
       try {
         await changed(next, previous);
       } catch (err) {
-        log.error({ err }, 'the ledger could not note which tokens were revoked: the next start revokes all');
+        log.error(
+          { event: 'revocation.note_failed', err },
+          'failed to store which tokens were revoked; the next start revokes all tokens',
+        );
       }
     },
   };

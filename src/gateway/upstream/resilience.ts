@@ -121,8 +121,13 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
     nowMs,
     onChange: (circuit, openMs) => {
       noted(circuit);
-      if (circuit === 'closed') log.info({ circuit }, 'the upstream answers again');
-      else log.error({ circuit, openMs }, 'the upstream is not asked for a while: it failed too often in a row');
+      if (circuit === 'closed')
+        log.info({ event: 'upstream.circuit_closed', circuit }, 'the analytics service answers again');
+      else
+        log.error(
+          { event: 'upstream.circuit_opened', circuit, openMs },
+          'the analytics service failed too often in a row; calls pause',
+        );
     },
   });
   return async (kind, work, until) => {

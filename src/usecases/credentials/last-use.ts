@@ -1,4 +1,5 @@
 /** When credentials were last used: kept in memory, and written together, so that no request waits for a write. */
+import type { Log } from '../../domain/log-events.js';
 import type { Clock } from '../../domain/ports.js';
 import type { LastUse } from '../../domain/store/credentials.js';
 import type { Store } from '../../domain/store/store.js';
@@ -15,7 +16,7 @@ export type LastUses = {
 type Deps = {
   readonly store: Pick<Store, 'lastUses'>;
   readonly clock: Clock;
-  readonly log: { readonly warn: (details: object, message: string) => void };
+  readonly log: Pick<Log, 'warn'>;
 };
 
 export const createLastUses = ({ store, clock, log }: Deps): LastUses => {
@@ -34,7 +35,7 @@ export const createLastUses = ({ store, clock, log }: Deps): LastUses => {
         await store.lastUses.write(uses);
       } catch (err) {
         for (const use of uses) keep(use);
-        log.warn({ err }, 'the last use of credentials could not be written; it is tried again');
+        log.warn({ event: 'last_use.write_failed', err }, 'failed to store the last use of credentials; retrying');
       }
     },
   };

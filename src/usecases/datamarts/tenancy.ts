@@ -1,4 +1,5 @@
 /** Whose the rows of a datamart's tables are, by the keys that its datasource has now. */
+
 import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
 import {
   type TableOwnership,
@@ -10,6 +11,7 @@ import {
 import type { SourceView } from '../../domain/datamart/tables.js';
 import type { UniqueKeys } from '../../domain/datamart/tenancy-steps.js';
 import type { ServiceCaller } from '../../domain/guest/caller.js';
+import type { Log } from '../../domain/log-events.js';
 import type { Engine } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
@@ -80,19 +82,19 @@ export const getDatamartTenancy =
     return { datamart, tables: await readOwnerships(deps, datamart) };
   };
 
-type Deps = TenancyDeps & { readonly log: { readonly error: (details: object, message: string) => void } };
+type Deps = TenancyDeps & { readonly log: Pick<Log, 'error'> };
 
 const checkDatamart = async ({ log, ...deps }: Deps, datamart: Datamart): Promise<void> => {
   try {
     for (const { table, message } of warningsOf(await readOwnerships(deps, datamart))) {
-      log.error({ event: 'datamart-table-unreadable', datamart: datamart.name, table }, message);
+      log.error({ event: 'datamart.table_refused', datamart: datamart.name, table }, message);
     }
   } catch (err) {
     const tables = undeclaredTables(datamart).map(qualifiedName);
     const message = isUnreachable(err)
       ? 'the datasource cannot be reached, so it is not known whether queries may read these tables'
       : 'failed to check whether queries may read these tables';
-    log.error({ event: 'datamart-tenancy-unchecked', datamart: datamart.name, tables, err }, message);
+    log.error({ event: 'datamart.check_failed', datamart: datamart.name, tables, err }, message);
   }
 };
 

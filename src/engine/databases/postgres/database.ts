@@ -86,7 +86,10 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
     try {
       await cancelBackend(source, client as unknown as BackendKey, connectTimeoutMs);
     } catch (err) {
-      log.warn({ err, datasource: source.name }, 'a query could not be cancelled; the server ends it when it is late');
+      log.warn(
+        { event: 'query.cancel_failed', err, datasource: source.name },
+        'failed to cancel a query; the server ends it at its time limit',
+      );
     }
   },
   isAnswer: (cause) => isServerError(cause) && cause.severity === 'ERROR',

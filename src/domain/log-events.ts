@@ -1,0 +1,518 @@
+/**
+ * Every event that the log can hold: its level, its meaning and its fields. docs/logging.md is generated from this table, and
+ * the type `Log` refuses a line whose event or field is not in it. Names are `subject.verb`, the verb in the past tense, and
+ * never change: operators search and alert by them. Besides its own fields, a line may hold `requestId`, `tenant` and `user`.
+ */
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+type Entry = {
+  readonly level: Level;
+  /** What happened, and what to do where an operator has to act. */
+  readonly meaning: string;
+  readonly fields?: Readonly<Record<string, string>>;
+};
+
+const err = 'name, message, stack and cause of the error';
+const code = 'error code of the answer';
+const ms = 'duration in milliseconds';
+const url = 'address, without its query';
+const datasource = 'name of the datasource';
+const digest = 'digest of the policy';
+const datamart = 'name of the datamart';
+const dashboardId = 'id of the dashboard';
+
+/** Why a request was refused or failed; see gateway/http/answer.ts. */
+const cause = {
+  err,
+  reason: 'reason code',
+  cause: 'message of the cause',
+  upstream: 'status, code and message of the analytics service',
+  at: 'place of the policy expression that could not be evaluated',
+  expression: 'the expression',
+  fault: 'why the expression could not be evaluated',
+};
+const answered = {
+  method: 'HTTP method',
+  path: 'path without its query, at most 500 characters',
+  status: 'HTTP status',
+  durationInMs: ms,
+  operation: 'name of the operation; missing if no operation has the path',
+  refused: 'code and reason of a refusal',
+};
+const hook = { hook: 'kind of the hook', code, isReplay: 'whether the same hook came before' };
+const command = { command: 'name', code, operator: 'who asked', target: 'what the command was about' };
+const tokenRequest = { ms, code, mintedBy: 'requestId of the request that minted the token' };
+
+const requests = {
+  'request.answered': {
+    level: 'info',
+    meaning: 'A request to the service was answered with a status below 500.',
+    fields: answered,
+  },
+  'request.failed': {
+    level: 'error',
+    meaning:
+      'A request to the service was answered with a status of 500 or more. An earlier line with the same requestId has the cause.',
+    fields: answered,
+  },
+  'operation.failed': {
+    level: 'error',
+    meaning: 'An operation failed through a fault of the service. The caller got status 500 and the requestId.',
+    fields: { err, operation: 'name of the operation' },
+  },
+  'operation.interrupted': {
+    level: 'error',
+    meaning: 'An operation needed a database or server that cannot be reached. The caller got status 503.',
+    fields: { err, operation: 'name of the operation' },
+  },
+  'request.crashed': {
+    level: 'error',
+    meaning: 'A request failed outside of any operation, for example in a middleware.',
+    fields: { err },
+  },
+  'response.aborted': {
+    level: 'error',
+    meaning: 'A streamed answer failed after its status was sent. The caller got an incomplete body.',
+    fields: { err, operation: 'name of the operation' },
+  },
+  'response.failed': {
+    level: 'error',
+    meaning: 'An answer could not be sent; its connection was closed.',
+    fields: { err },
+  },
+  'proxy.ignored': {
+    level: 'error',
+    meaning:
+      'X-Forwarded-For or Forwarded arrives although gateway.limits.trustedProxies is 0, so everybody behind the proxy counts as one address. Set it to the number of proxies in front. Logged once.',
+    fields: { trustedProxies: 'the setting' },
+  },
+  'credentials.blocked': {
+    level: 'warn',
+    meaning: 'One address sent too many wrong credentials and is answered 429 for a minute.',
+    fields: { kind: 'kind of the credential', address: 'address of the sender' },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+const tokens = {
+  'token.minted': {
+    level: 'info',
+    meaning: 'POST /embed-token was answered with a newly minted token.',
+    fields: tokenRequest,
+  },
+  'token.served': {
+    level: 'info',
+    meaning: 'POST /embed-token was answered with a cached token.',
+    fields: tokenRequest,
+  },
+  'token.denied': {
+    level: 'info',
+    meaning:
+      'POST /embed-token was refused with a status below 500. `reason` says why; `guestlist policy explain --request` shows the decision.',
+    fields: { ...tokenRequest, ...cause },
+  },
+  'token.failed': {
+    level: 'error',
+    meaning:
+      'POST /embed-token was answered with a status of 500 or more: the gateway or the analytics service failed.',
+    fields: { ...tokenRequest, ...cause },
+  },
+  'token.revoked': {
+    level: 'info',
+    meaning: 'A changed policy no longer grants these tokens; they were revoked or their revocation is being retried.',
+    fields: { ended: 'number of tokens', digest },
+  },
+  'token.all_revoked': {
+    level: 'warn',
+    meaning:
+      'Tokens of an earlier policy may be valid and are not known one by one, so all tokens of the data app are revoked.',
+    fields: { digest },
+  },
+  'token.check_failed': {
+    level: 'error',
+    meaning:
+      'It could not be determined which tokens the changed policy still grants. All are revoked, or the check is retried before the next mint.',
+    fields: { err },
+  },
+  'revocation.delayed': {
+    level: 'warn',
+    meaning:
+      'The analytics service could not revoke tokens. The gateway refuses them already; the call is retried unless the service does not support it.',
+    fields: { err, by: 'what was revoked: user, tenant, policy or all', attempts: 'tries so far' },
+  },
+  'revocation.failed': {
+    level: 'error',
+    meaning: 'Tokens that the policy no longer grants could not be revoked. The message says whether that is retried.',
+    fields: { err, kind: 'policy: all tokens; user: the tokens of one user' },
+  },
+  'revocation.retry_failed': {
+    level: 'warn',
+    meaning: 'Pending revocations could not be retried; the next try is in 2 s.',
+    fields: { err },
+  },
+  'guest_token.kept': {
+    level: 'debug',
+    meaning:
+      'The analytics service cannot revoke single tokens, so a token that nobody received stays valid until it expires.',
+    fields: { err },
+  },
+  'guest_token.revoke_failed': {
+    level: 'warn',
+    meaning: 'A token that nobody received could not be revoked; it stays valid until it expires.',
+    fields: { err },
+  },
+  'revocation.note_failed': {
+    level: 'error',
+    meaning: 'The ledger could not store which tokens were revoked. The next start revokes all tokens.',
+    fields: { err },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+const tenants = {
+  'tenant.provisioned': {
+    level: 'info',
+    meaning: 'A dashboard was created for a tenant from its template.',
+    fields: { dashboardId },
+  },
+  'provision.failed': {
+    level: 'warn',
+    meaning: 'A dashboard could not be created or verified for a tenant. A later request retries.',
+    fields: { template: 'name of the template', reason: 'reason code' },
+  },
+  'provision.note_failed': {
+    level: 'error',
+    meaning: 'The ledger could not store that provisioning failed, or that dashboards must be verified again.',
+    fields: { err, reason: 'reason code of the failure' },
+  },
+  'dashboard.distrusted': {
+    level: 'error',
+    meaning:
+      'The copy of a template for this tenant is not what the gateway made, and is not shown. An operator must look: `mend` says how.',
+    fields: { reason: 'reason code', dashboardId, mend: 'what to do' },
+  },
+  'dashboard.orphaned': {
+    level: 'error',
+    meaning: 'A dashboard of a deleted tenant could not be deleted. Delete it by hand.',
+    fields: { err, dashboardId },
+  },
+  'template.check_failed': {
+    level: 'warn',
+    meaning: 'The analytics service did not export a template, so its version is not known.',
+    fields: { err, dashboardId },
+  },
+  'hook.accepted': {
+    level: 'info',
+    meaning: 'A signed hook of the host was applied, or had been applied before.',
+    fields: { ...hook, state: 'state of the tenant afterwards' },
+  },
+  'hook.refused': {
+    level: 'warn',
+    meaning: 'A hook was refused with a status below 500, for example for its signature.',
+    fields: { ...hook, ...cause },
+  },
+  'hook.failed': {
+    level: 'error',
+    meaning: 'A hook was answered with a status of 500 or more. The host should send it again.',
+    fields: { ...hook, ...cause },
+  },
+  'erasure.failed': {
+    level: 'warn',
+    meaning: 'The pending erasure of a tenant could not be completed; it is retried.',
+    fields: { err },
+  },
+  'rollout.interrupted': {
+    level: 'error',
+    meaning: 'A roll-out of a template stopped. Run `guestlist tenants apply` again to continue it.',
+    fields: { err, rollout: 'id of the roll-out' },
+  },
+  'rollout.resumed': {
+    level: 'info',
+    meaning: 'This process continues a roll-out whose process died.',
+    fields: { rollout: 'id of the roll-out' },
+  },
+  'tenant_lookup.failed': {
+    level: 'error',
+    meaning: "The host's tenant lookup fails. Logged once for each outage.",
+    fields: { url, err },
+  },
+  'tenant_lookup.recovered': { level: 'info', meaning: "The host's tenant lookup answers again.", fields: { url } },
+  'tenant_table.loaded': {
+    level: 'info',
+    meaning: 'A changed table of tenants is in force.',
+    fields: { file: 'path', keys: 'number of keys' },
+  },
+  'tenant_table.refused': {
+    level: 'error',
+    meaning: 'A changed table of tenants has faults. The earlier table stays in force.',
+    fields: { file: 'path', faults: 'every fault', keys: 'number of keys of the table in force' },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+const operations = {
+  'policy.loaded': {
+    level: 'info',
+    meaning: 'A changed policy is in force.',
+    fields: { file: 'path', digest, previous: 'digest of the policy before' },
+  },
+  'policy.refused': {
+    level: 'error',
+    meaning: 'A changed policy has faults. The earlier policy stays in force.',
+    fields: {
+      file: 'path',
+      digest: 'digest of the refused files',
+      keeps: 'digest of the policy in force',
+      faults: 'every fault',
+    },
+  },
+  'policy.load_failed': {
+    level: 'error',
+    meaning: 'A changed policy could not be loaded; the gateway retries.',
+    fields: { file: 'path', err },
+  },
+  'command.completed': {
+    level: 'info',
+    meaning: 'An operator ran a command of /gateway/admin.',
+    fields: command,
+  },
+  'command.refused': {
+    level: 'warn',
+    meaning: 'A command of /gateway/admin was refused with a status below 500.',
+    fields: { ...command, ...cause },
+  },
+  'command.failed': {
+    level: 'error',
+    meaning: 'A command of /gateway/admin was answered with a status of 500 or more.',
+    fields: { ...command, ...cause },
+  },
+  'audit.anchored': {
+    level: 'info',
+    meaning: 'The head of the audit chain, every 1000 entries. `guestlist audit verify` can be held against it.',
+    fields: { seq: 'number of the last entry', hash: 'hash of the last entry' },
+  },
+  'audit.write_failed': {
+    level: 'error',
+    meaning: 'Denials could not be written to the audit.',
+    fields: { err, count: 'number of denials' },
+  },
+  'explanation.purge_failed': {
+    level: 'warn',
+    meaning: 'Old explanations could not be removed; retried in an hour.',
+    fields: { err },
+  },
+  'ledger.disconnected': {
+    level: 'error',
+    meaning:
+      "The gateway's database does not answer. After a second, requests are refused. Logged once for each outage.",
+    fields: { err },
+  },
+  'ledger.recovered': { level: 'info', meaning: "The gateway's database answers again." },
+  'upstream.circuit_opened': {
+    level: 'error',
+    meaning: 'The analytics service failed too often in a row and is not called for `openMs` milliseconds.',
+    fields: { circuit: 'open', openMs: 'milliseconds until the next call' },
+  },
+  'upstream.circuit_closed': {
+    level: 'info',
+    meaning: 'The analytics service answers again.',
+    fields: { circuit: 'closed' },
+  },
+  'takeover.failed': {
+    level: 'warn',
+    meaning: 'Work that another process began could not be finished; retried.',
+    fields: { err },
+  },
+  'process.died': {
+    level: 'warn',
+    meaning: 'Another gateway process died. This one takes over its work.',
+    fields: { processes: 'number of dead processes' },
+  },
+  'process.replaced': {
+    level: 'warn',
+    meaning:
+      'This process was silent for too long, so other processes took over its work. Look for a stopped or starved process.',
+  },
+  'process.heartbeat_failed': {
+    level: 'warn',
+    meaning: 'The other gateway processes could not be told that this one is alive.',
+    fields: { err },
+  },
+  'process.leave_failed': {
+    level: 'warn',
+    meaning: 'The other gateway processes could not be told that this one ends.',
+    fields: { err },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+const queries = {
+  'query.failed': {
+    level: 'error',
+    meaning: 'The datasource answered a query with an error. `err` has its text, which callers never see.',
+    fields: { err, datasource },
+  },
+  'query.stopped': {
+    level: 'warn',
+    meaning: 'A query was ended before its answer: by a limit, or since its caller disconnected.',
+    fields: { datasource, reason: 'reason code' },
+  },
+  'query.cancel_failed': {
+    level: 'warn',
+    meaning: 'A query could not be cancelled at the datasource; the server ends it at its time limit.',
+    fields: { err, datasource },
+  },
+  'datasource.open_failed': {
+    level: 'error',
+    meaning: 'A datasource could not be opened, so its queries fail.',
+    fields: { err, datasource, reason: 'reason code' },
+  },
+  'datasource.sync_failed': {
+    level: 'error',
+    meaning: 'The tables of a datasource could not be read.',
+    fields: { err, datasource },
+  },
+  'datasource.close_failed': {
+    level: 'warn',
+    meaning: 'The connections of an idle datasource could not be closed.',
+    fields: { err },
+  },
+  'datamart.table_refused': {
+    level: 'error',
+    meaning:
+      'Every query on a table of a stored datamart is refused, since the tenancy of its rows is not declared. The message says what to declare.',
+    fields: { datamart, table: 'schema and name' },
+  },
+  'datamart.check_failed': {
+    level: 'error',
+    meaning:
+      'It could not be checked whether the tables of a datamart declare their tenancy. Queries decide for themselves.',
+    fields: { datamart, tables: 'tables that declare nothing', err },
+  },
+  'cache.delete_failed': {
+    level: 'warn',
+    meaning: 'Cached rows in Redis could not be deleted. No key leads to them, and they expire.',
+    fields: { err },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+const infrastructure = {
+  'redis.disconnected': {
+    level: 'error',
+    meaning: 'Redis cannot be reached or written to; the process continues without it. Logged once for each outage.',
+    fields: { use: 'cache or limits', err },
+  },
+  'redis.recovered': { level: 'info', meaning: 'Redis answers again.', fields: { use: 'cache or limits' } },
+  'redis.subscribe_failed': {
+    level: 'debug',
+    meaning: "The connection for replicas' messages failed; it reconnects by itself.",
+    fields: { err },
+  },
+  'metadata.disconnected': {
+    level: 'warn',
+    meaning: 'The metadata database does not answer; the process probes it until it does.',
+  },
+  'metadata.recovered': { level: 'warn', meaning: 'The metadata database answers again.' },
+  'metadata.connection_lost': {
+    level: 'warn',
+    meaning: 'A connection to the metadata database broke; the pool replaces it.',
+    fields: { err },
+  },
+  'mark.write_failed': {
+    level: 'warn',
+    meaning:
+      'The high-water mark of the embedded database could not be written. A loss of newer writes would not be noticed.',
+    fields: { err },
+  },
+  'loss.accepted': {
+    level: 'warn',
+    meaning: 'The embedded database lost acknowledged writes, and the operator accepted that with --accept-loss.',
+    fields: {
+      why: 'what is missing',
+      firstEntry: 'first missing audit entry',
+      lastEntry: 'last missing audit entry',
+      lostBytes: 'missing bytes of the write-ahead log',
+      markedAt: 'when the mark was written',
+    },
+  },
+  'loss.not_found': {
+    level: 'warn',
+    meaning: 'The embedded database lost nothing. Remove --accept-loss from the start command.',
+  },
+  'jwks.failed': {
+    level: 'error',
+    meaning:
+      "An issuer's JWKS cannot be read: sessions signed with an unknown key are refused. Logged once for each outage.",
+    fields: { url, err },
+  },
+  'jwks.recovered': { level: 'info', meaning: "An issuer's JWKS can be read again.", fields: { url } },
+  'jwks.key_ignored': {
+    level: 'warn',
+    meaning: "An issuer's JWKS has RSA keys that are too short; they are ignored.",
+    fields: { url },
+  },
+  'readiness.check_failed': {
+    level: 'warn',
+    meaning: 'A check of /readyz failed, so the process reports that it is not ready.',
+    fields: { check: 'name of the check', err },
+  },
+  'last_use.write_failed': {
+    level: 'warn',
+    meaning: 'The last use of credentials could not be stored; retried within a minute.',
+    fields: { err },
+  },
+  'guest_token.purge_failed': {
+    level: 'warn',
+    meaning: 'Expired guest tokens could not be removed; retried in an hour.',
+    fields: { err },
+  },
+  'demo.failed': { level: 'error', meaning: "The demo's data could not be made, so its charts fail.", fields: { err } },
+  'start.cleanup_failed': {
+    level: 'error',
+    meaning: 'A failed start could not close everything that it had opened.',
+    fields: { err },
+  },
+  'shutdown.started': {
+    level: 'info',
+    meaning: 'The process stops: it finishes running requests and then closes.',
+    fields: {
+      noticeMs: 'how long requests are still accepted',
+      cutAfterMs: 'when running requests are cut',
+      requests: 'running requests',
+    },
+  },
+  'shutdown.request_cut': {
+    level: 'warn',
+    meaning: 'A request still ran at the deadline of the shutdown and was cut.',
+    fields: { method: 'HTTP method', path: 'path without its query', ms },
+  },
+  'shutdown.connection_cut': {
+    level: 'warn',
+    meaning: 'Connections were cut at the deadline of the shutdown, with half a request sent or an answer not read.',
+    fields: { halfSent: 'number of connections' },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+/** By chapter of docs/logging.md. */
+export const logChapters = {
+  'Requests to the service': requests,
+  'Tokens and revocation': tokens,
+  'Tenants, dashboards and hooks': tenants,
+  'Policy, operators and gateway processes': operations,
+  'Queries and datasources': queries,
+  'Infrastructure, start and stop': infrastructure,
+} as const;
+
+type Events = typeof requests &
+  typeof tokens &
+  typeof tenants &
+  typeof operations &
+  typeof queries &
+  typeof infrastructure;
+
+export type LogEvent = keyof Events;
+type EventOf<Of extends Level> = { [Event in LogEvent]: Events[Event]['level'] extends Of ? Event : never }[LogEvent];
+type FieldOf<Event extends LogEvent> = Events[Event] extends { readonly fields: infer Fields } ? keyof Fields : never;
+type LineOf<Event extends LogEvent> = { readonly event: Event } & {
+  readonly [Field in FieldOf<Event> | 'requestId' | 'tenant' | 'user']?: unknown;
+};
+type Write<Of extends Level> = <Event extends EventOf<Of>>(line: LineOf<Event>, message: string) => void;
+
+/** Writes lines of known events, each at its level. `createLog` of the platform makes one. */
+export type Log = { readonly [Of in Level]: Write<Of> };
