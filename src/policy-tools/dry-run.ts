@@ -5,7 +5,7 @@
 import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
 import type { EmbedTokenBody } from '../gateway/common/wire.js';
-import { createPolicyStep, type Grant } from '../gateway/policy/decide.js';
+import { createPolicyDecision, type Grant, type PolicyDecision } from '../gateway/policy/decide.js';
 import { type Policy, policyFor } from '../gateway/policy/policy.js';
 import { PolicyFaults } from '../gateway/policy/source.js';
 import { idOf, type ProvisionedDashboard } from '../gateway/provision/provision.js';
@@ -30,6 +30,8 @@ export type Granted = {
   readonly session: Session;
   readonly clientId: string;
   readonly grant: Grant;
+  /** The grant with the record of where its parts came from. */
+  readonly decision: PolicyDecision;
   /** The tenant's copies of the templates, as they are or will be provisioned. */
   readonly dashboards: readonly ProvisionedDashboard[];
 };
@@ -72,8 +74,9 @@ export const evaluateCase = async (
     session = sessionOf(claims);
     clientId = await tenantOf(base, session, body.tenant);
     policy = policyFor(base, clientId);
-    const grant = createPolicyStep({ now: () => now })(policy, session, clientId, body);
-    return { isGranted: true, policy, session, clientId, grant, dashboards: dashboardsOf(grant, clientId) };
+    const decision = createPolicyDecision({ now: () => now })(policy, session, clientId, body);
+    const { grant } = decision;
+    return { isGranted: true, policy, session, clientId, grant, decision, dashboards: dashboardsOf(grant, clientId) };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     return { isGranted: false, policy, session, clientId, refusal };

@@ -1,14 +1,10 @@
 /** Every rule and restriction of a policy for one user, each for itself: a request stops at the first that is undecided. */
 
-import {
-  type AppliedRestriction,
-  evaluateBoolean,
-  evaluateRestriction,
-  variablesOf,
-} from '../gateway/policy/decide.js';
+import { type AppliedRestriction, combineRestrictions } from '../gateway/policy/combine.js';
+import { evaluateBoolean, evaluateRestriction, variablesOf } from '../gateway/policy/decide.js';
 import { ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import { boundContributions } from './contributions.js';
+import { recordBounds } from '../gateway/policy/record.js';
 import type { Denied, DryRun } from './dry-run.js';
 import { evaluateTerms, type Term } from './terms.js';
 
@@ -105,7 +101,7 @@ export const blamed = (denied: Denied, now: Date): readonly string[] => {
       .map(({ name }) => name);
   }
   const applied = examinePolicy(denied, now)?.applied ?? [];
-  return boundContributions(applied)
+  return recordBounds(combineRestrictions(applied))
     .filter(({ value }) => value === null)
     .flatMap(({ from }) => from.map(({ name }) => name));
 };

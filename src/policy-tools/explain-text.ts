@@ -1,6 +1,6 @@
 /** An explanation as a person reads it. */
 import type { Bound } from '../gateway/policy/combine.js';
-import type { Contribution, Contributor } from './contributions.js';
+import type { Contributor, FieldRecord } from '../gateway/policy/record.js';
 import type { Examined } from './examine.js';
 import type { Explanation } from './explain.js';
 import { writeTable } from './text-table.js';
@@ -37,12 +37,12 @@ const writeContributor =
     return [counts ? 'from' : 'not ', name, valueAt ?? at, writeSaid(contributor, value)];
   };
 
-const writeField = ({ field, value, from }: Contribution): readonly string[] => [
+const writeField = ({ field, value, from }: FieldRecord): readonly string[] => [
   `  ${field}: ${value === null && from.length > 0 && field !== 'timezone' ? 'nothing is left' : write(value)}`,
   ...(from.length === 0 ? [] : [writeTable(from.map(writeContributor(value)), '    ')]),
 ];
 
-const writeFields = (fields: readonly Contribution[]): readonly string[] =>
+const writeFields = (fields: readonly FieldRecord[]): readonly string[] =>
   fields.length === 0 ? [] : ['', 'What it comes to', ...fields.flatMap(writeField)];
 
 const writeOutcome = ({ denial, tenant, user, roles }: Explanation): readonly string[] => {

@@ -5,14 +5,15 @@
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
 import { Refusal } from '../domain/refusal.js';
+import { combineRestrictions } from '../gateway/policy/combine.js';
 import { celClaims, ExpressionFault } from '../gateway/policy/expression.js';
 import type { Policy } from '../gateway/policy/policy.js';
+import { type FieldRecord, recordBounds, recordOf } from '../gateway/policy/record.js';
 import type { TenantOf } from '../gateway/tenant/resolve.js';
 import type { FindEmbeds } from '../gateway/token/granted-embeds.js';
 import { guestRequestOf, needsMetrics } from '../gateway/token/guest-request.js';
 import type { ListMetrics } from '../gateway/token/metric-lists.js';
 import { isAboutTheRequest } from '../gateway/upstream/unavailable.js';
-import { boundContributions, type Contribution, contributionsOf } from './contributions.js';
 import { type DryRun, evaluateCase, type PolicyCase } from './dry-run.js';
 import { type Examined, examinePolicy } from './examine.js';
 
@@ -35,7 +36,7 @@ export type Explanation = {
   readonly notes: readonly string[];
   readonly rules: readonly Examined[];
   readonly restrictions: readonly Examined[];
-  readonly fields: readonly Contribution[];
+  readonly fields: readonly FieldRecord[];
   readonly denial: Denial | null;
   /** What the gateway sends to its upstream; null where it is denied. */
   readonly request: GuestTokenRequest | null;
@@ -145,8 +146,8 @@ export const explainGrant = async (options: ExplainOptions): Promise<Explanation
     rules: examined?.rules ?? [],
     restrictions: examined?.restrictions ?? [],
     fields: dryRun.isGranted
-      ? contributionsOf(dryRun)
-      : boundContributions(examined?.applied ?? []).filter(({ value }) => value === null),
+      ? recordOf(dryRun.decision)
+      : recordBounds(combineRestrictions(examined?.applied ?? [])).filter(({ value }) => value === null),
     ...(await outcomeOf(dryRun, options)),
   };
 };

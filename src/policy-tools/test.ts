@@ -3,7 +3,7 @@ import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { ExpressionFault } from '../gateway/policy/expression.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
 import type { Policy } from '../gateway/policy/policy.js';
-import { contributionsOf } from './contributions.js';
+import { recordOf } from '../gateway/policy/record.js';
 import { type Denied, type DryRun, evaluateCase, type Granted } from './dry-run.js';
 import { blamed, examinePolicy } from './examine.js';
 import { loadEach, runEach } from './files.js';
@@ -62,7 +62,7 @@ const pathOf = (name: string, fact: Fact | undefined): string =>
   fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
 
 const sourcesOf = (granted: Granted, field: string): readonly string[] => {
-  const from = contributionsOf(granted).filter((contribution) => contribution.field === field);
+  const from = recordOf(granted.decision).filter((record) => record.field === field);
   return from.flatMap(({ value, from: all }) =>
     all
       .filter(({ counts }) => counts)

@@ -4,10 +4,10 @@ import { keepPolicyText } from '../../src/gateway/audit/commands.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { loadPolicy } from '../../src/gateway/policy/load.js';
 import { fixedPolicies } from '../../src/gateway/policy/policies.js';
+import { recordOf } from '../../src/gateway/policy/record.js';
 import { createTenantStep } from '../../src/gateway/tenant/resolve.js';
 import { createMetricLists, currentLists } from '../../src/gateway/token/metric-lists.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
-import { contributionsOf } from '../../src/policy-tools/contributions.js';
 import { evaluateCase } from '../../src/policy-tools/dry-run.js';
 import { type Explanation, explainGrant } from '../../src/policy-tools/explain.js';
 import { createPolicyExplainCommand, explainLogged } from '../../src/policy-tools/explain-command.js';
@@ -170,7 +170,7 @@ describe('each part of a grant', () => {
         expect(matching(explanation.rules)).toEqual(because.rules.map(({ when }) => when.at));
         expect(matching(explanation.restrictions)).toEqual(because.restrictions.map((one) => one.rule.when.at));
         const facts = factsOf(viewOf(dryRun));
-        const all = contributionsOf(dryRun);
+        const all = recordOf(dryRun.decision);
         expect(explanation.fields).toEqual(all);
         for (const [field, { kind, value }] of facts) {
           if (field === 'embeds' || kind === 'whose') continue;

@@ -1,23 +1,27 @@
 /**
- * How the rules that match combine. Grants add, restrictions always apply:
+ * How the rules and restrictions that match combine. Grants add, restrictions always apply:
  *
  * | field | two rules, or two restrictions |
  * |---|---|
  * | `templates`, `embeds` | union |
- * | `permissions` | union: what one grants is granted; all ten are sent, false where no rule grants |
+ * | `permissions` | union: granted if one rule grants it; all ten are sent, false if no rule grants it |
  * | `accessPermissions` switches | union |
  * | `accessPermissions` columns | union, table by table |
  * | `expiryMinutes` | the shortest (a rule without one has the file's, or the tenant's), and never past a change by time |
- * | `timezone` | the first rule that names one, the tenant's own before the file's |
+ * | `timezone` | of the first rule that names one; rules of a tenant override come before those of the file |
  * | `dashboardFilters`, `rls`, `appFilters` | intersection, value by value; an empty one denies |
- * | `hideDashboardFilters`, `hideMetrics` | union: what one hides is hidden |
- * | `isDisableMetricCreation` | true where one says so |
+ * | `hideDashboardFilters`, `hideMetrics` | union: hidden if one restriction hides it |
+ * | `isDisableMetricCreation` | true if one restriction says so |
  *
- * A restriction holds on every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
- * restrictions like the others; they may switch rules off, and no restriction. docs/policies.md has the table for readers.
+ * A restriction applies to every granted dashboard and embed, whichever rule granted it. Overrides of a tenant are rules and
+ * restrictions like the others; they may switch rules off, but no restriction. docs/policies.md has the table for readers.
+ *
+ * Each combined value keeps references to the rules or restrictions that it came from: the grant is made of the values, and
+ * record.ts renders the references for `policy explain`. No other code may combine rules.
  */
 import type { FilterColumns } from '../../domain/dashboard/embed.js';
 import type { AccessPermissions, GuestPermission } from '../../domain/guest/grant.js';
+import type { RestrictionRule, Rule } from './rules.js';
 
 /** A value that a restriction binds. */
 export type Bound = string | number | boolean | readonly string[];
@@ -33,12 +37,62 @@ export type Restriction = {
   readonly isDisableMetricCreation: boolean;
 };
 
-const sorted = (values: Iterable<string>): readonly string[] => [...new Set(values)].toSorted();
+/** A restriction that matches, with its values for this user. */
+export type AppliedRestriction = { readonly rule: RestrictionRule; readonly restriction: Restriction };
 
-/** What both values allow; null where that is nothing. Values of different kinds have nothing in common. */
+/** The items of a set, each with the rules or restrictions that name it. */
+export type Union<By> = ReadonlyMap<string, readonly By[]>;
+
+/** What one rule says of a field of which only one value can count. */
+export type Statement<Value> = { readonly rule: Rule; readonly value: Value; readonly counts: boolean };
+
+/** Null: the restrictions leave no value. */
+export type CombinedBound = { readonly value: Bound | null; readonly from: readonly AppliedRestriction[] };
+
+export const boundFields = ['dashboardFilters', 'rls', 'appFilters'] as const;
+export type BoundField = (typeof boundFields)[number];
+
+const bySmallerKey = ([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number =>
+  left < right ? -1 : 1;
+
+const sortByKey = <Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> =>
+  new Map([...map].toSorted(bySmallerKey));
+
+const addTo = <By>(union: Map<string, By[]>, items: Iterable<string>, by: By): void => {
+  for (const item of items) {
+    const held = union.get(item);
+    if (held === undefined) union.set(item, [by]);
+    else if (held.at(-1) !== by) held.push(by);
+  }
+};
+
+/** In order of first mention. */
+const unite = <By>(all: readonly By[], itemsOf: (by: By) => Iterable<string>): Union<By> => {
+  const union = new Map<string, By[]>();
+  for (const by of all) addTo(union, itemsOf(by), by);
+  return union;
+};
+
+/** One union for each key, sorted, with sorted items. */
+const uniteByKey = <By>(
+  all: readonly By[],
+  listsOf: (by: By) => Iterable<readonly [string, readonly string[]]>,
+): ReadonlyMap<string, Union<By>> => {
+  const unions = new Map<string, Map<string, By[]>>();
+  for (const by of all) {
+    for (const [key, items] of listsOf(by)) {
+      const union = unions.get(key) ?? new Map<string, By[]>();
+      unions.set(key, union);
+      addTo(union, items, by);
+    }
+  }
+  return new Map([...sortByKey(unions)].map(([key, union]) => [key, sortByKey(union)]));
+};
+
+/** The values that both allow; null if there are none. Values of different types have nothing in common. */
 export const intersectBound = (left: Bound, right: Bound): Bound | null => {
   if (typeof left === 'object' && typeof right === 'object') {
-    const common = sorted(left.filter((value) => right.includes(value)));
+    const common = [...new Set(left)].filter((value) => right.includes(value)).toSorted();
     return common.length === 0 ? null : common;
   }
   if (typeof left === 'object') return typeof right === 'string' && left.includes(right) ? right : null;
@@ -46,7 +100,7 @@ export const intersectBound = (left: Bound, right: Bound): Bound | null => {
   return left === right ? left : null;
 };
 
-/** Two restrictions that leave nothing of one value. `name` is the filter's or the variable's. */
+/** The restrictions leave no value of a filter or variable. `bound` is its name. */
 export class EmptyIntersection extends Error {
   override readonly name = 'EmptyIntersection';
   constructor(readonly bound: string) {
@@ -54,39 +108,68 @@ export class EmptyIntersection extends Error {
   }
 }
 
-const intersectValues = (all: readonly BoundValues[]): BoundValues => {
-  const result = new Map<string, Bound>();
-  for (const [name, value] of all.flatMap((values) => [...values])) {
-    const held = result.get(name);
-    const both = held === undefined ? value : intersectBound(held, value);
-    if (both === null) throw new EmptyIntersection(name);
-    result.set(name, both);
-  }
-  return new Map([...result].toSorted(([left], [right]) => (left < right ? -1 : 1)));
+/** The access switches that rules may turn on, in the order of the token request. */
+export const accessSwitches = [
+  'isAllowEndUserDashboardFilter',
+  'isAllowEndUserMetricFilter',
+  'isAllowDashboardFilterNameChange',
+  'isAllowMetricFilterNameChange',
+] as const;
+
+export type CombinedAccess = {
+  readonly switches: Union<Rule>;
+  /** By table. */
+  readonly dashboardFilterColumns: ReadonlyMap<string, Union<Rule>>;
+  readonly metricFilterColumns: ReadonlyMap<string, Union<Rule>>;
 };
 
-const uniteByKey = (lists: Iterable<readonly [string, readonly string[]]>): ReadonlyMap<string, readonly string[]> => {
-  const result = new Map<string, readonly string[]>();
-  for (const [key, values] of lists) result.set(key, sorted([...(result.get(key) ?? []), ...values]));
-  return new Map([...result].toSorted(([left], [right]) => (left < right ? -1 : 1)));
+/** What all matching rules grant together. */
+export type CombinedRules = {
+  readonly templates: Union<Rule>;
+  readonly embeds: Union<Rule>;
+  readonly permissions: Union<Rule>;
+  readonly access: CombinedAccess;
+  /** One statement of each rule; those of the shortest expiry count. */
+  readonly expiryMinutes: readonly Statement<number>[];
+  /** The statements of rules that name a timezone; only the first counts. */
+  readonly timezone: readonly Statement<NonNullable<Rule['grant']['timezone']>>[];
 };
 
-/** All restrictions at once. Throws EmptyIntersection. */
-export const combineRestrictions = (all: readonly Restriction[]): Restriction => ({
-  dashboardFilters: intersectValues(all.map(({ dashboardFilters }) => dashboardFilters)),
-  rls: intersectValues(all.map(({ rls }) => rls)),
-  appFilters: intersectValues(all.map(({ appFilters }) => appFilters)),
-  hideDashboardFilters: sorted(all.flatMap(({ hideDashboardFilters }) => hideDashboardFilters)),
-  hideMetrics: uniteByKey(all.flatMap(({ hideMetrics }) => [...hideMetrics])),
-  isDisableMetricCreation: all.some(({ isDisableMetricCreation }) => isDisableMetricCreation),
+const columnsOf = (tables: readonly FilterColumns[] | undefined): readonly (readonly [string, readonly string[]])[] =>
+  (tables ?? []).map(({ tableName, columns }) => [tableName, columns]);
+
+const combineAccess = (rules: readonly Rule[]): CombinedAccess => ({
+  switches: unite(rules, ({ grant: { accessPermissions } }) =>
+    accessSwitches.filter((name) => accessPermissions?.[name] === true),
+  ),
+  dashboardFilterColumns: uniteByKey(rules, ({ grant }) => columnsOf(grant.accessPermissions?.dashboardFilterColumns)),
+  metricFilterColumns: uniteByKey(rules, ({ grant }) => columnsOf(grant.accessPermissions?.metricFilterColumns)),
 });
 
-/** All ten, as a token is sent them. */
-export const combinePermissions = (
-  granted: readonly GuestPermission[],
+const combineExpiry = (rules: readonly Rule[], fileMinutes: number): CombinedRules['expiryMinutes'] => {
+  const said = rules.map((rule) => ({ rule, value: rule.grant.expiryMinutes ?? fileMinutes }));
+  const shortest = Math.min(...said.map(({ value }) => value));
+  return said.map(({ rule, value }) => ({ rule, value, counts: value === shortest }));
+};
+
+/** `fileExpiryMinutes` counts for each rule that names no expiry. */
+export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number): CombinedRules => ({
+  templates: unite(rules, ({ grant }) => grant.templates),
+  embeds: unite(rules, ({ grant }) => grant.embeds),
+  permissions: unite(rules, ({ grant }) => grant.permissions),
+  access: combineAccess(rules),
+  expiryMinutes: combineExpiry(rules, fileExpiryMinutes),
+  timezone: rules
+    .flatMap((rule) => (rule.grant.timezone === null ? [] : [{ rule, value: rule.grant.timezone }]))
+    .map((said, index) => ({ ...said, counts: index === 0 })),
+});
+
+/** All ten, as the token request sends them. */
+export const permissionsOf = (
+  { permissions }: Pick<CombinedRules, 'permissions'>,
   isDisableMetricCreation: boolean,
 ): Readonly<Record<GuestPermission, boolean>> => {
-  const has = (name: GuestPermission): boolean => granted.includes(name);
+  const has = (name: GuestPermission): boolean => permissions.has(name);
   return {
     isEnableArchiveMetrics: has('isEnableArchiveMetrics'),
     isEnableManageMetrics: has('isEnableManageMetrics'),
@@ -101,22 +184,71 @@ export const combinePermissions = (
   };
 };
 
-const uniteColumns = (lists: readonly (readonly FilterColumns[] | undefined)[]): readonly FilterColumns[] => {
-  const tables = lists.flatMap((list) => list ?? []).map(({ tableName, columns }) => [tableName, columns] as const);
-  return [...uniteByKey(tables)].map(([tableName, columns]) => ({ tableName, columns }));
-};
+const tablesOf = (columns: ReadonlyMap<string, Union<Rule>>): readonly FilterColumns[] =>
+  [...columns].map(([tableName, union]) => ({ tableName, columns: [...union.keys()] }));
 
-/** Null where no rule says anything. */
-export const combineAccess = (all: readonly AccessPermissions[]): AccessPermissions | null => {
-  const dashboardFilterColumns = uniteColumns(all.map((access) => access.dashboardFilterColumns));
-  const metricFilterColumns = uniteColumns(all.map((access) => access.metricFilterColumns));
+/** Null if no rule grants any. */
+export const accessPermissionsOf = ({ access }: Pick<CombinedRules, 'access'>): AccessPermissions | null => {
+  const dashboardFilterColumns = tablesOf(access.dashboardFilterColumns);
+  const metricFilterColumns = tablesOf(access.metricFilterColumns);
+  const has = (name: (typeof accessSwitches)[number]): boolean => access.switches.has(name);
   const result: AccessPermissions = {
     ...(dashboardFilterColumns.length > 0 ? { isAllowEndUserDashboardFilter: true, dashboardFilterColumns } : {}),
     ...(metricFilterColumns.length > 0 ? { isAllowEndUserMetricFilter: true, metricFilterColumns } : {}),
-    ...(all.some((access) => access.isAllowDashboardFilterNameChange)
-      ? { isAllowDashboardFilterNameChange: true }
-      : {}),
-    ...(all.some((access) => access.isAllowMetricFilterNameChange) ? { isAllowMetricFilterNameChange: true } : {}),
+    ...(has('isAllowDashboardFilterNameChange') ? { isAllowDashboardFilterNameChange: true } : {}),
+    ...(has('isAllowMetricFilterNameChange') ? { isAllowMetricFilterNameChange: true } : {}),
   };
   return Object.keys(result).length === 0 ? null : result;
 };
+
+/** What all matching restrictions require together. */
+export type CombinedRestrictions = Readonly<Record<BoundField, ReadonlyMap<string, CombinedBound>>> & {
+  readonly hideDashboardFilters: Union<AppliedRestriction>;
+  /** By template or embed. */
+  readonly hideMetrics: ReadonlyMap<string, Union<AppliedRestriction>>;
+  /** Those that disable it. */
+  readonly isDisableMetricCreation: readonly AppliedRestriction[];
+};
+
+/** Intersects the values of each name; the names are sorted. */
+const intersectField = (all: readonly AppliedRestriction[], field: BoundField): ReadonlyMap<string, CombinedBound> => {
+  const result = new Map<string, { value: Bound | null; from: AppliedRestriction[] }>();
+  for (const applied of all) {
+    for (const [name, value] of applied.restriction[field]) {
+      const held = result.get(name);
+      if (held === undefined) result.set(name, { value, from: [applied] });
+      else {
+        held.value = held.value === null ? null : intersectBound(held.value, value);
+        held.from.push(applied);
+      }
+    }
+  }
+  return sortByKey(result);
+};
+
+export const combineRestrictions = (all: readonly AppliedRestriction[]): CombinedRestrictions => ({
+  dashboardFilters: intersectField(all, 'dashboardFilters'),
+  rls: intersectField(all, 'rls'),
+  appFilters: intersectField(all, 'appFilters'),
+  hideDashboardFilters: sortByKey(unite(all, ({ restriction }) => restriction.hideDashboardFilters)),
+  hideMetrics: uniteByKey(all, ({ restriction }) => restriction.hideMetrics),
+  isDisableMetricCreation: all.filter(({ restriction }) => restriction.isDisableMetricCreation),
+});
+
+const valuesOf = (bounds: ReadonlyMap<string, CombinedBound>): BoundValues =>
+  new Map(
+    [...bounds].map(([name, { value }]) => {
+      if (value === null) throw new EmptyIntersection(name);
+      return [name, value];
+    }),
+  );
+
+/** The restriction of the grant. Throws EmptyIntersection. */
+export const restrictionOf = (combined: CombinedRestrictions): Restriction => ({
+  dashboardFilters: valuesOf(combined.dashboardFilters),
+  rls: valuesOf(combined.rls),
+  appFilters: valuesOf(combined.appFilters),
+  hideDashboardFilters: [...combined.hideDashboardFilters.keys()],
+  hideMetrics: new Map([...combined.hideMetrics].map(([source, union]) => [source, [...union.keys()]])),
+  isDisableMetricCreation: combined.isDisableMetricCreation.length > 0,
+});

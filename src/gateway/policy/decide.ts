@@ -12,13 +12,18 @@ import type { Session } from '../authenticate/signed-session.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { EmbedTokenBody } from '../common/wire.js';
 import {
+  type AppliedRestriction,
+  accessPermissionsOf,
   type Bound,
   type BoundValues,
-  combineAccess,
-  combinePermissions,
+  type CombinedRestrictions,
+  type CombinedRules,
   combineRestrictions,
+  combineRules,
   EmptyIntersection,
+  permissionsOf,
   type Restriction,
+  restrictionOf,
 } from './combine.js';
 import { celClaims, type Expression, ExpressionFault, type PolicyVariables } from './expression.js';
 import { maxClaimList } from './expression-cost.js';
@@ -42,8 +47,12 @@ export type Grant = {
   readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
 };
 
-/** A restriction that applies, with its values for this user. */
-export type AppliedRestriction = { readonly rule: RestrictionRule; readonly restriction: Restriction };
+/** A grant with the record of where each of its parts came from; record.ts renders it. */
+export type PolicyDecision = {
+  readonly grant: Grant;
+  readonly rules: CombinedRules;
+  readonly restrictions: CombinedRestrictions;
+};
 
 /** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
 export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
@@ -146,8 +155,12 @@ const isTimezone = (value: unknown): value is string => {
   return result;
 };
 
-const timezoneOf = (rules: readonly Rule[], variables: PolicyVariables, asked: string | undefined): string | null => {
-  const timezone = rules.find(({ grant }) => grant.timezone !== null)?.grant.timezone ?? null;
+const timezoneOf = (
+  [first]: CombinedRules['timezone'],
+  variables: PolicyVariables,
+  asked: string | undefined,
+): string | null => {
+  const timezone = first?.value ?? null;
   if (asked !== undefined) {
     if (timezone === 'request' && isTimezone(asked)) return asked;
     throw new Refusal(
@@ -181,45 +194,52 @@ const narrow = ({ templates, embeds }: Granted, clientId: string, asked: readonl
   );
 };
 
-const grantedBy = (policy: Policy, rules: readonly Rule[]): Granted => {
-  const names = new Set(rules.flatMap(({ grant }) => grant.templates));
-  return {
-    templates: [...policy.templates.values()].filter(({ template }) => names.has(template)),
-    embeds: [...new Set(rules.flatMap(({ grant }) => grant.embeds))],
-  };
-};
-
-const grantOf = (policy: Policy, rules: readonly Rule[], variables: PolicyVariables, asked: EmbedTokenBody): Grant => {
-  const grants = rules.map(({ grant }) => grant);
-  const granted = grantedBy(policy, rules);
-  const restrictions = policy.restrictions
+const decideBy = (
+  policy: Policy,
+  matching: readonly Rule[],
+  variables: PolicyVariables,
+  asked: EmbedTokenBody,
+): PolicyDecision => {
+  const rules = combineRules(matching, policy.expiryMinutes);
+  const applied = policy.restrictions
     .filter(({ when }) => evaluateBoolean(when, variables))
     .map((rule) => ({ rule, restriction: evaluateRestriction(rule, variables) }));
-  const restriction = combineRestrictions(restrictions.map((applied) => applied.restriction));
-  return {
-    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
-    permissions: combinePermissions(
-      grants.flatMap(({ permissions }) => permissions),
-      restriction.isDisableMetricCreation,
-    ),
-    accessPermissions: combineAccess(grants.map(({ accessPermissions }) => accessPermissions ?? {})),
-    expiryMs: Math.min(...grants.map(({ expiryMinutes }) => expiryMinutes ?? policy.expiryMinutes)) * 60_000,
-    timezone: timezoneOf(rules, variables, asked.timezone),
-    restriction,
-    because: { rules, restrictions },
+  const restrictions = combineRestrictions(applied);
+  const restriction = restrictionOf(restrictions);
+  const granted = {
+    templates: [...policy.templates.values()].filter(({ template }) => rules.templates.has(template)),
+    embeds: [...rules.embeds.keys()],
   };
+  const expiryMinutes = Math.min(...rules.expiryMinutes.map(({ value }) => value));
+  const grant: Grant = {
+    ...(asked.embeds === undefined ? granted : narrow(granted, variables.tenant.id, asked.embeds)),
+    permissions: permissionsOf(rules, restriction.isDisableMetricCreation),
+    accessPermissions: accessPermissionsOf(rules),
+    expiryMs: expiryMinutes * 60_000,
+    timezone: timezoneOf(rules.timezone, variables, asked.timezone),
+    restriction,
+    because: { rules: matching, restrictions: applied },
+  };
+  return { grant, rules, restrictions };
 };
 
-/** Makes the step. */
-export const createPolicyStep = (clock: Clock): Decide => {
+/** Makes the decision with its record. It throws what `Decide` throws. */
+export const createPolicyDecision = (clock: Clock) => {
   const lifetimeOf = createLifetimes();
-  return (base, session, clientId, asked) =>
+  return (base: Policy, session: Session, clientId: string, asked: EmbedTokenBody): PolicyDecision =>
     guarded(() => {
       const policy = policyFor(base, clientId);
       const variables = variablesOf(policy, session, clientId, clock.now());
-      const rules = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));
-      if (rules.length === 0) return refuseUngranted(policy, variables);
-      const grant = grantOf(policy, rules, variables, asked);
-      return { ...grant, expiryMs: lifetimeOf(policy, session, variables, grant.expiryMs) };
+      const matching = policy.rules.filter(({ when }) => evaluateBoolean(when, variables));
+      if (matching.length === 0) return refuseUngranted(policy, variables);
+      const decision = decideBy(policy, matching, variables, asked);
+      const expiryMs = lifetimeOf(policy, session, variables, decision.grant.expiryMs);
+      return { ...decision, grant: { ...decision.grant, expiryMs } };
     });
+};
+
+/** Makes the policy step of a request, which needs only the grant. */
+export const createPolicyStep = (clock: Clock): Decide => {
+  const decide = createPolicyDecision(clock);
+  return (policy, session, clientId, asked) => decide(policy, session, clientId, asked).grant;
 };
