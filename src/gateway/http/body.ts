@@ -22,16 +22,16 @@ export const assertFewJson = (text: string, maxBytes: number): string => {
   return text;
 };
 
-const endedEarlyRefusal = (): Refusal => refuse('The body ended early.', 'body-ended-early');
-
 /** The body as it was sent, for what is signed over it. Throws INVALID_REQUEST_BODY, also where it was read before. */
 export const readText = (request: IncomingMessage, maxBytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    // The only place that translates a disconnected caller. Its error is the caller's fault, not a failure of the gateway.
+    const refuseDisconnected = (): void => reject(refuse('The body ended early.', 'body-ended-early'));
     if (request.readableEnded) reject(readBefore());
-    // Its caller hung up while its credential was looked at: no event of the body comes any more.
-    else if (request.destroyed) reject(endedEarlyRefusal());
+    // The caller disconnected while its credential was checked: no more events of the body follow.
+    else if (request.destroyed) refuseDisconnected();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= maxBytes) {
@@ -43,10 +43,8 @@ export const readText = (request: IncomingMessage, maxBytes: number): Promise<st
       reject(tooLarge(maxBytes));
     });
     request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    const endedEarly = (): void => reject(endedEarlyRefusal());
-    // A connection that the client cuts is an error of the request: theirs, not ours.
-    request.on('error', endedEarly);
-    request.on('close', endedEarly);
+    request.on('error', refuseDisconnected);
+    request.on('close', refuseDisconnected);
   });
 
 const readBefore = (): Refusal =>

@@ -84,13 +84,26 @@ const celClaim = (value: unknown, type: ClaimType): CelValue => {
   }
 };
 
-/** The declared claims of a session, in CEL's types. */
-export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
+const convertClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
   const result: Record<string, CelValue> = Object.create(null);
   for (const [name, type] of Object.entries(schema)) {
     if (Object.hasOwn(claims, name) && claims[name] !== undefined) result[name] = celClaim(claims[name], type);
   }
   return result;
+};
+
+const converted = new WeakMap<JwtClaims, { readonly schema: ClaimSchema; readonly values: CelClaims }>();
+
+/**
+ * The declared claims of a session, in CEL's types. The result is kept with the claims for the schema that read them last, so the
+ * steps of a request convert them once. Claims must not change after the first call.
+ */
+export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
+  const last = converted.get(claims);
+  if (last?.schema === schema) return last.values;
+  const values = convertClaims(claims, schema);
+  converted.set(claims, { schema, values });
+  return values;
 };
 
 const isNode = (value: unknown): value is ASTNode =>

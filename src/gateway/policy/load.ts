@@ -103,10 +103,9 @@ type Read<Document> = {
 };
 
 const readDocument = <Document>(
-  { file, text }: PolicyFile,
+  source: Source,
   decode: (content: unknown) => { data?: Document; error?: Parameters<typeof schemaFaults>[1] },
 ): Read<Document> => {
-  const source = createSource(text, file);
   if (source.problems.length > 0) return { source, document: null, faults: source.problems };
   const { data, error } = decode(source.content);
   return { source, document: data ?? null, faults: error === undefined ? [] : schemaFaults(source, error) };
@@ -130,9 +129,15 @@ const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonl
   }));
 
 /** Reads a policy from texts; `beside` holds those of its `tenantFiles`. Throws PolicyFaults. */
-const loadTexts = (own: PolicyFile, { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>): Policy => {
-  const read = readDocument(own, (content) => policySchema.safeParse(content));
-  const files = beside.map((text) => readDocument(text, (content) => tenantFileSchema.safeParse(content)));
+const loadTexts = (
+  own: PolicyFile,
+  ownSource: Source,
+  { beside, faults: unread }: Pick<PolicyTexts, 'beside' | 'faults'>,
+): Policy => {
+  const read = readDocument(ownSource, (content) => policySchema.safeParse(content));
+  const files = beside.map(({ text, file }) =>
+    readDocument(createSource(text, file), (content) => tenantFileSchema.safeParse(content)),
+  );
   const shape = [...read.faults, ...unread, ...files.flatMap(({ faults }) => faults)];
   if (read.document === null || shape.length > 0) throw new PolicyFaults(shape);
   const { document, source } = read;
@@ -159,12 +164,13 @@ const loadTexts = (own: PolicyFile, { beside, faults: unread }: Pick<PolicyTexts
  * not read here. Throws PolicyFaults.
  */
 export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
-  loadTexts({ file, text }, { beside, faults: [] });
+  loadTexts({ file, text }, createSource(text, file), { beside, faults: [] });
 
 /** Reads a policy from what was read of its files. Throws PolicyFaults, also where one of them cannot be read. */
 export const loadPolicyTexts = (texts: PolicyTexts): Policy => {
-  if (texts.own === null) throw new PolicyFaults(texts.faults);
-  return loadTexts(texts.own, texts);
+  const { own, source, faults } = texts;
+  if (own === null || source === null) throw new PolicyFaults(faults);
+  return loadTexts(own, source, texts);
 };
 
 /** Reads a policy file, and those that it names. Throws PolicyFaults, also where one of them cannot be read. */

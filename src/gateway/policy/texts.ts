@@ -1,14 +1,18 @@
 /** The files that a policy is made of: its own, and those of its overrides beside it. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { createSource, type PolicyFault } from './source.js';
+import { createSource, type PolicyFault, type Source } from './source.js';
 
 /** `file` is the name that faults and logs use. */
 export type PolicyFile = { readonly file: string; readonly text: string };
 
-/** What was read, and what could not be. `watched`: each file and folder whose change could change the policy. */
+/**
+ * The texts of a policy's files, and the faults of those that cannot be read. `own` is null if the policy file cannot be read;
+ * `source` is that file, parsed. `watched`: each file and folder whose change could change the policy.
+ */
 export type PolicyTexts = {
   readonly own: PolicyFile | null;
+  readonly source: Source | null;
   readonly beside: readonly PolicyFile[];
   readonly faults: readonly PolicyFault[];
   readonly watched: readonly string[];
@@ -19,9 +23,8 @@ const isOverrides = (name: string): boolean => /\.tenants\.ya?ml$/.test(name);
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
 
-/** The names under `tenantFiles`, as far as they are well-formed: the schema says what is wrong with the others. */
-const namedIn = ({ file, text }: PolicyFile): readonly { readonly name: string; readonly at: string }[] => {
-  const source = createSource(text, file);
+/** The well-formed names under `tenantFiles`; the check against the schema reports the others. */
+const namedIn = (source: Source): readonly { readonly name: string; readonly at: string }[] => {
   const { content } = source;
   const names: unknown =
     typeof content === 'object' && content !== null && 'tenantFiles' in content ? content.tenantFiles : [];
@@ -41,7 +44,7 @@ const filesOf = (path: string): readonly string[] =>
         .map((name) => join(path, name))
     : [path];
 
-/** Reads them all; what cannot be read is a fault at the place that names it. */
+/** Reads all files of a policy. A file that cannot be read is a fault at the place that names it. */
 export const readPolicyTexts = (path: string): PolicyTexts => {
   const faults: PolicyFault[] = [];
   const watched: string[] = [path];
@@ -55,7 +58,8 @@ export const readPolicyTexts = (path: string): PolicyTexts => {
   };
   const text = read(`${path}:1:1`, 'the policy file', () => readFileSync(path, 'utf8'));
   const own = text === null ? null : { file: path, text };
-  const beside = (own === null ? [] : namedIn(own)).flatMap(({ name, at }) => {
+  const source = own === null ? null : createSource(own.text, own.file);
+  const beside = (source === null ? [] : namedIn(source)).flatMap(({ name, at }) => {
     const named = resolve(dirname(path), name);
     watched.push(named);
     const files = read(at, `"${name}"`, () => filesOf(named)) ?? [];
@@ -65,5 +69,5 @@ export const readPolicyTexts = (path: string): PolicyTexts => {
       return found === null ? [] : [{ file, text: found }];
     });
   });
-  return { own, beside, faults, watched: [...new Set(watched)] };
+  return { own, source, beside, faults, watched: [...new Set(watched)] };
 };
