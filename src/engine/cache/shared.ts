@@ -5,6 +5,7 @@
 import type { Clock, Sealer } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Cache } from '../../platform/cache.js';
+import { createSealedValues } from '../../platform/sealed-values.js';
 import { type SharedWork, type Sharing, WaitedTooLong } from '../../platform/sharing.js';
 import type { Timing } from '../../platform/timing.js';
 import type { Log } from '../connections/database.js';
@@ -62,36 +63,26 @@ const topic = 'guestlist:rows:drop';
 const ownReasons = new Set(['query-line-full', 'query-line-late', 'datasource-busy']);
 
 const createCodec = (sealer: Sealer, clock: Clock) => {
-  const open = (text: string, context: string): unknown => {
-    try {
-      return JSON.parse(sealer.open(text, context));
-    } catch {
-      // Not ours, or of another key: as if it were not there.
-      return null;
-    }
-  };
-  const failureContext = (key: string): string => `${key}:failure`;
+  const sealed = createSealedValues<readonly [madeAtMs: number, rows: RunResult]>({
+    sealer,
+    read: (json) => (Array.isArray(json) && Number.isFinite(json[0]) ? [json[0], json[1]] : undefined),
+    isSharedFailure: ({ code, reason }) => code === 'METRIC_QUERY_ERROR' && !ownReasons.has(reason),
+    isCode: (code) => code === 'METRIC_QUERY_ERROR',
+    unknownFailure: () =>
+      new Refusal('METRIC_QUERY_ERROR', 'The query failed. Retry it.', { reason: 'failed-elsewhere' }),
+  });
   return {
-    encode: (key: string, rows: RunResult, madeAtMs: number): string =>
-      sealer.seal(JSON.stringify([madeAtMs, rows]), key),
-    /** Undefined for what is older than `ttlMs`, too. Clocks of two replicas may differ: it is never younger than now. */
+    encode: (key: string, rows: RunResult, madeAtMs: number): string => sealed.encode(key, [madeAtMs, rows]),
+    /** Undefined for rows older than `ttlMs` too. The clocks of two replicas may differ, so rows made in the future count as made now. */
     decode: (key: string, text: string, ttlMs: number): Found | undefined => {
-      const opened = open(text, key);
-      if (!Array.isArray(opened) || !Number.isFinite(opened[0])) return undefined;
+      const opened = sealed.decode(key, text);
+      if (opened === undefined) return undefined;
       const nowMs = clock.now().getTime();
       const madeAtMs = Math.min(opened[0], nowMs);
-      return nowMs - madeAtMs < ttlMs ? { rows: opened[1] as RunResult, madeAtMs, isFound: true } : undefined;
+      return nowMs - madeAtMs < ttlMs ? { rows: opened[1], madeAtMs, isFound: true } : undefined;
     },
-    encodeFailure: (key: string, error: unknown): string | null =>
-      error instanceof Refusal && error.code === 'METRIC_QUERY_ERROR' && !ownReasons.has(error.reason)
-        ? sealer.seal(JSON.stringify([error.message, error.reason]), failureContext(key))
-        : null,
-    decodeFailure: (key: string, text: string): Refusal => {
-      const [message, reason] = [open(text, failureContext(key))].flat();
-      return typeof message === 'string' && typeof reason === 'string'
-        ? new Refusal('METRIC_QUERY_ERROR', message, { reason })
-        : new Refusal('METRIC_QUERY_ERROR', 'The query failed; ask again.', { reason: 'failed-elsewhere' });
-    },
+    encodeFailure: sealed.encodeFailure,
+    decodeFailure: sealed.decodeFailure,
   };
 };
 

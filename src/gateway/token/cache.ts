@@ -4,14 +4,14 @@
  * token depends on, epochs too: a copy never has to be told of a revocation.
  */
 import { hkdfSync } from 'node:crypto';
-import type { Clock, Sealer } from '../../domain/ports.js';
-import { Refusal } from '../../domain/refusal.js';
+import type { Clock } from '../../domain/ports.js';
 import { createLru } from '../../platform/lru.js';
+import { createSealedValues } from '../../platform/sealed-values.js';
 import { createSealer } from '../../platform/sealing.js';
 import type { Made, SharedWork, Sharing } from '../../platform/sharing.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere } from '../common/eraser.js';
-import { type GatewayCode, gatewayErrors } from '../common/wire.js';
+import { isGatewayCode } from '../common/wire.js';
 import { unavailable } from '../upstream/upstream.js';
 
 export type CachedToken = {
@@ -50,54 +50,40 @@ export type TokenCacheOptions = {
 /** How often a copy is held against what the replicas share, so that all come to answer one token. */
 const compareAfterMs = 5_000;
 
-/** Null for anything but what `key`'s own replica put there. */
-const open = (sealer: Sealer, sealed: string, context: string): unknown => {
-  try {
-    return JSON.parse(sealer.open(sealed, context));
-  } catch {
-    return null;
-  }
-};
-
-const decodeHeld = (value: unknown): CachedToken | null => {
-  if (typeof value !== 'object' || value === null) return null;
+const readHeld = (value: unknown): CachedToken | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { token, expiresAtMs, mintedBy } = value as Partial<Record<keyof CachedToken, unknown>>;
   return typeof token === 'string' && typeof mintedBy === 'string' && Number.isSafeInteger(expiresAtMs)
     ? { token, expiresAtMs: Number(expiresAtMs), mintedBy }
-    : null;
+    : undefined;
 };
 
 /** Texts of one key as the replicas share them. */
 const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
   const sealer = createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
-  const failureContext = (key: string): string => `${key}:failure`;
+  const sealed = createSealedValues<CachedToken>({
+    sealer,
+    read: readHeld,
+    isSharedFailure: () => true,
+    isCode: isGatewayCode,
+    unknownFailure: () => unavailable('mint-failed-elsewhere', new Error('another replica could not mint')),
+  });
   const lifeOf = ({ expiresAtMs }: CachedToken, minimumLifeMs: number): number =>
     expiresAtMs - minimumLifeMs - clock.now().getTime();
-  const decode = (key: string, sealed: string): CachedToken | null => decodeHeld(open(sealer, sealed, key));
+  const decode = (key: string, text: string): CachedToken | undefined => sealed.decode(key, text);
   return {
     lifeOf,
     decode,
     encode: (key: string, held: CachedToken, minimumLifeMs: number): Made => ({
-      text: sealer.seal(JSON.stringify(held), key),
+      text: sealed.encode(key, held),
       lifeMs: lifeOf(held, minimumLifeMs),
     }),
-    isGood: (key: string, minimumLifeMs: number) => (sealed: string) => {
-      const held = decode(key, sealed);
-      return held !== null && lifeOf(held, minimumLifeMs) > 0;
+    isGood: (key: string, minimumLifeMs: number) => (text: string) => {
+      const held = decode(key, text);
+      return held !== undefined && lifeOf(held, minimumLifeMs) > 0;
     },
-    /** A refusal as the replicas that wait for the mint get it; anything else they have to meet themselves. */
-    encodeFailure: (key: string, error: unknown): string | null =>
-      error instanceof Refusal
-        ? sealer.seal(JSON.stringify([error.code, error.message, error.reason]), failureContext(key))
-        : null,
-    decodeFailure: (key: string, text: string): Refusal => {
-      const parts = open(sealer, text, failureContext(key));
-      const [code, message, reason] = Array.isArray(parts) ? parts : [];
-      const isKnown = typeof code === 'string' && Object.hasOwn(gatewayErrors, code);
-      return isKnown && typeof message === 'string' && typeof reason === 'string'
-        ? new Refusal(code as GatewayCode, message, { reason })
-        : unavailable('mint-failed-elsewhere', new Error('another replica could not mint'));
-    },
+    encodeFailure: sealed.encodeFailure,
+    decodeFailure: sealed.decodeFailure,
   };
 };
 type Codec = ReturnType<typeof createCodec>;
@@ -105,9 +91,9 @@ type Codec = ReturnType<typeof createCodec>;
 const workOf = (codec: Codec, key: string, { minimumLifeMs, mint, discard }: TokenRequest): SharedWork => ({
   isGood: codec.isGood(key, minimumLifeMs),
   make: async () => codec.encode(key, await mint(), minimumLifeMs),
-  discard: async (sealed) => {
-    const held = codec.decode(key, sealed);
-    if (held !== null) await discard(held.token);
+  discard: async (text) => {
+    const held = codec.decode(key, text);
+    if (held !== undefined) await discard(held.token);
   },
   encodeFailure: (error) => codec.encodeFailure(key, error),
   decodeFailure: (text) => codec.decodeFailure(key, text),
@@ -129,7 +115,7 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
   const share = async (key: string, wanted: TokenRequest): Promise<CachedToken> => {
     const { text, isShared } = await sharing.once(key, workOf(codec, key, wanted));
     const held = codec.decode(key, text);
-    if (held === null) throw new Error('a token that was just sealed does not open');
+    if (held === undefined) throw new Error('a token that was just sealed does not open');
     return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
   /** The replicas' token where they have one, and this copy for theirs where they have none, or cannot be asked. */
@@ -138,8 +124,8 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     own.comparedAtMs = nowMs();
     const made = codec.encode(key, own.held, minimumLifeMs);
     const kept = await sharing.offer(key, made, codec.isGood(key, minimumLifeMs));
-    const held = kept === null ? null : codec.decode(key, kept);
-    return held === null || held.token === own.held.token ? own.held : copy(key, held);
+    const held = kept === null ? undefined : codec.decode(key, kept);
+    return held === undefined || held.token === own.held.token ? own.held : copy(key, held);
   };
   return {
     find: (key, minimumLifeMs) => {
