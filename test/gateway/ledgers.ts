@@ -40,10 +40,19 @@ const createLedgers = (): (() => Promise<Ledger>) => {
   };
 };
 
-/** Files that share a process share its database: to open one takes two seconds. It goes with the process.
- * An empty ledger. An earlier one is empty then too: two gateways of one test share one, with
- * `isShared` set, as each keeps a copy of what was revoked. */
+/**
+ * An empty ledger. Test files of one process share its database, since opening one takes two seconds: this empties every
+ * earlier ledger too. Two gateways of one test share one ledger, with `isShared` set, as each keeps a copy of the epochs.
+ */
 export const openTestLedger = createLedgers();
+
+/**
+ * Call it after a test that changed `Date`. PGlite arms a timer for the time 10 seconds after its last statement, by `Date`:
+ * where `Date` then goes back by weeks, Node cannot wait so long, and the timer fires every millisecond.
+ */
+export const rearmLedgerTimer = async (): Promise<void> => {
+  await openTestLedger();
+};
 
 /** The same in a second database: for a gateway that is compared with another. */
 export const openSecondLedger = createLedgers();

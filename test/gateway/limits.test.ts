@@ -7,14 +7,16 @@ import { createLimits, defaultLimits, type LimitSettings } from '../../src/gatew
 import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
 import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';
+import { rearmLedgerTimer } from './ledgers.js';
 
 const clock = { now: () => new Date() };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: startSeconds * 1000 });
 });
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers();
+  await rearmLedgerTimer();
 });
 
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
