@@ -1,4 +1,7 @@
-/** The command `guestlist conformance`. */
+/**
+ * The command `guestlist conformance`: checks any server of the interface over HTTP. Written from the specification; may share no
+ * code with Guestlist's server, because a common mistake would then go unnoticed.
+ */
 
 import { additionChecks } from './checks/additions.js';
 import { dashboardEmbedChecks } from './checks/dashboard-embeds.js';
@@ -33,7 +36,7 @@ const allChecks: readonly Check[] = [
 
 export type Output = { readonly log: (text: string) => void; readonly error: (text: string) => void };
 
-/** Runs the checks as `args` say and answers the exit code: 0 all hold, 1 one does not (or the run was stopped), 2 called wrongly. */
+/** Runs the checks and returns the exit code: 0 all hold, 1 a check fails or the run was stopped, 2 wrong arguments. */
 export const runConformance = async (args: readonly string[], output: Output, stop: AbortSignal): Promise<number> => {
   const options = readOptions(args);
   if (options === undefined) {

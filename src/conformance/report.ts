@@ -27,7 +27,7 @@ const writeFailure = ({ operation, sentence, message, request, answer }: Outcome
     ...(answer === undefined ? [] : ['    answer:', indent(answer)]),
   ].join('\n');
 
-/** Reasons not to try, each once, with how many checks it stopped. */
+/** Each reason for checks that were not tried, with their number. */
 const writeReasons = (outcomes: readonly Outcome[]): readonly string[] => {
   const reasons = outcomes.flatMap(({ result, message }) => (result === 'not tried' ? [message ?? ''] : []));
   return [...new Set(reasons)].map((reason) => `  ${reasons.filter((other) => other === reason).length} × ${reason}`);
@@ -36,7 +36,7 @@ const writeReasons = (outcomes: readonly Outcome[]): readonly string[] => {
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ['', title, ...lines];
 
-/** The table by operation, then each failure with its request and answer, then what was not tried and what is left. */
+/** The report as text: a table by operation, the failures with request and answer, what was not tried, what was not deleted. */
 export const writeReport = ({ outcomes, left }: Report): string => {
   const rows = Object.entries(operations).flatMap(([id, number]) => {
     const own = outcomes.filter(({ operation }) => operation === id);
@@ -50,13 +50,13 @@ export const writeReport = ({ outcomes, left }: Report): string => {
     ...section(`${failures.length} sentence(s) do not hold:`, failures.map(writeFailure)),
     ...section('Not tried:', writeReasons(outcomes)),
     ...section(
-      'Made and not removed:',
+      'Created and not deleted:',
       left.map((thing) => `  ${thing}`),
     ),
   ].join('\n');
 };
 
-/** The same as data: the counts by operation, every outcome, and what is left. */
+/** The report as data: counts by operation, every outcome, and what was not deleted. */
 export const toJson = ({ outcomes, left }: Report) => ({
   operations: Object.fromEntries(
     (Object.keys(operations) as OperationId[])

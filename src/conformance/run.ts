@@ -1,16 +1,16 @@
 import type { Check } from './kit/check.js';
-import { createMade, type Thing } from './kit/cleanup.js';
+import { createCleanup, type Thing } from './kit/cleanup.js';
+import { createContext } from './kit/context.js';
 import { Fault, NotTried } from './kit/expect.js';
 import type { OperationId } from './kit/operations.js';
 import type { Options } from './kit/options.js';
-import { createStage } from './kit/stage.js';
 import { openWire, writeExchange } from './kit/wire.js';
 
 export type Outcome = {
   readonly operation: OperationId;
   readonly sentence: string;
   readonly result: 'holds' | 'fails' | 'not tried';
-  /** What was wrong, or why it was not tried. */
+  /** Why the check fails, or why it was not tried. */
   readonly message?: string;
   readonly request?: string;
   readonly answer?: string;
@@ -18,7 +18,7 @@ export type Outcome = {
 
 export type Report = {
   readonly outcomes: readonly Outcome[];
-  /** What the run made and could not remove: `data app conf1234app`. */
+  /** Things that the run created and could not delete, such as `data app conf1234app`. */
   readonly left: readonly string[];
 };
 
@@ -30,22 +30,22 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const writeThing = ({ kind, name }: Thing): string => `${kind} ${name}`;
 
 /**
- * Tries the checks one after another, then removes what they made, also where `stop` ended them: what was not tried by
- * then says so.
+ * Runs the checks in sequence, then deletes what they created. After `stop`, the remaining checks are reported as not tried, and
+ * the deletion still runs.
  */
 export const runChecks = async (checks: readonly Check[], options: Options, stop: AbortSignal): Promise<Report> => {
   const known = [options.serviceToken, options.apiKey ?? ''];
-  // The removal goes on where the run was stopped.
+  // Replaced after the checks, so that the deletion is not stopped.
   let signal = stop;
   const wire = openWire(options.baseUrl, known, () => signal);
-  const made = createMade();
-  const stage = createStage(wire, made, options);
+  const made = createCleanup();
+  const context = createContext(wire, made, options);
 
   const tryCheck = async ({ operation, sentence, run }: Check): Promise<Outcome> => {
     if (stop.aborted) return { operation, sentence, result: 'not tried', message: 'the run was stopped' };
     wire.forget();
     try {
-      await run(stage);
+      await run(context);
       return { operation, sentence, result: 'holds' };
     } catch (error) {
       if (stop.aborted) return { operation, sentence, result: 'not tried', message: 'the run was stopped' };

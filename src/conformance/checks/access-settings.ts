@@ -1,4 +1,4 @@
-/** The access settings that both embed-creation operations take. */
+/** The access settings of the two operations that create embeds. */
 
 /** Required for a dashboard. */
 export const settingNames = [
@@ -18,7 +18,7 @@ type Setting = readonly [field: string, value: unknown];
 
 const columns = [{ tableName: 'some.table', columns: ['column'] }];
 
-/** Values that both operations take. */
+/** Values that both operations accept. */
 export const sharedValues: readonly Setting[] = [
   ['metricCreationMode', 'CHAT'],
   ['metricCreationMode', 'DRAG_DROP'],
@@ -29,7 +29,7 @@ export const sharedValues: readonly Setting[] = [
   ['tableTenancySettings', []],
 ];
 
-/** And those of create embed only. */
+/** Values that "create embed" accepts. */
 export const settingValues: readonly Setting[] = [
   ...sharedValues,
   ['isAllowEndUserDashboardFilter', true],
@@ -44,7 +44,7 @@ const columnFaults = (field: string): readonly Setting[] => [
   [field, 'some.table'],
 ];
 
-/** Values that neither takes. */
+/** Values that both operations refuse. */
 export const sharedFaults: readonly Setting[] = [
   ['isAllowEmailReports', 'false'],
   ['isAllowUnderlyingData', 1],

@@ -1,5 +1,6 @@
 /** 8. List datamarts and 10. Delete datamart. */
 import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target } from '../kit/check.js';
+import { type CheckContext, copyDatamarts } from '../kit/context.js';
 import {
   anything,
   boolean,
@@ -20,7 +21,6 @@ import {
   timestamp,
   without,
 } from '../kit/expect.js';
-import { copyDatamarts, type Stage } from '../kit/stage.js';
 import type { Json } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/datamarts';
@@ -36,7 +36,7 @@ const listing: Target = {
 };
 const legacyListing: Target = { ...listing, method: 'POST', path: legacyListPath, in: 'body' };
 
-/** Strings in the specification; null where the datamart has no tenancy. */
+/** The specification says strings; the fields are null in a datamart without tenancy. */
 const organization = fields({
   tenancyLevel: filled,
   schemaName: orNull(text),
@@ -86,15 +86,15 @@ const page = (item: Shape) => fields({ data: listOf(item), error: nothing });
 
 const namesOf = (body: Json): readonly string[] => rowsOf(body).map(({ name }) => String(name));
 
-const list = async (stage: Stage, query: Json, item: Shape = brief, target: Target = listing) =>
-  expectOk(await sendTo(stage, target, query), page(item));
+const list = async (context: CheckContext, query: Json, item: Shape = brief, target: Target = listing) =>
+  expectOk(await sendTo(context, target, query), page(item));
 
-/** Enough datamarts for a second page, where the server can make them. */
-const fillPage = async (stage: Stage): Promise<void> => {
-  const there = namesOf(await list(stage, { expandDetails: 'false' }));
+/** Creates enough datamarts for a second page. */
+const fillPage = async (context: CheckContext): Promise<void> => {
+  const there = namesOf(await list(context, { expandDetails: 'false' }));
   const missing = Math.max(0, 11 - there.length);
   await copyDatamarts(
-    stage,
+    context,
     Array.from({ length: missing }, (_, index) => `page${index}`),
   );
 };
@@ -102,52 +102,52 @@ const fillPage = async (stage: Stage): Promise<void> => {
 const check = checksOf('list-datamarts');
 
 const details: readonly Check[] = [
-  check('expandDetails true when omitted: tables and relationships are included', async (stage) => {
-    await list(stage, {}, full);
+  check('expandDetails true when omitted: tables and relationships are included', async (context) => {
+    await list(context, {}, full);
   }),
-  check('the string true includes datamartTables and datamartRelationships', async (stage) => {
-    await list(stage, { expandDetails: 'true' }, full);
+  check('the string true includes datamartTables and datamartRelationships', async (context) => {
+    await list(context, { expandDetails: 'true' }, full);
   }),
-  check('the string false omits them; the other fields remain', async (stage) => {
-    await list(stage, { expandDetails: 'false' }, collapsed);
+  check('the string false omits them; the other fields remain', async (context) => {
+    await list(context, { expandDetails: 'false' }, collapsed);
   }),
-  check('legacy POST /api/v2/dataApp/datamart/list takes the same fields as JSON booleans', async (stage) => {
-    await list(stage, { expandDetails: false }, collapsed, legacyListing);
-    await list(stage, { expandDetails: true }, full, legacyListing);
+  check('legacy POST /api/v2/dataApp/datamart/list takes the same fields as JSON booleans', async (context) => {
+    await list(context, { expandDetails: false }, collapsed, legacyListing);
+    await list(context, { expandDetails: true }, full, legacyListing);
   }),
-  check('the legacy path /api/v2/dataApp/datamarts works', async (stage) => {
-    await list(stage, {}, full, { ...listing, path: '/api/v2/dataApp/datamarts' });
+  check('the legacy path /api/v2/dataApp/datamarts works', async (context) => {
+    await list(context, {}, full, { ...listing, path: '/api/v2/dataApp/datamarts' });
   }),
 ];
 
 const paging: readonly Check[] = [
-  check('isPagination true: 10 items per page', async (stage) => {
-    await fillPage(stage);
-    const first = namesOf(await list(stage, { isPagination: 'true' }));
+  check('isPagination true: 10 items per page', async (context) => {
+    await fillPage(context);
+    const first = namesOf(await list(context, { isPagination: 'true' }));
     expectThat(first.length === 10, `a page has ${first.length} items`);
   }),
-  check('pageNumber is 1-based: the pages together are the whole listing, without repetition', async (stage) => {
-    await fillPage(stage);
-    const all = namesOf(await list(stage, {}));
+  check('pageNumber is 1-based: the pages together are the whole listing, without repetition', async (context) => {
+    await fillPage(context);
+    const all = namesOf(await list(context, {}));
     const pages: string[] = [];
     for (let number = 1; number <= Math.ceil(all.length / 10); number += 1) {
-      pages.push(...namesOf(await list(stage, { isPagination: 'true', pageNumber: String(number) })));
+      pages.push(...namesOf(await list(context, { isPagination: 'true', pageNumber: String(number) })));
     }
     expectThat(pages.join('\n') === all.join('\n'), 'the pages are not the listing');
   }),
-  check('a page beyond the last is empty', async (stage) => {
-    const beyond = namesOf(await list(stage, { isPagination: 'true', pageNumber: '9999' }));
+  check('a page beyond the last is empty', async (context) => {
+    const beyond = namesOf(await list(context, { isPagination: 'true', pageNumber: '9999' }));
     expectThat(beyond.length === 0, `it has ${beyond.length} items`);
   }),
   ...['false', 'yes', '1', 'TRUE'].map((isPagination) =>
-    check(`any other value disables pagination: ${isPagination}`, async (stage) => {
-      const all = namesOf(await list(stage, {}));
-      const given = namesOf(await list(stage, { isPagination, pageNumber: '2' }));
+    check(`any other value disables pagination: ${isPagination}`, async (context) => {
+      const all = namesOf(await list(context, {}));
+      const given = namesOf(await list(context, { isPagination, pageNumber: '2' }));
       expectThat(given.join('\n') === all.join('\n'), 'it is not the whole listing');
     }),
   ),
-  check('legacy: isPagination and pageNumber as boolean and number', async (stage) => {
-    const page1 = namesOf(await list(stage, { isPagination: true, pageNumber: 1 }, brief, legacyListing));
+  check('legacy: isPagination and pageNumber as boolean and number', async (context) => {
+    const page1 = namesOf(await list(context, { isPagination: true, pageNumber: 1 }, brief, legacyListing));
     expectThat(page1.length <= 10, `a page has ${page1.length} items`);
   }),
 ];
@@ -158,26 +158,26 @@ const deletion: Target = {
   path: '/api/v2/dataApp/datamart/delete',
   credential: 'serviceToken',
   in: 'body',
-  input: async (stage) => ({ datamartName: stage.name('nothing') }),
+  input: async (context) => ({ datamartName: context.name('nothing') }),
 };
 
 const remove = checksOf('delete-datamart');
 
 const removes = (sentence: string, what: string, way: Target): Check =>
-  remove(`${sentence}: Response 200: {id: datamart name, error: null}`, async (stage) => {
-    await copyDatamarts(stage, [what]);
-    const datamartName = stage.name(what);
-    expectOk(await sendTo(stage, way, { datamartName }), fields({ id: exactly(datamartName), error: nothing }));
-    const left = namesOf(await list(stage, { expandDetails: 'false' }));
+  remove(`${sentence}: Response 200: {id: datamart name, error: null}`, async (context) => {
+    await copyDatamarts(context, [what]);
+    const datamartName = context.name(what);
+    expectOk(await sendTo(context, way, { datamartName }), fields({ id: exactly(datamartName), error: nothing }));
+    const left = namesOf(await list(context, { expandDetails: 'false' }));
     expectThat(!left.includes(datamartName), 'it is still listed');
-    expectRefusal(await sendTo(stage, way, { datamartName }), 400, 'INVALID_REQUEST_BODY');
+    expectRefusal(await sendTo(context, way, { datamartName }), 400, 'INVALID_REQUEST_BODY');
   });
 
 const credentialCodes = ['AUTHENTICATION_ERROR', 'INVALID_DATA_APP_API_KEY', 'INVALID_SERVICE_TOKEN'];
 
 export const datamartChecks: readonly Check[] = [
-  check('Response 200: {data: array of datamart, error: null}', async (stage) => {
-    await list(stage, {}, fields({ name: anything }));
+  check('Response 200: {data: array of datamart, error: null}', async (context) => {
+    await list(context, {}, fields({ name: anything }));
   }),
   ...details,
   ...paging,
@@ -191,8 +191,8 @@ export const datamartChecks: readonly Check[] = [
   ...guards(listing, { statuses: 400, codes: 'INVALID_DATA_APP_API_KEY' }).map(ours),
   removes('POST to the legacy path', 'gone1', deletion),
   removes('DELETE with a body', 'gone2', { ...deletion, method: 'DELETE', path: '/api/v2/data-app/datamart' }),
-  remove('unknown datamart: 400 INVALID_REQUEST_BODY', async (stage) => {
-    expectRefusal(await sendTo(stage, deletion, await deletion.input(stage)), 400, 'INVALID_REQUEST_BODY');
+  remove('unknown datamart: 400 INVALID_REQUEST_BODY', async (context) => {
+    expectRefusal(await sendTo(context, deletion, await deletion.input(context)), 400, 'INVALID_REQUEST_BODY');
   }),
   ...requires(deletion, ['datamartName']),
   ...refuses(deletion, [

@@ -1,7 +1,7 @@
 /** 2. Create embed for an existing dashboard or metric, and 3. Delete embed. */
 import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import type { CheckContext } from '../kit/context.js';
 import { expectOk, expectRefusal, expectThat, fields, filled, nothing, rowsOf } from '../kit/expect.js';
-import type { Stage } from '../kit/stage.js';
 import type { Answer, Json } from '../kit/wire.js';
 import { settingFaults, settingNames, settingValues } from './access-settings.js';
 import { queryable } from './query.js';
@@ -15,50 +15,50 @@ const target: Target = {
   path,
   credential: 'apiKey',
   in: 'body',
-  input: async (stage) => {
-    const { dashboardId, workspaceName } = await stage.board();
-    return { dashboardId, workspaceName, embedType: 'dashboard', accessSettings: await stage.accessSettings() };
+  input: async (context) => {
+    const { dashboardId, workspaceName } = await context.board();
+    return { dashboardId, workspaceName, embedType: 'dashboard', accessSettings: await context.accessSettings() };
   },
 };
 
-/** A metric's embed; it needs a metric that is on the dashboard. */
+/** A metric embed; needs a metric on the dashboard. */
 const metricTarget: Target = {
   ...target,
-  input: async (stage) => {
-    const { dashboardId, workspaceName } = await stage.board();
-    return { dashboardId, workspaceName, embedType: 'metric', metricId: await queryable(stage) };
+  input: async (context) => {
+    const { dashboardId, workspaceName } = await context.board();
+    return { dashboardId, workspaceName, embedType: 'metric', metricId: await queryable(context) };
   },
 };
 
 const made = fields({ id: filled, error: nothing });
 
-/** Sends a creation, keeps the embed for removal, and answers its id. */
-const embed = async (stage: Stage, input: Json, at: string = path): Promise<string> => {
-  const answer = await sendTo(stage, { ...target, path: at }, input);
+/** Creates an embed, registers it for deletion, and returns its id. */
+const embed = async (context: CheckContext, input: Json, at: string = path): Promise<string> => {
+  const answer = await sendTo(context, { ...target, path: at }, input);
   const { id } = expectOk(answer, made);
-  await stage.keep('embed', String(id), (await stage.app()).key);
+  await context.keep('embed', String(id), (await context.app()).key);
   return String(id);
 };
 
 const check = checksOf('create-embed');
 
 const takes = (field: string, value: unknown): Check =>
-  check(`${field} may be ${JSON.stringify(value)}`, async (stage) => {
-    await embed(stage, withValue(await target.input(stage), field, value));
+  check(`${field} may be ${JSON.stringify(value)}`, async (context) => {
+    await embed(context, withValue(await target.input(context), field, value));
   });
 
 const create: readonly Check[] = [
-  check('Response 200: {id: string, error: null}, for a dashboard', async (stage) => {
-    await embed(stage, await target.input(stage));
+  check('Response 200: {id: string, error: null}, for a dashboard', async (context) => {
+    await embed(context, await target.input(context));
   }),
-  check('for a metric, accessSettings may be left out', async (stage) => {
-    await embed(stage, await metricTarget.input(stage));
+  check('for a metric, accessSettings may be left out', async (context) => {
+    await embed(context, await metricTarget.input(context));
   }),
-  check('accessSettings are optional, not forbidden, for a metric', async (stage) => {
-    await embed(stage, { ...(await metricTarget.input(stage)), accessSettings: await stage.accessSettings() });
+  check('accessSettings are optional, not forbidden, for a metric', async (context) => {
+    await embed(context, { ...(await metricTarget.input(context)), accessSettings: await context.accessSettings() });
   }),
-  check('the legacy path works', async (stage) => {
-    await embed(stage, await target.input(stage), '/api/v2/dataApp/embeds');
+  check('the legacy path works', async (context) => {
+    await embed(context, await target.input(context), '/api/v2/dataApp/embeds');
   }),
   takes('name', 'A name of its own'),
   ...settingValues.map(([field, value]) => takes(`accessSettings.${field}`, value)),
@@ -77,17 +77,17 @@ const create: readonly Check[] = [
     ['accessSettings', 'all'],
     ...settingFaults.map(([field, value]) => [`accessSettings.${field}`, value] as const),
   ]),
-  check('404 dashboard not found: INVALID_DASHBOARD_ID', async (stage) => {
-    const input = withValue(await target.input(stage), 'dashboardId', stage.name('nothing'));
-    expectRefusal(await sendTo(stage, target, input), 404, 'INVALID_DASHBOARD_ID');
+  check('404 dashboard not found: INVALID_DASHBOARD_ID', async (context) => {
+    const input = withValue(await target.input(context), 'dashboardId', context.name('nothing'));
+    expectRefusal(await sendTo(context, target, input), 404, 'INVALID_DASHBOARD_ID');
   }),
-  check('404 metric not found', async (stage) => {
-    const input = withValue(await metricTarget.input(stage), 'metricId', stage.name('nothing'));
-    expectRefusal(await sendTo(stage, target, input), 404, ['INVALID_METRIC_ID', 'INVALID_DASHBOARD_ID']);
+  check('404 metric not found', async (context) => {
+    const input = withValue(await metricTarget.input(context), 'metricId', context.name('nothing'));
+    expectRefusal(await sendTo(context, target, input), 404, ['INVALID_METRIC_ID', 'INVALID_DASHBOARD_ID']);
   }),
-  check('INVALID_WORKSPACE_NAME 400: invalid workspace name', async (stage) => {
-    const input = withValue(await target.input(stage), 'workspaceName', stage.name('nothing'));
-    expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_WORKSPACE_NAME');
+  check('INVALID_WORKSPACE_NAME 400: invalid workspace name', async (context) => {
+    const input = withValue(await target.input(context), 'workspaceName', context.name('nothing'));
+    expectRefusal(await sendTo(context, target, input), 400, 'INVALID_WORKSPACE_NAME');
   }),
   ...guards(target, { statuses: 401, codes: keyCodes }),
 ];
@@ -96,21 +96,21 @@ const deletion = checksOf('delete-embed');
 const gone = (id: string) =>
   fields({ id: (value) => (value === id ? undefined : `id is ${value}, not ${id}`), error: nothing });
 
-type Way = (stage: Stage, embedId: string) => Promise<Answer>;
+type Way = (context: CheckContext, embedId: string) => Promise<Answer>;
 
-const byDelete: Way = async (stage, embedId) =>
-  stage.send({ method: 'DELETE', path, query: { embedId }, bearer: (await stage.app()).key });
-const byPost: Way = async (stage, embedId) =>
-  stage.send({ method: 'POST', path, query: { embedId }, body: { embedId }, bearer: (await stage.app()).key });
+const byDelete: Way = async (context, embedId) =>
+  context.send({ method: 'DELETE', path, query: { embedId }, bearer: (await context.app()).key });
+const byPost: Way = async (context, embedId) =>
+  context.send({ method: 'POST', path, query: { embedId }, body: { embedId }, bearer: (await context.app()).key });
 
 const removes = (sentence: string, way: Way): readonly Check[] => [
-  deletion(`${sentence}: Response 200: {id, error: null}`, async (stage) => {
-    const id = await embed(stage, await target.input(stage));
-    expectOk(await way(stage, id), gone(id));
-    expectRefusal(await way(stage, id), 400, 'INVALID_REQUEST_BODY');
+  deletion(`${sentence}: Response 200: {id, error: null}`, async (context) => {
+    const id = await embed(context, await target.input(context));
+    expectOk(await way(context, id), gone(id));
+    expectRefusal(await way(context, id), 400, 'INVALID_REQUEST_BODY');
   }),
-  deletion(`${sentence}: an unknown embed is 400 INVALID_REQUEST_BODY`, async (stage) => {
-    expectRefusal(await way(stage, stage.name('nothing')), 400, 'INVALID_REQUEST_BODY');
+  deletion(`${sentence}: an unknown embed is 400 INVALID_REQUEST_BODY`, async (context) => {
+    expectRefusal(await way(context, context.name('nothing')), 400, 'INVALID_REQUEST_BODY');
   }),
 ];
 
@@ -120,25 +120,25 @@ const deleteTarget: Target = {
   path,
   credential: 'apiKey',
   in: 'query',
-  input: async (stage) => ({ embedId: stage.name('nothing') }),
+  input: async (context) => ({ embedId: context.name('nothing') }),
 };
 
 const remove: readonly Check[] = [
   ...removes('DELETE with the query parameter embedId', byDelete),
   ...removes('POST with query parameter and body', byPost),
-  deletion('a deleted embed can no longer be queried: INVALID_EMBED_ID or EMBED_PARAM_ERROR', async (stage) => {
-    const id = await embed(stage, await target.input(stage));
-    const body = { embedId: id, metricId: await queryable(stage), clientId: stage.clientId };
-    const bearer = (await stage.app()).key;
-    expectOk(await byDelete(stage, id), gone(id));
-    const answer = await stage.send({ method: 'POST', path: '/api/v2/data-app/query', body, bearer });
+  deletion('a deleted embed can no longer be queried: INVALID_EMBED_ID or EMBED_PARAM_ERROR', async (context) => {
+    const id = await embed(context, await target.input(context));
+    const body = { embedId: id, metricId: await queryable(context), clientId: context.clientId };
+    const bearer = (await context.app()).key;
+    expectOk(await byDelete(context, id), gone(id));
+    const answer = await context.send({ method: 'POST', path: '/api/v2/data-app/query', body, bearer });
     expectRefusal(answer, 400, ['INVALID_EMBED_ID', 'EMBED_PARAM_ERROR']);
   }),
-  deletion('deleting an embed leaves its dashboard', async (stage) => {
-    const { workspaceName, dashboardId } = await stage.board();
-    const bearer = (await stage.app()).key;
-    expectOk(await byDelete(stage, await embed(stage, await target.input(stage))), made);
-    const answer = await stage.send({
+  deletion('deleting an embed leaves its dashboard', async (context) => {
+    const { workspaceName, dashboardId } = await context.board();
+    const bearer = (await context.app()).key;
+    expectOk(await byDelete(context, await embed(context, await target.input(context))), made);
+    const answer = await context.send({
       method: 'POST',
       path: '/api/v2/workspace/dashboards',
       body: { workspaceName },

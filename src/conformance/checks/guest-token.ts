@@ -1,7 +1,7 @@
 /** 1. Create guest token. */
 import { type Check, checksOf, guards, ours, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import type { CheckContext } from '../kit/context.js';
 import { anyRefusal, expectOk, expectRefusal, expectThat, fields, filled } from '../kit/expect.js';
-import type { Stage } from '../kit/stage.js';
 
 const target: Target = {
   operation: 'create-guest-token',
@@ -9,20 +9,20 @@ const target: Target = {
   path: '/api/v2/guest-token/create',
   credential: 'apiKey',
   in: 'body',
-  input: async (stage) => ({ clientId: stage.clientId, dataAppName: await stage.appName() }),
+  input: async (context) => ({ clientId: context.clientId, dataAppName: await context.appName() }),
 };
 
 const check = checksOf(target.operation);
 const token = fields({ token: filled });
 const columns = [{ tableName: 'some.table', columns: ['column'] }];
 
-const mint = async (stage: Stage, path: string, value: unknown) =>
-  sendTo(stage, target, withValue(await target.input(stage), path, value));
+const mint = async (context: CheckContext, path: string, value: unknown) =>
+  sendTo(context, target, withValue(await target.input(context), path, value));
 
-/** A valid value for a field: the answer holds a token. */
+/** Checks that a value of a field is accepted: the answer holds a token. */
 const takes = (path: string, value: unknown): Check =>
-  check(`${path} may be ${JSON.stringify(value)}`, async (stage) => {
-    expectOk(await mint(stage, path, value), token);
+  check(`${path} may be ${JSON.stringify(value)}`, async (context) => {
+    expectOk(await mint(context, path, value), token);
   });
 
 const permissions = [
@@ -39,8 +39,8 @@ const permissions = [
 ];
 
 const accepted: readonly Check[] = [
-  check('Response 200: {token: string}', async (stage) => {
-    expectOk(await sendTo(stage, target, await target.input(stage)), token);
+  check('Response 200: {token: string}', async (context) => {
+    expectOk(await sendTo(context, target, await target.input(context)), token);
   }),
   takes('expiryTime', 3_600_000),
   takes('params', {}),
@@ -61,17 +61,17 @@ const accepted: readonly Check[] = [
     isAllowDashboardFilterNameChange: false,
     isAllowMetricFilterNameChange: false,
   }),
-  check('allowedEmbeds: each is an embed id or dashboard id', async (stage) => {
-    const { embedId, dashboardId } = await stage.board();
-    expectOk(await mint(stage, 'params.allowedEmbeds', [embedId, dashboardId]), token);
+  check('allowedEmbeds: each is an embed id or dashboard id', async (context) => {
+    const { embedId, dashboardId } = await context.board();
+    expectOk(await mint(context, 'params.allowedEmbeds', [embedId, dashboardId]), token);
   }),
-  check('datamartName scopes the token to a datamart', async (stage) => {
-    expectOk(await mint(stage, 'datamartName', (await stage.board()).datamartName), token);
+  check('datamartName scopes the token to a datamart', async (context) => {
+    expectOk(await mint(context, 'datamartName', (await context.board()).datamartName), token);
   }),
-  check('two tokens of one grant are two tokens', async (stage) => {
-    const input = await target.input(stage);
-    const first = expectOk(await sendTo(stage, target, input), token);
-    const second = expectOk(await sendTo(stage, target, input), token);
+  check('two tokens of one grant are two tokens', async (context) => {
+    const input = await target.input(context);
+    const first = expectOk(await sendTo(context, target, input), token);
+    const second = expectOk(await sendTo(context, target, input), token);
     expectThat(first.token !== second.token, 'the same token came twice');
   }),
 ];
@@ -80,7 +80,7 @@ export const guestTokenChecks: readonly Check[] = [
   ...accepted,
   ...requires(target, ['clientId', 'dataAppName']),
   ...refuses(target, [
-    // The specification names these four as not valid.
+    // The specification names these four as invalid.
     ['dataAppId', 'x'],
     ['client_id', 'x'],
     ['tenant_id', 'x'],
@@ -107,35 +107,39 @@ export const guestTokenChecks: readonly Check[] = [
     ...permissions.map((name) => [`permissions.${name}`, 'true'] as const),
   ]),
   ...guards(target, { statuses: 401, codes: 'AUTHENTICATION_ERROR' }),
-  check('dataAppName is an existing data app', async (stage) => {
-    const answer = await mint(stage, 'dataAppName', stage.name('nobody'));
+  check('dataAppName is an existing data app', async (context) => {
+    const answer = await mint(context, 'dataAppName', context.name('nobody'));
     expectRefusal(answer, anyRefusal, ['INVALID_REQUEST_BODY', 'AUTHENTICATION_ERROR', 'INVALID_DATA_APP_API_KEY']);
   }),
   ours(
-    check('an unknown embed in allowedEmbeds is DASHBOARD_PARAM_ERROR', async (stage) => {
-      expectRefusal(await mint(stage, 'params.allowedEmbeds', [stage.name('nothing')]), 400, 'DASHBOARD_PARAM_ERROR');
+    check('an unknown embed in allowedEmbeds is DASHBOARD_PARAM_ERROR', async (context) => {
+      expectRefusal(
+        await mint(context, 'params.allowedEmbeds', [context.name('nothing')]),
+        400,
+        'DASHBOARD_PARAM_ERROR',
+      );
     }),
   ),
   ours(
-    check('an unknown metric in appFilters is APP_FILTER_PARAM_ERROR', async (stage) => {
-      const answer = await mint(stage, 'params.appFilters', [{ metricId: stage.name('nothing'), values: {} }]);
+    check('an unknown metric in appFilters is APP_FILTER_PARAM_ERROR', async (context) => {
+      const answer = await mint(context, 'params.appFilters', [{ metricId: context.name('nothing'), values: {} }]);
       expectRefusal(answer, 400, 'APP_FILTER_PARAM_ERROR');
     }),
   ),
   ours(
-    check('an unknown metric in rlsSettings is RLS_SETTINGS_PARAM_ERROR', async (stage) => {
-      const answer = await mint(stage, 'params.rlsSettings', [{ metricId: stage.name('nothing'), values: {} }]);
+    check('an unknown metric in rlsSettings is RLS_SETTINGS_PARAM_ERROR', async (context) => {
+      const answer = await mint(context, 'params.rlsSettings', [{ metricId: context.name('nothing'), values: {} }]);
       expectRefusal(answer, 400, 'RLS_SETTINGS_PARAM_ERROR');
     }),
   ),
   ours(
     check(
       'a token given to the embed component loads what allowedEmbeds names, otherwise UNAUTHORIZED',
-      async (stage) => {
-        const { embedId } = await stage.board();
-        const made = expectOk(await mint(stage, 'params.allowedEmbeds', []), token);
+      async (context) => {
+        const { embedId } = await context.board();
+        const made = expectOk(await mint(context, 'params.allowedEmbeds', []), token);
         const path = `/api/v2/guest/dashboards/${encodeURIComponent(embedId)}`;
-        expectRefusal(await stage.send({ method: 'GET', path, bearer: String(made.token) }), 403, 'UNAUTHORIZED');
+        expectRefusal(await context.send({ method: 'GET', path, bearer: String(made.token) }), 403, 'UNAUTHORIZED');
       },
     ),
   ),

@@ -1,8 +1,8 @@
-/** 9. Update datamart: always of a datamart that the run made. */
+/** 9. Update datamart: always of a datamart that the run created. */
 import { tablesOf } from '../kit/bodies.js';
 import { type Check, checksOf, guards, refuses, requires, sendTo, type Target } from '../kit/check.js';
+import type { CheckContext } from '../kit/context.js';
 import { anyRefusal, exactly, expectOk, expectRefusal, expectThat, fields, NotTried, rowsOf } from '../kit/expect.js';
-import type { Stage } from '../kit/stage.js';
 import { isJson, type Json } from '../kit/wire.js';
 
 const path = '/api/v2/data-app/datamarts';
@@ -13,19 +13,19 @@ const target: Target = {
   path,
   credential: 'serviceToken',
   in: 'body',
-  input: async (stage) => ({ datamartName: await stage.datamart() }),
+  input: async (context) => ({ datamartName: await context.datamart() }),
 };
 const check = checksOf(target.operation);
 
-const update = async (stage: Stage, parts: Json, at: string = path): Promise<void> => {
-  const datamartName = await stage.datamart();
-  const answer = await sendTo(stage, { ...target, path: at }, { datamartName, ...parts });
+const update = async (context: CheckContext, parts: Json, at: string = path): Promise<void> => {
+  const datamartName = await context.datamart();
+  const answer = await sendTo(context, { ...target, path: at }, { datamartName, ...parts });
   expectOk(answer, fields({ id: exactly(datamartName) }));
 };
 
-const read = async (stage: Stage): Promise<Json> => {
-  const name = await stage.datamart();
-  const answer = await stage.send({ method: 'GET', path, bearer: stage.serviceToken });
+const read = async (context: CheckContext): Promise<Json> => {
+  const name = await context.datamart();
+  const answer = await context.send({ method: 'GET', path, bearer: context.serviceToken });
   const found = rowsOf(expectOk(answer, fields({}))).find((row) => row.name === name);
   if (found === undefined) throw new NotTried(`datamart ${name} is not listed`);
   return found;
@@ -34,86 +34,87 @@ const read = async (stage: Stage): Promise<Json> => {
 const arrayOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
 
 const first = async (
-  stage: Stage,
+  context: CheckContext,
 ): Promise<{ readonly table: Json; readonly column: Json; readonly tables: readonly Json[] }> => {
-  const tables = tablesOf(await stage.source());
+  const tables = tablesOf(await context.source());
   const [table] = tables;
   const [column] = arrayOf(table?.columns);
   if (table === undefined || column === undefined) throw new NotTried('needs a datamart with a table and a column');
   return { table, column, tables };
 };
 
-/** The first table, with these parts of it and of its first column. */
-const changed = async (stage: Stage, tableParts: Json, columnParts: Json = {}): Promise<Json> => {
-  const { table, column } = await first(stage);
+/** The first table with these parts, and its first column with those. */
+const changed = async (context: CheckContext, tableParts: Json, columnParts: Json = {}): Promise<Json> => {
+  const { table, column } = await first(context);
   return { ...table, columns: [{ ...column, ...columnParts }, ...arrayOf(table.columns).slice(1)], ...tableParts };
 };
 
-const listedTables = async (stage: Stage): Promise<readonly Json[]> => arrayOf((await read(stage)).datamartTables);
+const listedTables = async (context: CheckContext): Promise<readonly Json[]> =>
+  arrayOf((await read(context)).datamartTables);
 
 const columnNamed = (tables: readonly Json[], tableName: unknown, columnName: unknown): Json | undefined =>
   arrayOf(tables.find((table) => table.tableName === tableName)?.datamartTableColumns).find(
     (column) => column.columnName === columnName,
   );
 
-/** After an update of the first column by `parts`, the listing shows `wanted`. */
+/** Checks that the listing shows `wanted` after an update of the first column by `parts`. */
 const shows = (sentence: string, parts: Json, wanted: Json): Check =>
-  check(sentence, async (stage) => {
-    const { table, column } = await first(stage);
-    await update(stage, { tableList: [await changed(stage, {}, parts)] });
-    const listed = columnNamed(await listedTables(stage), table.name, column.name);
+  check(sentence, async (context) => {
+    const { table, column } = await first(context);
+    await update(context, { tableList: [await changed(context, {}, parts)] });
+    const listed = columnNamed(await listedTables(context), table.name, column.name);
     for (const [name, value] of Object.entries(wanted)) {
       expectThat(listed?.[name] === value, `the column is listed with ${name} ${JSON.stringify(listed?.[name])}`);
     }
   });
 
 const replaces: readonly Check[] = [
-  check('Response 200: {id: datamart name}', async (stage) => {
-    await update(stage, { relationships: [] });
+  check('Response 200: {id: datamart name}', async (context) => {
+    await update(context, { relationships: [] });
   }),
-  check('the legacy path works', async (stage) => {
-    await update(stage, { relationships: [] }, '/api/v2/dataApp/datamarts');
+  check('the legacy path works', async (context) => {
+    await update(context, { relationships: [] }, '/api/v2/dataApp/datamarts');
   }),
-  check('tableList replaces all existing tables and columns', async (stage) => {
-    const { table, column, tables } = await first(stage);
-    await update(stage, { tableList: tables });
-    await update(stage, { tableList: [{ ...table, columns: [column] }] });
-    const listed = await listedTables(stage);
+  check('tableList replaces all existing tables and columns', async (context) => {
+    const { table, column, tables } = await first(context);
+    await update(context, { tableList: tables });
+    await update(context, { tableList: [{ ...table, columns: [column] }] });
+    const listed = await listedTables(context);
     expectThat(listed.length === 1, `${listed.length} tables are listed`);
     const columns = arrayOf(listed[0]?.datamartTableColumns);
     expectThat(columns.length === 1, `${columns.length} columns are listed`);
   }),
-  check('when tableList is omitted only other parts change', async (stage) => {
-    const { tables } = await first(stage);
-    await update(stage, { tableList: tables });
-    await update(stage, { relationships: [] });
-    const listed = await listedTables(stage);
+  check('when tableList is omitted only other parts change', async (context) => {
+    const { tables } = await first(context);
+    await update(context, { tableList: tables });
+    await update(context, { relationships: [] });
+    const listed = await listedTables(context);
     expectThat(listed.length === tables.length, `${listed.length} tables of ${tables.length} are listed`);
   }),
-  check('relationships given replace all; when omitted they stay', async (stage) => {
-    const { table, column } = await first(stage);
+  check('relationships given replace all; when omitted they stay', async (context) => {
+    const { table, column } = await first(context);
     const relationship = {
       parentTableName: table.name,
       parentColumnName: column.name,
       childTableName: table.name,
       childColumnName: column.name,
-      relationshipName: stage.name('rel'),
+      relationshipName: context.name('rel'),
     };
-    await update(stage, { tableList: [table], relationships: [relationship] });
-    await update(stage, { tableList: [table] });
-    const kept = arrayOf((await read(stage)).datamartRelationships);
+    await update(context, { tableList: [table], relationships: [relationship] });
+    await update(context, { tableList: [table] });
+    const kept = arrayOf((await read(context)).datamartRelationships);
     expectThat(
       kept.length === 1 && kept[0]?.relationshipName === relationship.relationshipName,
       `${kept.length} are listed`,
     );
-    await update(stage, { relationships: [] });
-    expectThat(arrayOf((await read(stage)).datamartRelationships).length === 0, 'they are still listed');
+    await update(context, { relationships: [] });
+    expectThat(arrayOf((await read(context)).datamartRelationships).length === 0, 'they are still listed');
   }),
-  check('tenancySettings: omitted fields keep their values', async (stage) => {
-    const before = (await read(stage)).datamartOrganization;
+  check('tenancySettings: omitted fields keep their values', async (context) => {
+    const before = (await read(context)).datamartOrganization;
     if (!isJson(before) || before.tenancyLevel !== 'TABLE') throw new NotTried('needs a datamart with tenancy TABLE');
-    await update(stage, { tenancySettings: {} });
-    const after = (await read(stage)).datamartOrganization;
+    await update(context, { tenancySettings: {} });
+    const after = (await read(context)).datamartOrganization;
     expectThat(JSON.stringify(after) === JSON.stringify(before), `it became ${JSON.stringify(after)}`);
   }),
 ];
@@ -131,18 +132,18 @@ const columnParts: readonly Check[] = [
   shows('defaultSort may be an empty string', { defaultSort: '' }, {}),
   shows('defaultSort may be null', { defaultSort: null }, {}),
   shows('allowAggregate with a defaultAggregation', { allowAggregate: true, defaultAggregation: 'COUNT_DISTINCT' }, {}),
-  check('label and isHide of a table', async (stage) => {
-    const { table } = await first(stage);
-    await update(stage, { tableList: [await changed(stage, { label: 'Words', isHide: true })] });
-    const listed = (await listedTables(stage)).find(({ tableName }) => tableName === table.name);
+  check('label and isHide of a table', async (context) => {
+    const { table } = await first(context);
+    await update(context, { tableList: [await changed(context, { label: 'Words', isHide: true })] });
+    const listed = (await listedTables(context)).find(({ tableName }) => tableName === table.name);
     expectThat(listed?.label === 'Words' && listed.isHide === true, `it is listed as ${JSON.stringify(listed?.label)}`);
   }),
 ];
 
 const refusesTable = (sentence: string, tableParts: Json, parts: Json = {}): Check =>
-  check(`${sentence}: 400 INVALID_REQUEST_BODY`, async (stage) => {
-    const input = { ...(await target.input(stage)), tableList: [await changed(stage, tableParts, parts)] };
-    expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_REQUEST_BODY');
+  check(`${sentence}: 400 INVALID_REQUEST_BODY`, async (context) => {
+    const input = { ...(await target.input(context)), tableList: [await changed(context, tableParts, parts)] };
+    expectRefusal(await sendTo(context, target, input), 400, 'INVALID_REQUEST_BODY');
   });
 
 const emptyRelationship = {
@@ -174,16 +175,16 @@ export const updateDatamartChecks: readonly Check[] = [
   refusesTable('the name of a table is required', { name: undefined }),
   refusesTable('the name of a column is required', {}, { name: undefined }),
   ...tenancyFields.map((name) =>
-    check(`${name} is required when tenancyLevel is TABLE`, async (stage) => {
+    check(`${name} is required when tenancyLevel is TABLE`, async (context) => {
       const { [name]: _, ...tenancySettings } = tableTenancy;
-      const input = { ...(await target.input(stage)), tenancySettings };
-      expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_REQUEST_BODY');
+      const input = { ...(await target.input(context)), tenancySettings };
+      expectRefusal(await sendTo(context, target, input), 400, 'INVALID_REQUEST_BODY');
     }),
   ),
   ...Object.keys(emptyRelationship).map((name) =>
-    check(`${name} of a relationship is required`, async (stage) => {
-      const input = { ...(await target.input(stage)), relationships: [{ ...emptyRelationship, [name]: undefined }] };
-      expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_REQUEST_BODY');
+    check(`${name} of a relationship is required`, async (context) => {
+      const input = { ...(await target.input(context)), relationships: [{ ...emptyRelationship, [name]: undefined }] };
+      expectRefusal(await sendTo(context, target, input), 400, 'INVALID_REQUEST_BODY');
     }),
   ),
   ...requires(target, ['datamartName']),
@@ -194,13 +195,13 @@ export const updateDatamartChecks: readonly Check[] = [
     ['tenancySettings', { tenancyLevel: 'DATABASE', clientColumnType: 'DATE' }],
     ['noSuchField', 1],
   ]),
-  check('INVALID_DATAMART: unknown datamart', async (stage) => {
-    const input = { datamartName: stage.name('nothing'), relationships: [] };
-    expectRefusal(await sendTo(stage, target, input), anyRefusal, 'INVALID_DATAMART');
+  check('INVALID_DATAMART: unknown datamart', async (context) => {
+    const input = { datamartName: context.name('nothing'), relationships: [] };
+    expectRefusal(await sendTo(context, target, input), anyRefusal, 'INVALID_DATAMART');
   }),
-  check('datamartName is case-sensitive', async (stage) => {
-    const input = { datamartName: (await stage.datamart()).toUpperCase(), relationships: [] };
-    expectRefusal(await sendTo(stage, target, input), anyRefusal, 'INVALID_DATAMART');
+  check('datamartName is case-sensitive', async (context) => {
+    const input = { datamartName: (await context.datamart()).toUpperCase(), relationships: [] };
+    expectRefusal(await sendTo(context, target, input), anyRefusal, 'INVALID_DATAMART');
   }),
   ...guards(target, { statuses: anyRefusal, codes: 'AUTHENTICATION_ERROR' }),
 ];

@@ -1,5 +1,6 @@
 /** 12 to 14: workspaces and their listings. */
 import { type Check, checksOf, guards, refuses, requires, sendTo, type Target, withValue } from '../kit/check.js';
+import type { CheckContext } from '../kit/context.js';
 import {
   anyRefusal,
   exactly,
@@ -13,17 +14,16 @@ import {
   text,
 } from '../kit/expect.js';
 import type { OperationId } from '../kit/operations.js';
-import type { Stage } from '../kit/stage.js';
 import type { Json, Method } from '../kit/wire.js';
 
 const path = '/api/v2/workspace';
 const keyCodes = ['AUTHENTICATION_ERROR', 'INVALID_DATA_APP_API_KEY'];
 
-/** A name that does not exist, in a body that would be valid. */
-const unknown = async (stage: Stage): Promise<Json> => ({
-  name: stage.name('nothing'),
+/** A body that is valid except for its unknown names. */
+const unknown = async (context: CheckContext): Promise<Json> => ({
+  name: context.name('nothing'),
   connectionType: 'DATAMART',
-  datamartName: stage.name('nomart'),
+  datamartName: context.name('nomart'),
 });
 
 const targetOf = (operation: OperationId, method: Method): Target => ({
@@ -39,10 +39,10 @@ const updating = targetOf('update-workspace', 'PUT');
 
 const saved = (name: string) => fields({ data: fields({ name: exactly(name) }), error: nothing });
 
-const make = async (stage: Stage, what: string, parts: Json): Promise<string> => {
-  if (!stage.options.makesWorkspaces) throw new NotTried('needs --make-workspaces: no operation deletes a workspace');
-  const name = stage.toMake('workspace', what, (await stage.app()).key);
-  expectOk(await sendTo(stage, creation, { name, ...parts }), saved(name));
+const make = async (context: CheckContext, what: string, parts: Json): Promise<string> => {
+  if (!context.options.makesWorkspaces) throw new NotTried('needs --make-workspaces: no operation deletes a workspace');
+  const name = context.toMake('workspace', what, (await context.app()).key);
+  expectOk(await sendTo(context, creation, { name, ...parts }), saved(name));
   return name;
 };
 
@@ -59,33 +59,33 @@ const extras: Json = {
 const create = checksOf('create-workspace');
 const update = checksOf('update-workspace');
 
-const datamartSource = async (stage: Stage): Promise<Json> => ({
+const datamartSource = async (context: CheckContext): Promise<Json> => ({
   connectionType: 'DATAMART',
-  datamartName: (await stage.source()).name,
+  datamartName: (await context.source()).name,
 });
 
 const made: readonly Check[] = [
-  create('Response: {data: {name}, error: null}, with DATAMART and a datamartName', async (stage) => {
-    await make(stage, 'space1', await datamartSource(stage));
+  create('Response: {data: {name}, error: null}, with DATAMART and a datamartName', async (context) => {
+    await make(context, 'space1', await datamartSource(context));
   }),
-  create('MULTI_DATASOURCE and MULTI_DATAMART carry no source name; optional fields are taken', async (stage) => {
-    await make(stage, 'space2', { connectionType: 'MULTI_DATAMART', ...extras });
-    await make(stage, 'space3', { connectionType: 'MULTI_DATASOURCE' });
+  create('MULTI_DATASOURCE and MULTI_DATAMART carry no source name; optional fields are taken', async (context) => {
+    await make(context, 'space2', { connectionType: 'MULTI_DATAMART', ...extras });
+    await make(context, 'space3', { connectionType: 'MULTI_DATASOURCE' });
   }),
-  create('WORKSPACE_NAME_ALREADY_EXISTS: name taken', async (stage) => {
-    const name = await make(stage, 'space4', { connectionType: 'MULTI_DATAMART' });
-    const answer = await sendTo(stage, creation, { name, connectionType: 'MULTI_DATAMART' });
+  create('WORKSPACE_NAME_ALREADY_EXISTS: name taken', async (context) => {
+    const name = await make(context, 'space4', { connectionType: 'MULTI_DATAMART' });
+    const answer = await sendTo(context, creation, { name, connectionType: 'MULTI_DATAMART' });
     expectRefusal(answer, anyRefusal, 'WORKSPACE_NAME_ALREADY_EXISTS');
   }),
-  update('Response: {data: {name}, error: null}', async (stage) => {
-    const name = await make(stage, 'space5', { connectionType: 'MULTI_DATAMART' });
-    const input = { name, ...(await datamartSource(stage)), ...extras };
-    expectOk(await sendTo(stage, updating, input), saved(name));
+  update('Response: {data: {name}, error: null}', async (context) => {
+    const name = await make(context, 'space5', { connectionType: 'MULTI_DATAMART' });
+    const input = { name, ...(await datamartSource(context)), ...extras };
+    expectOk(await sendTo(context, updating, input), saved(name));
   }),
-  update('INVALID_DATAMART_NAME: unknown source', async (stage) => {
-    const name = await make(stage, 'space6', { connectionType: 'MULTI_DATAMART' });
+  update('INVALID_DATAMART_NAME: unknown source', async (context) => {
+    const name = await make(context, 'space6', { connectionType: 'MULTI_DATAMART' });
     expectRefusal(
-      await sendTo(stage, updating, { ...(await unknown(stage)), name }),
+      await sendTo(context, updating, { ...(await unknown(context)), name }),
       anyRefusal,
       'INVALID_DATAMART_NAME',
     );
@@ -110,9 +110,9 @@ const shared = (target: Target): readonly Check[] => [
 ];
 
 const unknownSource = (sentence: string, code: string, source: Json): Check =>
-  create(`${code}: ${sentence}`, async (stage) => {
-    const name = stage.toMake('workspace', 'unmade', (await stage.app()).key);
-    expectRefusal(await sendTo(stage, creation, { name, ...source }), anyRefusal, code);
+  create(`${code}: ${sentence}`, async (context) => {
+    const name = context.toMake('workspace', 'unmade', (await context.app()).key);
+    expectRefusal(await sendTo(context, creation, { name, ...source }), anyRefusal, code);
   });
 
 const listing = (operation: OperationId, at: string, item: string): readonly Check[] => {
@@ -123,24 +123,24 @@ const listing = (operation: OperationId, at: string, item: string): readonly Che
     path: at,
     credential: 'apiKey',
     in: 'body',
-    input: async (stage) => ({ workspaceName: await stage.workspace() }),
+    input: async (context) => ({ workspaceName: await context.workspace() }),
   };
   const shape = fields({ data: listOf(fields({ name: text, [item]: filled })), error: nothing });
   return [
-    check(`Response: {data: array of {name, ${item}}, error: null}`, async (stage) => {
-      expectOk(await sendTo(stage, target, await target.input(stage)), shape);
+    check(`Response: {data: array of {name, ${item}}, error: null}`, async (context) => {
+      expectOk(await sendTo(context, target, await target.input(context)), shape);
     }),
-    check('isPagination and pageNumber are optional', async (stage) => {
-      const input = { ...(await target.input(stage)), isPagination: true, pageNumber: 1 };
-      expectOk(await sendTo(stage, target, input), shape);
+    check('isPagination and pageNumber are optional', async (context) => {
+      const input = { ...(await target.input(context)), isPagination: true, pageNumber: 1 };
+      expectOk(await sendTo(context, target, input), shape);
     }),
-    check('an empty array when none', async (stage) => {
-      const input = { ...(await target.input(stage)), isPagination: true, pageNumber: 9999 };
-      expectOk(await sendTo(stage, target, input), fields({ data: exactly([]), error: nothing }));
+    check('an empty array when none', async (context) => {
+      const input = { ...(await target.input(context)), isPagination: true, pageNumber: 9999 };
+      expectOk(await sendTo(context, target, input), fields({ data: exactly([]), error: nothing }));
     }),
-    check('WORKSPACE_ID_ERROR 400: workspace does not exist', async (stage) => {
-      const input = withValue(await target.input(stage), 'workspaceName', stage.name('nothing'));
-      expectRefusal(await sendTo(stage, target, input), 400, 'WORKSPACE_ID_ERROR');
+    check('WORKSPACE_ID_ERROR 400: workspace does not exist', async (context) => {
+      const input = withValue(await target.input(context), 'workspaceName', context.name('nothing'));
+      expectRefusal(await sendTo(context, target, input), 400, 'WORKSPACE_ID_ERROR');
     }),
     ...requires(target, ['workspaceName']),
     ...refuses(target, [
@@ -163,9 +163,9 @@ export const workspaceChecks: readonly Check[] = [
     connectionType: 'DATASOURCE',
     datasourceName: 'no such source',
   }),
-  update('WORKSPACE_DOES_NOT_EXIST: unknown workspace', async (stage) => {
-    const input = { name: stage.name('nothing'), ...(await datamartSource(stage)) };
-    expectRefusal(await sendTo(stage, updating, input), anyRefusal, 'WORKSPACE_DOES_NOT_EXIST');
+  update('WORKSPACE_DOES_NOT_EXIST: unknown workspace', async (context) => {
+    const input = { name: context.name('nothing'), ...(await datamartSource(context)) };
+    expectRefusal(await sendTo(context, updating, input), anyRefusal, 'WORKSPACE_DOES_NOT_EXIST');
   }),
   ...shared(creation),
   ...shared(updating),

@@ -1,7 +1,7 @@
-/** Bodies that several operations take. */
+/** Request bodies that several operations share. */
 import { isJson, type Json } from './wire.js';
 
-/** The required access settings, all of them restrictive. */
+/** The required access settings, each with its most restrictive value. */
 export const settingsFor = (datamartName: string): Json => ({
   datamartName,
   isAllowEmailReports: false,
@@ -20,7 +20,7 @@ const listNames = (rows: readonly unknown[] | undefined, member: (row: Json) => 
 
 const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The tables of a listed datamart, as the update takes them. */
+/** The tables of a listed datamart in the shape of an update. */
 export const tablesOf = (listed: Json): readonly Json[] =>
   listNames(arrayOf(listed.datamartTables), (table) => ({
     name: table.tableName,
@@ -32,7 +32,7 @@ export const tablesOf = (listed: Json): readonly Json[] =>
     ),
   }));
 
-/** The tenancy of a listed datamart, as the update takes it. */
+/** The tenancy of a listed datamart in the shape of an update. */
 export const tenancyOf = ({ datamartOrganization: listed }: Json): Json | undefined =>
   isJson(listed)
     ? {

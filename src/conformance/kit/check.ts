@@ -1,16 +1,16 @@
+import type { CheckContext } from './context.js';
 import { expectRefusal } from './expect.js';
 import type { OperationId } from './operations.js';
-import type { Stage } from './stage.js';
 import { type Answer, isJson, type Json, type Method, type Request } from './wire.js';
 
-/** One sentence of the specification, tried against a server. */
+/** One sentence of the specification, checked against a server. */
 export type Check = {
   readonly operation: OperationId;
-  /** As the specification says it, or shortened. */
+  /** The sentence of the specification, possibly shortened. */
   readonly sentence: string;
-  /** Of this project's own additions, and choices where the specification leaves one. */
+  /** Whether the check is about Guestlist's additions, or its choice where the specification is open. */
   readonly isOurs?: boolean;
-  readonly run: (stage: Stage) => Promise<void>;
+  readonly run: (context: CheckContext) => Promise<void>;
 };
 
 /** Declares the checks of one operation. */
@@ -18,30 +18,30 @@ export const checksOf =
   (operation: OperationId) =>
   (sentence: string, run: Check['run']): Check => ({ operation, sentence, run });
 
-/** The same, for what is this project's own. */
+/** Marks a check as Guestlist's own: it runs with `--ours` only. */
 export const ours = (check: Check): Check => ({ ...check, isOurs: true });
 
 export type Credential = 'apiKey' | 'serviceToken';
 
-/** How an operation is reached, and a body or query that it takes. */
+/** How to call an operation, with a valid body or query. */
 export type Target = {
   readonly operation: OperationId;
   readonly method: Method;
   readonly path: string;
   readonly credential: Credential;
   readonly in: 'body' | 'query';
-  readonly input: (stage: Stage) => Promise<Json>;
+  readonly input: (context: CheckContext) => Promise<Json>;
 };
 
-export const bearerOf = async (stage: Stage, credential: Credential): Promise<string> =>
-  credential === 'apiKey' ? (await stage.app()).key : stage.serviceToken;
+export const bearerOf = async (context: CheckContext, credential: Credential): Promise<string> =>
+  credential === 'apiKey' ? (await context.app()).key : context.serviceToken;
 
 const toQuery = (input: Json): Record<string, string> =>
   Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
 
-/** Sends an input as the target says; `bearer` replaces its credential. */
+/** Sends an input to the target. `bearer` replaces the target's credential; null sends none. */
 export const sendTo = async (
-  stage: Stage,
+  context: CheckContext,
   { method, path, credential, in: place }: Omit<Target, 'operation' | 'input'>,
   input: Json,
   bearer?: string | null,
@@ -49,15 +49,15 @@ export const sendTo = async (
   const request: Request = {
     method,
     path,
-    bearer: bearer === undefined ? await bearerOf(stage, credential) : bearer,
+    bearer: bearer === undefined ? await bearerOf(context, credential) : bearer,
     ...(place === 'body' ? { body: input } : { query: toQuery(input) }),
   };
-  return stage.send(request);
+  return context.send(request);
 };
 
 const segments = (path: string): readonly string[] => path.split('.');
 
-/** The input with the value at a path (`accessSettings.datamartName`) replaced; undefined leaves it out. */
+/** The input with the value at a path (`accessSettings.datamartName`) replaced, or removed if undefined. */
 export const withValue = (input: Json, path: string, value: unknown): Json => {
   const [name = '', ...rest] = segments(path);
   const inner = input[name];
@@ -66,18 +66,18 @@ export const withValue = (input: Json, path: string, value: unknown): Json => {
   return replaced === undefined ? others : { ...others, [name]: replaced };
 };
 
-/** For each path: the input without it is refused as INVALID_REQUEST_BODY. */
+/** A check for each path: without the field, the answer is INVALID_REQUEST_BODY. */
 export const requires = (target: Target, paths: readonly string[]): readonly Check[] =>
   paths.map((path) => ({
     operation: target.operation,
     sentence: `${path} is required: without it, 400 INVALID_REQUEST_BODY`,
-    run: async (stage) => {
-      const input = withValue(await target.input(stage), path, undefined);
-      expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_REQUEST_BODY');
+    run: async (context) => {
+      const input = withValue(await target.input(context), path, undefined);
+      expectRefusal(await sendTo(context, target, input), 400, 'INVALID_REQUEST_BODY');
     },
   }));
 
-/** For each path and value: the input with it is refused as INVALID_REQUEST_BODY. */
+/** A check for each path and value: with the value, the answer is INVALID_REQUEST_BODY. */
 export const refuses = (
   target: Target,
   values: readonly (readonly [path: string, value: unknown])[],
@@ -85,15 +85,15 @@ export const refuses = (
   values.map(([path, value]) => ({
     operation: target.operation,
     sentence: `${path} may not be ${JSON.stringify(value)}: 400 INVALID_REQUEST_BODY`,
-    run: async (stage) => {
-      const input = withValue(await target.input(stage), path, value);
-      expectRefusal(await sendTo(stage, target, input), 400, 'INVALID_REQUEST_BODY');
+    run: async (context) => {
+      const input = withValue(await target.input(context), path, value);
+      expectRefusal(await sendTo(context, target, input), 400, 'INVALID_REQUEST_BODY');
     },
   }));
 
 type Refusal = { readonly statuses: number | readonly number[]; readonly codes: string | readonly string[] };
 
-/** Without a credential, and with one that nobody gave out. */
+/** Checks that a missing and an unknown credential are refused. */
 export const guards = (target: Target, { statuses, codes }: Refusal): readonly Check[] =>
   [
     ['a missing credential', null],
@@ -101,6 +101,6 @@ export const guards = (target: Target, { statuses, codes }: Refusal): readonly C
   ].map(([what, bearer]) => ({
     operation: target.operation,
     sentence: `${what} yields ${[codes].flat().join(' or ')}`,
-    run: async (stage) =>
-      expectRefusal(await sendTo(stage, target, await target.input(stage), bearer ?? null), statuses, codes),
+    run: async (context) =>
+      expectRefusal(await sendTo(context, target, await target.input(context), bearer ?? null), statuses, codes),
   }));

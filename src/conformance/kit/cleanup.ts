@@ -1,4 +1,4 @@
-/** What a run makes on the server, and how it is taken away again. */
+/** Records what a run creates on the server, and deletes it at the end. */
 
 import { rowsOf } from './expect.js';
 import { type Answer, isJson, type Request, type Wire } from './wire.js';
@@ -6,15 +6,15 @@ import { type Answer, isJson, type Request, type Wire } from './wire.js';
 export type Kind = 'data app' | 'datamart' | 'workspace' | 'embed' | 'dashboard';
 export type Thing = { readonly kind: Kind; readonly name: string; readonly bearer: string };
 
-/** Everything that may exist because of this run, in order of making. */
-export type Made = {
-  /** Before the request that makes it: one that is cut short may have made it. */
+/** Everything that this run may have created, in order of creation. */
+export type Cleanup = {
+  /** Call before the request that creates the thing: an interrupted request may have created it. */
   readonly plan: (thing: Thing) => void;
-  /** It was made for certain. */
+  /** Call for a thing that certainly exists. */
   readonly add: (thing: Thing) => void;
-  /** A request that names planned things goes out; call what it answers with its answer. */
+  /** Call before each request; call the returned function with the answer. Tells which planned things now exist. */
   readonly sending: (request: Request) => (answer: Answer) => void;
-  /** Takes all of it away, the latest first; answers what is left. */
+  /** Deletes everything, the latest first. Returns what could not be deleted. */
   readonly remove: (wire: Wire) => Promise<readonly Thing[]>;
 };
 
@@ -40,7 +40,7 @@ const removers: Readonly<Record<Kind, (wire: Wire, thing: Thing) => Promise<bool
   embed: async (wire, { name, bearer }) => {
     const path = '/api/v2/data-app/embeds';
     const answer = await wire.send({ method: 'DELETE', path, query: { embedId: name }, bearer });
-    // The specification's answer for an embed that does not exist.
+    // The specification answers INVALID_REQUEST_BODY for an unknown embed.
     return answer.status === 200 || codeOf(answer) === 'INVALID_REQUEST_BODY';
   },
   dashboard: async (wire, { name, bearer }) => {
@@ -65,14 +65,14 @@ type State = 'planned' | 'sent' | 'made';
 const valuesOf = ({ body, form }: Request): ReadonlySet<unknown> =>
   new Set([...(isJson(body) ? Object.values(body) : []), ...(form === undefined ? [] : form.values())]);
 
-export const createMade = (): Made => {
+export const createCleanup = (): Cleanup => {
   const things = new Map<string, { readonly thing: Thing; state: State }>();
   const enter = (thing: Thing, state: State): void => {
     const key = `${thing.kind} ${thing.name}`;
     const known = things.get(key);
     if (known === undefined || known.state === 'planned') things.set(key, { thing, state });
   };
-  const sending: Made['sending'] = (request) => {
+  const sending: Cleanup['sending'] = (request) => {
     const values = valuesOf(request);
     const named = [...things.values()].filter(({ thing, state }) => state === 'planned' && values.has(thing.name));
     for (const entry of named) entry.state = 'sent';

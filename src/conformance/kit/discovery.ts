@@ -1,10 +1,10 @@
-/** Looks on the server for what the checks may use without changing it. */
+/** Finds things on the server that checks may use without changing them. */
 import { settingsFor } from './bodies.js';
 import { Fault, NotTried, rowsOf } from './expect.js';
 import type { Options } from './options.js';
 import { type Answer, isJson, type Json, type Request } from './wire.js';
 
-/** A dashboard that exists, an embed of it, and the source that embeds of its workspace take. */
+/** An existing dashboard, an embed of it, and a datamart that embeds of its workspace accept. */
 export type Board = {
   readonly workspaceName: string;
   readonly dashboardId: string;
@@ -31,7 +31,7 @@ const listDatamarts = async ({ send, serviceToken, name }: Tools): Promise<reado
   return rows(answer).filter((row) => typeof row.name === 'string' && !row.name.startsWith(own));
 };
 
-/** The datamart that `--datamart` names, otherwise the first that is listed. */
+/** The datamart of `--datamart`, otherwise the first listed one. */
 export const findSource = async (tools: Tools): Promise<Json> => {
   const wanted = tools.options.datamart;
   const found = (await listDatamarts(tools)).find(({ name }) => wanted === null || name === wanted);
@@ -47,12 +47,12 @@ const listDashboards = async ({ send }: Tools, key: string, workspaceName: strin
   );
 };
 
-/** The workspace that `--workspace` names, otherwise the first that has dashboards. */
+/** The workspace of `--workspace`, otherwise the first one with dashboards. */
 export const findWorkspace = async (tools: Tools, key: string): Promise<string> => {
   const { options, send, serviceToken } = tools;
   if (options.workspace !== null) return options.workspace;
   const listed = textsOf(rows(await send({ method: 'GET', path: '/api/v2/workspace', bearer: serviceToken })), 'name');
-  // Without a listing of workspaces: one is often called as its datamart or its data app.
+  // If the server does not list workspaces: a workspace often has the name of its datamart or data app.
   const guesses = listed.length > 0 ? listed : textsOf(await listDatamarts(tools).catch(() => []), 'name');
   for (const name of [...guesses, ...(options.dataApp === null ? [] : [options.dataApp])]) {
     if ((await listDashboards(tools, key, name)).length > 0) return name;
@@ -66,7 +66,7 @@ const candidates = async (tools: Tools, workspaceName: string): Promise<readonly
   return [...new Set([workspaceName, ...names])].slice(0, 20);
 };
 
-/** Embeds a dashboard of the workspace, with the first datamart that fits. */
+/** Creates an embed of a dashboard of the workspace, with the first datamart that the server accepts. */
 export const findBoard = async (tools: Tools, key: string, workspaceName: string): Promise<Board> => {
   const { options, send } = tools;
   const dashboardId = options.template ?? (await listDashboards(tools, key, workspaceName))[0];

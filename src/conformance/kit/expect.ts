@@ -1,12 +1,12 @@
-/** What a check asks of an answer. Each throws a Fault that says what came and what was expected. */
+/** Expectations about an answer. Each throws a Fault with the received and the expected value. */
 import { type Answer, isJson, type Json } from './wire.js';
 
-/** The server does not do what the sentence says. */
+/** The server's answer contradicts the sentence. */
 export class Fault extends Error {}
-/** The check could not be tried here; the message says why. */
+/** The check cannot run on this server; the message says why. */
 export class NotTried extends Error {}
 
-/** Answers what is wrong with a value at a path, or undefined. */
+/** Returns what is wrong with the value at a path, or undefined. */
 export type Shape = (value: unknown, path: string) => string | undefined;
 
 const kind = (value: unknown): string => {
@@ -52,7 +52,7 @@ export const listOf =
       ? value.map((item, index) => shape(item, `${path}[${index}]`)).find((fault) => fault !== undefined)
       : `${path} is ${kind(value)}, not an array`;
 
-/** An object with these fields; others may stand beside them. */
+/** An object with these fields, and possibly others. */
 export const fields =
   (members: Readonly<Record<string, Shape>>): Shape =>
   (value, path) =>
@@ -62,7 +62,7 @@ export const fields =
           .find((fault) => fault !== undefined)
       : `${path} is ${kind(value)}, not an object`;
 
-/** None of these fields. */
+/** An object without these fields. */
 export const without =
   (...names: readonly string[]): Shape =>
   (value, path) => {
@@ -75,7 +75,7 @@ export const both =
   (value, path) =>
     shapes.map((shape) => shape(value, path)).find((fault) => fault !== undefined);
 
-/** A 200 of this shape; answers its body. */
+/** Expects status 200 and this shape; returns the body. */
 export const expectOk = (answer: Answer, shape: Shape): Json => {
   if (answer.status !== 200) throw new Fault(`status ${answer.status} came, expected 200`);
   const fault = shape(answer.body, 'body');
@@ -86,12 +86,12 @@ export const expectOk = (answer: Answer, shape: Shape): Json => {
 
 const envelope = fields({ error: fields({ code: filled, message: filled, status: orLeftOut(number) }) });
 
-/** A status that the specification leaves open. */
+/** For refusals whose status the specification does not say. */
 export const anyRefusal: readonly number[] = [400, 401, 403, 404, 409, 422];
 
 const writeList = (wanted: readonly (string | number)[]): string => wanted.join(' or ');
 
-/** An error in its envelope, with one of these statuses and one of these codes. */
+/** Expects an error envelope with one of these statuses and one of these codes. */
 export const expectRefusal = (
   answer: Answer,
   statuses: number | readonly number[],

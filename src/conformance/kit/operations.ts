@@ -1,4 +1,4 @@
-/** The operations of the interface specification, by its numbers; the table of a run has a row for each. */
+/** The operations of the interface specification with their section numbers. The report has a row for each. */
 export const operations = {
   'create-guest-token': '1',
   'create-embed': '2',
@@ -25,6 +25,6 @@ export const operations = {
 
 export type OperationId = keyof typeof operations;
 
-/** The ids that `--only` means: an id, or the number of a section. */
+/** The operations that a value of `--only` names: an operation id, or the number of a section. */
 export const findOperations = (wanted: string): readonly OperationId[] =>
   (Object.keys(operations) as OperationId[]).filter((id) => id === wanted || operations[id] === wanted);

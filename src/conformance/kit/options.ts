@@ -13,28 +13,28 @@ export type Options = {
   readonly isJson: boolean;
   readonly isOurs: boolean;
   readonly makesWorkspaces: boolean;
-  /** Null: all. */
+  /** The operations to check; null means all. */
   readonly only: readonly OperationId[] | null;
 };
 
-export const conformanceUsage = `guestlist conformance: does a server keep to the interface specification?
+export const conformanceUsage = `guestlist conformance: checks a server against the interface specification
 
   guestlist conformance --base-url URL --service-token T --api-key K [options]
 
   --base-url URL       the server, without /api/v2
   --service-token T    an organization's service token
-  --api-key K          a data app's key; used where the server makes no key for a data app of the run
+  --api-key K          a data app's key; used if the server creates no key for a data app of the run
   --data-app NAME      the data app of that key
-  --datamart NAME      a datamart to copy and to embed with; otherwise one is looked for
-  --workspace NAME     a workspace with dashboards; otherwise one is looked for
-  --template ID        a dashboard of that workspace; otherwise its first
-  --client ID          a client that exists in the data; otherwise 1
+  --datamart NAME      a datamart to copy and to embed with; default: the first one found
+  --workspace NAME     a workspace with dashboards; default: the first one found
+  --template ID        a dashboard of that workspace; default: its first
+  --client ID          a client that exists in the data; default: 1
   --only OPERATION     an operation, or the number of its section; may be given several times
-  --ours               also what Guestlist adds to the interface and chooses where it is silent
-  --make-workspaces    also the checks that make workspaces, which no operation can delete
-  --json               the outcome as JSON
+  --ours               also check what Guestlist adds to the interface, and its choices where the interface is open
+  --make-workspaces    also run the checks that create workspaces, which no operation can delete
+  --json               print the outcome as JSON
 
-Ends with 0 where everything holds, 1 where something does not, 2 where it was called wrongly. It removes what it makes.`;
+Exit code: 0 all checks hold, 1 a check fails, 2 wrong arguments. The run deletes everything that it creates.`;
 
 const flags = {
   'base-url': { type: 'string' },
@@ -56,7 +56,7 @@ const readOnly = (given: readonly string[] | undefined): Options['only'] | strin
   if (given === undefined) return null;
   const unknown = given.find((wanted) => findOperations(wanted).length === 0);
   if (unknown !== undefined) {
-    return `there is no operation "${unknown}"; there are ${Object.keys(operations).join(', ')}`;
+    return `no operation "${unknown}"; known operations: ${Object.keys(operations).join(', ')}`;
   }
   return given.flatMap(findOperations);
 };
@@ -69,15 +69,15 @@ const isAddress = (text: string): boolean => {
   }
 };
 
-/** The options of a call; a text where it was wrong, undefined where the usage was asked for. */
+/** Reads the arguments. Returns a message if they are wrong, undefined for `--help`. */
 export const readOptions = (args: readonly string[]): Options | string | undefined => {
   const { values } = parseArgs({ args: [...args], options: flags });
   if (values.help === true) return undefined;
   const only = readOnly(values.only);
   if (typeof only === 'string') return only;
   const { 'base-url': baseUrl, 'service-token': serviceToken } = values;
-  if (baseUrl === undefined || !isAddress(baseUrl)) return '--base-url takes the address of a server';
-  if (serviceToken === undefined) return '--service-token is needed: the run makes a data app of its own';
+  if (baseUrl === undefined || !isAddress(baseUrl)) return '--base-url is required: the http(s) address of a server';
+  if (serviceToken === undefined) return '--service-token is required: the run creates its own data app';
   return {
     baseUrl,
     serviceToken,

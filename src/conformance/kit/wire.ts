@@ -1,10 +1,10 @@
-/** Requests and answers as they went over the wire. Written from the specification: nothing here is shared with the server. */
+/** Sends requests and records the last exchange. Written from the specification; shares no code with the server. */
 export type Json = Readonly<Record<string, unknown>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export type Request = {
   readonly method: Method;
-  /** From `/api/v2` on. */
+  /** Begins with `/api/v2`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Null: no Authorization header. */
@@ -16,12 +16,12 @@ export type Request = {
 export type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
 export type Exchange = { readonly request: Request; readonly answer: Answer | null };
 
-/** Sends, and keeps the last exchange for the report. */
+/** Sends requests and keeps the last exchange for the report. */
 export type Wire = {
   readonly send: (request: Request) => Promise<Answer>;
   readonly last: () => Exchange | null;
   readonly forget: () => void;
-  /** The text without any credential that was sent or answered. */
+  /** Replaces every credential that was sent or received by `****`. */
   readonly mask: (text: string) => string;
 };
 
@@ -55,11 +55,11 @@ const initOf = ({ method, bearer, body, form }: Request, signal: AbortSignal): R
   redirect: 'manual',
 });
 
-/** Credentials that an answer holds, by the fields that the interface has for them. */
+/** Credentials in an answer: the interface has the fields `token` and `key` for them. */
 const secretsIn = (body: unknown): readonly string[] =>
   isJson(body) ? [body.token, body.key].filter((value): value is string => typeof value === 'string') : [];
 
-/** A wire to `baseUrl`; it stops at `signal`. */
+/** Opens a wire to `baseUrl`. `signal` is read before each request and aborts it. */
 export const openWire = (baseUrl: string, known: readonly string[], signal: () => AbortSignal): Wire => {
   const secrets = new Set(known);
   let last: Exchange | null = null;

@@ -1,7 +1,7 @@
-/** What the checks stand on: names of their own, and things that are found or made once, when first asked for. */
+/** What checks may use: unique names, and things that are found or created once, at their first use. */
 import { randomBytes } from 'node:crypto';
 import { settingsFor, tablesOf, tenancyOf } from './bodies.js';
-import type { Kind, Made } from './cleanup.js';
+import type { Cleanup, Kind } from './cleanup.js';
 import { type Board, findBoard, findSource, findWorkspace } from './discovery.js';
 import { Fault, NotTried } from './expect.js';
 import type { Options } from './options.js';
@@ -9,30 +9,33 @@ import type { Answer, Json, Request, Wire } from './wire.js';
 import { isJson } from './wire.js';
 
 export type App = { readonly name: string | null; readonly key: string; readonly isOwn: boolean };
-export type Stage = {
+export type CheckContext = {
   readonly send: (request: Request) => Promise<Answer>;
   readonly serviceToken: string;
   readonly clientId: string;
   readonly options: Options;
-  /** Alphanumeric, and nobody else's. */
+  /** A name with the run's random prefix; alphanumeric. */
   readonly name: (what: string) => string;
-  /** A name for something that is about to be made with this bearer; it is removed at the end. */
+  /** A name for a thing that the check is about to create with this bearer. The run deletes it at the end. */
   readonly toMake: (kind: Kind, what: string, bearer: string) => string;
-  /** An embed that was made, or a dashboard that is about to be; what belongs to the run's own data app goes with it. */
+  /**
+   * Registers a created embed, or a dashboard that is about to be created, for deletion. What belongs to the run's own data app
+   * is deleted with it.
+   */
   readonly keep: (kind: 'embed' | 'dashboard', name: string, bearer: string) => Promise<void>;
   readonly app: () => Promise<App>;
-  /** The name of the data app, where it is known. */
+  /** The name of the data app. Throws NotTried if it is unknown. */
   readonly appName: () => Promise<string>;
   readonly workspace: () => Promise<string>;
   readonly board: () => Promise<Board>;
   readonly accessSettings: () => Promise<Json>;
-  /** A listed datamart with its details. */
+  /** A datamart of the server, with its details. */
   readonly source: () => Promise<Json>;
-  /** A datamart that this run made as a copy of it. */
+  /** A copy of `source` that this run has created. */
   readonly datamart: () => Promise<string>;
 };
 
-/** Makes it when first asked for. What fails then is a reason not to try, not a failure of the check that asked. */
+/** Creates a thing at its first use. A failure means that the check was not tried, not that it fails. */
 const once = <T>(what: string, make: () => Promise<T>): (() => Promise<T>) => {
   let made: Promise<T> | undefined;
   return () => {
@@ -44,7 +47,7 @@ const once = <T>(what: string, make: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-type Tools = Pick<Stage, 'send' | 'name' | 'toMake' | 'serviceToken' | 'options'>;
+type Tools = Pick<CheckContext, 'send' | 'name' | 'toMake' | 'serviceToken' | 'options'>;
 
 const openApp = async ({ send, toMake, name, serviceToken, options }: Tools): Promise<App> => {
   const own = toMake('data app', 'app', serviceToken);
@@ -78,21 +81,21 @@ const copyDatamart = async (tools: Tools, source: Json, what: string): Promise<s
   return name;
 };
 
-/** Copies of the source datamart, one for each name. */
-export const copyDatamarts = async (stage: Stage, names: readonly string[]): Promise<void> => {
-  const source = await stage.source();
-  for (const what of names) await copyDatamart(stage, source, what);
+/** Copies the source datamart once for each name. */
+export const copyDatamarts = async (context: CheckContext, names: readonly string[]): Promise<void> => {
+  const source = await context.source();
+  for (const what of names) await copyDatamart(context, source, what);
 };
 
-export const createStage = (wire: Wire, made: Made, options: Options): Stage => {
+export const createContext = (wire: Wire, made: Cleanup, options: Options): CheckContext => {
   const { serviceToken, clientId } = options;
   const prefix = `conf${randomBytes(4).toString('hex')}`;
   const name = (what: string): string => `${prefix}${what}`;
-  const toMake: Stage['toMake'] = (kind, what, bearer) => {
+  const toMake: CheckContext['toMake'] = (kind, what, bearer) => {
     made.plan({ kind, name: name(what), bearer });
     return name(what);
   };
-  const send: Stage['send'] = async (request) => {
+  const send: CheckContext['send'] = async (request) => {
     const settle = made.sending(request);
     const answer = await wire.send(request);
     settle(answer);
@@ -100,7 +103,7 @@ export const createStage = (wire: Wire, made: Made, options: Options): Stage => 
   };
   const tools: Tools = { send, name, toMake, serviceToken, options };
   const app = once('a data app', () => openApp(tools));
-  const keep: Stage['keep'] = async (kind, id, bearer) => {
+  const keep: CheckContext['keep'] = async (kind, id, bearer) => {
     if (!(await app()).isOwn) made[kind === 'embed' ? 'add' : 'plan']({ kind, name: id, bearer });
   };
   const source = once('a datamart', () => findSource(tools));
