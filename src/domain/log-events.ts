@@ -108,7 +108,11 @@ const tokens = {
     level: 'info',
     meaning:
       'POST /embed-token was refused with a status below 500. `reason` says why; `guestlist policy explain --request` shows the decision.',
-    fields: { ...tokenRequest, ...cause },
+    fields: {
+      ...tokenRequest,
+      ...cause,
+      detail: 'why a 403 was answered, for a developer; the answer has a neutral text',
+    },
   },
   'token.failed': {
     level: 'error',

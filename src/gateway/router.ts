@@ -18,7 +18,7 @@ import { type GatewayMetrics, noGatewayMetrics } from './common/metrics.js';
 import { createEmbedTokenPipeline, type EmbedTokenSteps } from './embed-token.js';
 import { type AnswerHook, createReceiver, hookPaths } from './hooks/hooks.js';
 import { type Admin, createAdmin } from './http/admin.js';
-import { type Answer, allow, answerError, explain, noHeaders, wrongMethod } from './http/answer.js';
+import { type Answer, allow, answerBrowser, developerText, explain, noHeaders, wrongMethod } from './http/answer.js';
 import { readBody } from './http/body.js';
 import { createCors, preflightHeaders, securityHeaders } from './http/headers.js';
 
@@ -113,11 +113,11 @@ const createReport = (options: RouterOptions, audit: Pick<RequestAudit, 'failed'
       const earlier = mintedBy === requestId ? undefined : mintedBy;
       plain.info({ event, requestId, user, tenant, mintedBy: earlier, ms, code: 'OK' }, 'embed token');
     },
-    failed: ({ context, ms }: Handled, error: unknown, { code, status }: ReturnType<typeof answerError>): void => {
+    failed: ({ context, ms }: Handled, error: unknown, { code, status }: ReturnType<typeof answerBrowser>): void => {
       const { requestId, session, clientId: tenant } = context;
       const fields = { requestId, user: session?.subject, tenant, ms, code, ...explain(error) };
       if (status >= 500) log.error({ event: 'token.failed', ...fields }, 'embed token');
-      else log.info({ event: 'token.denied', ...fields }, 'embed token');
+      else log.info({ event: 'token.denied', ...fields, ...developerText(error, status) }, 'embed token');
       metrics.answered(code);
       if (error instanceof Refusal && code === 'RATE_LIMITED') metrics.limited(error.reason);
       audit.failed(context, error, ms);
@@ -140,7 +140,7 @@ export const createRouter = (parts: GatewayHandlers, options: RouterOptions): Ga
     const outcome = await answer({ from: request, body: () => readBody(request) }, { requestId });
     const { context } = outcome;
     if ('error' in outcome) {
-      const refused = answerError(outcome.error);
+      const refused = answerBrowser(outcome.error, requestId);
       send(request, response, refused, requestId);
       report.failed({ context, ms: msSince(startedAt) }, outcome.error, refused);
     } else {

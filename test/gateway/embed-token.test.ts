@@ -113,15 +113,41 @@ describe('POST /embed-token', () => {
     },
   );
 
-  it('tells a host developer why a user without a role gets nothing', async () => {
-    const { refused } = await startGateway();
-    const answer = await refused({ ...analyst, sub: 'nobody', roles: [] });
-    expect(answer).toMatchObject({ status: 403, code: 'NO_POLICY' });
-    expect(answer.message).toContain('user "nobody" without any role in tenant "LAX"');
-    expect(answer.message).toContain('flights.yaml');
-    expect(answer.message).toContain('"analysts see delays"');
+  it('answers a user without a role neutrally, and tells the developer why in the log', async () => {
+    const { refused, lines } = await startGateway();
+    const answer = await refused({ ...analyst, sub: 'nobody', roles: ['guest-of-the-house'] });
+    const requestId = answer.headers.get('x-request-id') ?? '';
+    expect(answer).toMatchObject({ status: 403, code: 'NO_POLICY', reason: 'no-policy', requestId });
+    expect(answer.message).toBe(`You can't see these analytics. Ask your administrator. Reference: ${requestId}`);
+    expect(JSON.stringify(answer)).not.toMatch(/yaml|analysts|rule|LAX|nobody/);
+    const line = lines.at(-1);
+    expect(line).toMatchObject({ event: 'token.denied', code: 'NO_POLICY', reason: 'no-policy', requestId });
+    expect(line?.detail).toContain('user "nobody" with 1 role in tenant "LAX"');
+    expect(line?.detail).toContain('flights.yaml');
+    expect(line?.detail).toContain('"analysts see delays"');
+    expect(JSON.stringify(line)).not.toContain('guest-of-the-house');
     const { roles: _, ...claims } = analyst;
     expect(await refused(claims)).toMatchObject({ code: 'NO_POLICY' });
+  });
+
+  it('names no rule, file, expression or tenant in any 403', async () => {
+    const { refused, lines } = await startGateway();
+    const { region: _, ...withoutRegion } = regional;
+    const { org_id: __, ...withoutTenant } = analyst;
+    const denied = [
+      [await refused(withoutRegion), 'POLICY_UNDECIDED', 'expression-failed'],
+      [await refused(withoutTenant), 'NO_TENANT', 'tenant-undecided'],
+      [await refused(analyst, { tenant: 'ATL' }), 'NO_TENANT', 'tenant-not-own'],
+      [await refused(analyst, { embeds: ['routes'] }), 'EMBED_NOT_GRANTED', 'embed-not-granted'],
+    ] as const;
+    for (const [answer, code, reason] of denied) {
+      const { message, requestId } = answer;
+      expect(answer).toMatchObject({ status: 403, code, reason });
+      expect(message).toBe(`You can't see these analytics. Ask your administrator. Reference: ${requestId}`);
+      const line = lines.find((one) => one.requestId === requestId);
+      expect(line).toMatchObject({ code, reason, detail: expect.any(String) });
+    }
+    expect(lines.at(-1)?.detail).toContain('"delays--LAX"');
   });
 
   it('refuses a mint that the service refuses for a restriction, and never mints without it', async () => {

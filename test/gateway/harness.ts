@@ -50,7 +50,9 @@ export const regional = {
 export const sign = (claims: object, secret = demoSecret, options: jwt.SignOptions = {}): string =>
   jwt.sign({ exp: startSeconds + 3600, iat: startSeconds, ...claims }, secret, options);
 
-export type ErrorBody = { error: { code: string; message: string; status: number } };
+export type ErrorBody = {
+  error: { code: string; message: string; status: number; reason?: string; requestId?: string };
+};
 export type AnswerBody = {
   token: string;
   expiresAt: string;

@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
   it('tells a host developer the gateway’s refusal as it is', async () => {
     const { page, close } = await bench.open('/demo?user=lax-guest');
     await page.getByText('NO_POLICY').first().waitFor();
-    expect(await textOf(page.getByRole('alert'))).toContain('No rule of the policy grants this user anything');
+    expect(await textOf(page.getByRole('alert'))).toContain("You can't see these analytics.");
     expect(await page.locator('guestlist-dashboard').count()).toBe(0);
     expect(mints()).toBe(1);
     await close();

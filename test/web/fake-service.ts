@@ -176,7 +176,7 @@ const host = (path: string, request: Recorded, raw: IncomingMessage): Reply => {
   if (user.embeds.length === 0) {
     return refusal(
       'NO_POLICY',
-      `No rule of the policy grants this user anything: the session's roles are empty. Give the user a role that a rule names, or add a rule.`,
+      "You can't see these analytics. Ask your administrator. Reference: 00000000-0000-4000-8000-000000000000",
       403,
     );
   }

@@ -13,6 +13,7 @@ import {
   verifyJwt,
 } from '../../platform/jwt.js';
 import { createLru } from '../../platform/lru.js';
+import type { SessionReason } from '../common/reasons.js';
 import { bearerOf, cookieOf, isAuthorizedTwice, isTrustedOrigin, type Origins } from './credential.js';
 import type { RequestGuard } from './limits.js';
 
@@ -47,7 +48,7 @@ export type Identity = (request: IncomingMessage) => Session | Promise<Session>;
 const mend = 'Send the host session as "Authorization: Bearer <jwt>" (a signed JWT with exp and sub).';
 
 /** The refusal of a session. */
-export const refuseSession = (message: string, reason: string, cause?: unknown): never => {
+export const refuseSession = (message: string, reason: SessionReason, cause?: unknown): never => {
   throw new Refusal('SESSION_INVALID', message, { reason, cause });
 };
 

@@ -1,6 +1,7 @@
 import { UpstreamRefusal } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
-import { encodeError, namedUnavailable, retryAfterSeconds } from '../common/wire.js';
+import { publicReason } from '../common/reasons.js';
+import { encodeError, type GatewayCode, namedUnavailable, retryAfterSeconds } from '../common/wire.js';
 import { ExpressionFault } from '../policy/expression.js';
 import { MintRefusal } from '../token/mint-refusal.js';
 import { Unavailable } from '../upstream/unavailable.js';
@@ -19,13 +20,30 @@ const retryAfter = (error: unknown, status: number): FlatHeaders => {
   return ['Retry-After', String(seconds ?? retryAfterSeconds(retryAfterMs))];
 };
 
-/** The answer to what was thrown. */
-export const answerError = (thrown: unknown): Answer & { readonly code: string } => {
+/** The answer to what was thrown, for callers with credentials of the host: the message is the developer's. */
+export const answerError = (thrown: unknown): Answer & { readonly code: GatewayCode } => {
   const error = namedUnavailable(thrown);
   const { code, status, body } = encodeError(error);
   const isUnread = error instanceof Refusal && error.reason === bodyTooLarge;
   return { code, status, body, headers: isUnread ? ['Connection', 'close'] : retryAfter(error, status) };
 };
+
+/**
+ * The answer of `/embed-token`, which a browser reads. A 403 has a neutral message, its reason code and the request's id; it names
+ * no rule, no file and no tenant. `developerText` of the error belongs in the log.
+ */
+export const answerBrowser = (thrown: unknown, requestId: string): ReturnType<typeof answerError> => {
+  const answer = answerError(thrown);
+  if (answer.status !== 403 || !(thrown instanceof Refusal)) return answer;
+  const { code, status } = answer;
+  const message = `You can't see these analytics. Ask your administrator. Reference: ${requestId}`;
+  const error = { code, reason: publicReason(code, thrown.reason), message, status, requestId };
+  return { ...answer, body: JSON.stringify({ error }) };
+};
+
+/** What a 403 withholds from the browser, for the log. */
+export const developerText = (thrown: unknown, status: number): { readonly detail?: string } =>
+  status === 403 && thrown instanceof Refusal ? { detail: thrown.message } : {};
 
 /** Why, for the log. No claim's value is in it: an expression is named by its place, a refusal by its slug. */
 export const explain = (thrown: unknown): Record<string, unknown> => {

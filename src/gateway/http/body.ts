@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
 import { findJsonExcess, valuesIn } from '../../platform/json-excess.js';
+import type { Reason } from '../common/reasons.js';
 import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../common/wire.js';
 
-const refuse = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+const refuse = (message: string, reason: Reason<'INVALID_REQUEST_BODY'>): Refusal =>
+  new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
 /** The reason of a body that was not read to its end: its connection cannot be used again. */
 export const bodyTooLarge = 'body-too-large';

@@ -10,6 +10,7 @@ import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Session } from '../authenticate/signed-session.js';
 import { dashboardIdOf } from '../common/dashboard-id.js';
+import type { Reason } from '../common/reasons.js';
 import type { EmbedTokenBody } from '../common/wire.js';
 import {
   type AppliedRestriction,
@@ -57,8 +58,8 @@ export type PolicyDecision = {
 /** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
 export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
 
-/** The words of every undecided policy: the reason is for the log, since it may tell one user about another's rules. */
-export const undecided = (reason: string, cause: unknown): Refusal =>
+/** The refusal of every undecided policy. `cause` is for the log only: it may tell one user about another's rules. */
+export const undecided = (reason: Reason<'POLICY_UNDECIDED'>, cause: unknown): Refusal =>
   new Refusal(
     'POLICY_UNDECIDED',
     "The policy could not be decided for this user, so nothing is shown. The gateway's log names the expression and the reason.",
@@ -133,11 +134,12 @@ export const variablesOf = (policy: Policy, session: Session, clientId: string, 
 
 const quote = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
+/** Names no role of the user: the text is logged, and roles are claims. `policy explain` shows them. */
 const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): never => {
-  const roles = user.roles.length === 0 ? 'without any role' : `with the roles ${quote(user.roles)}`;
+  const roles = user.roles.length === 1 ? '1 role' : `${user.roles.length} roles`;
   throw new Refusal(
     'NO_POLICY',
-    `No rule of ${basename(policy.file)} grants anything to user "${user.id}" ${roles} in tenant "${tenant.id}". ` +
+    `No rule of ${basename(policy.file)} grants anything to user "${user.id}" with ${roles} in tenant "${tenant.id}". ` +
       `Rules tried: ${quote(policy.rules.map(({ name }) => name))}. ` +
       'Give the user a role that one of them names, or add a rule.',
   );

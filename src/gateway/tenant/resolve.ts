@@ -5,6 +5,7 @@ import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
 import type { Log } from '../../platform/log.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
+import type { Reason } from '../common/reasons.js';
 import { celClaims } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import { PolicyFaults } from '../policy/source.js';
@@ -40,7 +41,7 @@ export type TenantsOptions = {
   readonly readVariable?: ReadVariable | undefined;
 };
 
-const refuse = (message: string, reason: string, cause?: unknown): never => {
+const refuse = (message: string, reason: Reason<'NO_TENANT'>, cause?: unknown): never => {
   throw new Refusal('NO_TENANT', message, { reason, cause });
 };
 

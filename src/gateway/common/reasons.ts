@@ -1,0 +1,59 @@
+/**
+ * The reason codes of refusals by the gateway: which rule of the gateway refused the request. They are in the log and the audit;
+ * those of a 403 are also in the answer of `/embed-token`. A closed set, so that operators and front ends can rely on it.
+ */
+import type { JwtFault } from '../../platform/jwt.js';
+import type { GatewayCode } from './wire.js';
+
+const refusals = {
+  INVALID_REQUEST_BODY: [
+    'body-too-large',
+    'json-excess',
+    'body-ended-early',
+    'body-read-before',
+    'body-not-json',
+    'timezone-refused',
+  ],
+  NO_TENANT: [
+    /** The policy's tenant expression could not be evaluated. */
+    'tenant-undecided',
+    'no-tenants',
+    'tenant-malformed',
+    'tenant-not-own',
+    /** The session belongs to several tenants and the body chooses none. */
+    'tenant-not-chosen',
+    'tenant-unknown',
+    'tenant-unknown-upstream',
+    'tenant-too-long',
+  ],
+  NO_POLICY: ['no-policy'],
+  POLICY_UNDECIDED: [
+    'expression-failed',
+    'empty-intersection',
+    'granted-embed-unknown',
+    'granted-embed-not-readable',
+    'everything-hidden',
+    'restriction-binds-nothing',
+    'mint-field-refused',
+  ],
+  EMBED_NOT_GRANTED: ['embed-not-granted'],
+  TENANT_SUSPENDED: ['tenant-suspended', 'tenant-deleted'],
+} as const satisfies Partial<Record<GatewayCode, readonly string[]>>;
+
+/** A reason code of one error code. */
+export type Reason<Code extends keyof typeof refusals> = (typeof refusals)[Code][number];
+
+/** Of SESSION_INVALID. */
+export type SessionReason =
+  | 'no-session'
+  | 'no-subject'
+  | 'two-sessions'
+  | 'origin-not-allowed'
+  | 'session-revoked'
+  | `session-${JwtFault['reason']}`;
+
+/** The reason code, if it belongs to the error code; otherwise the error code in the form of a reason code. */
+export const publicReason = (code: GatewayCode, reason: string): string => {
+  const known: readonly string[] = code in refusals ? refusals[code as keyof typeof refusals] : [];
+  return known.includes(reason) ? reason : code.toLowerCase().replaceAll('_', '-');
+};
