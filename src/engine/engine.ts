@@ -1,6 +1,7 @@
 /**
- * Metric -> rows. The engine reads the customer's database for one tenant, through `scopeToTenant` and nothing else: a plan that
- * was not scoped does not compile. It may not know who asks, keep rows between questions but in cache/, or let a driver's words out.
+ * Metric -> rows: the one sequence of the engine. Reads the customer's database for one tenant: a plan compiles only
+ * after `scopeToTenant`. The engine may not know who the caller is, may keep rows only in cache/, and never passes a
+ * driver's error text to a caller.
  */
 import type { Scalar } from '../domain/filter/filter.js';
 import type { Engine, MetricAnswer, MetricQuestion, OptionsQuestion, Reads } from '../domain/query/engine.js';
@@ -17,10 +18,10 @@ import { run } from './run/run.js';
 import { type StreamBatch, streamed } from './run/stream.js';
 import { clientDatabaseOf } from './scope/client-database.js';
 
-/** How large an answer may be that says nothing of its size. */
+/** Limits of an answer whose question names no smaller limit. */
 export type AnswerLimits = {
   readonly answerRows: number;
-  /** Bytes as the database sends them; see `rowBytes`. Of a download, of one batch. */
+  /** Bytes as the database sends them; see `rowBytes`. In a download, of one batch. */
   readonly answerBytes: number;
 };
 
@@ -31,7 +32,7 @@ const optionRows = 100;
 
 export type EngineOptions = DatabasesOptions & RowsOptions & { readonly limits?: AnswerLimits };
 
-/** Opens each datasource at the first question about it. `log` gets what callers must not see. */
+/** Opens each datasource at the first question about it. Errors of drivers go to `log`, never to the caller. */
 export const createEngine = (options: EngineOptions): Engine => {
   const databases = createDatabases(options);
   const rows = createRows(options);
@@ -93,7 +94,7 @@ const createReads = ({ databases, rows, limits, planCache }: Parts, signal: Abor
   };
 };
 
-/** Whether there are more rows than these, which nobody asked to be left out. */
+/** Marks an answer that was cut at a limit the caller did not set. */
 const markCut = (answered: MetricAnswer, { question }: AnyAsk): MetricAnswer => {
   const { rows, totalRecords } = answered;
   const offset = 'offset' in question ? question.offset : 0;
@@ -122,7 +123,7 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
 
 type Place = Pick<Parts, 'rows' | 'planCache'> & { readonly database: Database };
 
-/** Rows of scoped plans for this question: kept, or read in the client's turn. */
+/** Loads the rows of tenant-scoped plans: from the cache, or from the database in the client's turn. */
 const runOf =
   ({ database, rows }: Place, question: CacheKeyParts['question'], { maxBytes, signal }: Running): RunScoped =>
   (plan, statements, page) =>
@@ -137,12 +138,12 @@ const manyRows = 1000;
 const answer = async (place: Place, ask: AnyAsk, running: Running): Promise<MetricAnswer> => {
   const { question, scoped, compiled, page, shape } = await prepareOnce(place, ask, running);
   const read = await runOf(place, question, running)(scoped, compiled, page);
-  // Read, shaped and written in one go, a long answer keeps others waiting.
+  // A long answer would block the event loop: other requests run before it is shaped.
   if (read.rows.length > manyRows) await breathe();
   return shape(read);
 };
 
-/** What had to read rows to be prepared goes by them, and is prepared each time. */
+/** A preparation that had to read rows depends on those rows, so it is not cached. */
 const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepared> =>
   place.planCache.load(place.database, ask, async () => {
     let isLasting = true;
@@ -154,7 +155,7 @@ const prepareOnce = (place: Place, ask: AnyAsk, running: Running): Promise<Prepa
     return { prepared, isLasting };
   });
 
-/** Never kept, and in the client's turn until the last row was taken. */
+/** Holds the client's turn until the reader took the last row. Never cached. */
 const stream = async (
   place: Place,
   ask: AnyAsk,

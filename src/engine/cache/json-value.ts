@@ -1,6 +1,6 @@
 /**
- * A value as JSON tells it from every other one. Throws for what JSON would take for something else (NaN for null, a Map for `{}`): two
- * questions must never come to be one.
+ * The value as JSON that no other value produces. Throws NotJson for values that JSON would change (NaN becomes null,
+ * a Map becomes `{}`): two different questions must never get the same key.
  */
 export const toJsonValue = (value: unknown): unknown => {
   if (value === null || ['string', 'boolean', 'undefined'].includes(typeof value) || Number.isFinite(value))

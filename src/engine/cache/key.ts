@@ -6,36 +6,42 @@ import type { Statement } from '../databases/dialect.js';
 import type { Leaf, PageOfRows, TenantScoped } from '../plan/plan.js';
 import { toJsonValue } from './json-value.js';
 
-/** What decides which rows there are. The plan is one that `scopeToTenant` made: there is no key without a tenant scope. */
+/**
+ * Everything that decides which rows an answer has. The plan went through `scopeToTenant`, so every key includes a
+ * tenant scope.
+ */
 export type CacheKeyParts = {
   readonly question: Pick<
     MetricQuestion,
     'dataAppId' | 'epoch' | 'tenant' | 'datasource' | 'datamart' | 'timezone' | 'joinModel'
   >;
   readonly plan: TenantScoped<{ readonly leaves: readonly Leaf[] }>;
-  /** All that may run, by name. */
+  /** All statements that may run, by name. */
   readonly statements: Readonly<Record<string, Statement>>;
   readonly page: PageOfRows;
 };
 
-/** `prefix` is common to the client's keys, and to no other's. Neither tells a name or a value to whoever lacks the secret. */
+/**
+ * `prefix` is the same for all keys of a client, and for no other client's. Without the secret, neither reveals a
+ * name or a value.
+ */
 export type Key = { readonly text: string; readonly prefix: string };
 
 export type Keys = {
   readonly keyOf: (parts: CacheKeyParts) => Key;
-  /** Of the client's keys, or of all the data app's. */
+  /** The prefix of the client's keys; null: of all keys of the data app. */
   readonly prefixOf: (dataAppId: string, clientId: string | null) => string;
 };
 
-/** To be raised whenever rows of the same statement may be read, counted or kept in another way. */
+/** Increment whenever rows of the same statement are read, counted or stored differently. */
 const formatVersion = 1;
 
-/** How keys of all data apps begin. */
+/** The prefix of all keys. */
 export const keyStart = 'guestlist:rows:';
 
 const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? tenant.clientId : untenantedClientId);
 
-/** `secret`: of all replicas. */
+/** `secret` must be the same for all replicas. */
 export const createKeys = (secret: Buffer): Keys => {
   const markOf = (...parts: readonly unknown[]): string =>
     createHmac('sha256', secret)
@@ -57,7 +63,7 @@ export const createKeys = (secret: Buffer): Keys => {
     });
     return { text: prefix + mark, prefix };
   };
-  // Of the very same objects, none of which is ever changed: a preparation that is used again.
+  // A cached plan reuses the same immutable objects, so their key is computed once.
   const written = new WeakMap<CacheKeyParts['statements'], { readonly of: CacheKeyParts; readonly key: Key }>();
   return {
     prefixOf,

@@ -2,16 +2,16 @@ import type { Clock } from '../../domain/ports.js';
 import { createSizedLru } from '../../platform/lru.js';
 import type { RunResult } from '../run/run.js';
 
-/** `madeAtMs`: when its statement was begun, by this process's clock. */
+/** `madeAtMs`: when its statement began, by this process's clock. */
 export type Kept = { readonly rows: RunResult; readonly madeAtMs: number; readonly datasourceId: string };
 
-/** Rows in this process, bounded by the bytes that they take. Nobody changes rows: all who ask get the same ones. */
+/** Rows in this process, limited by their size. Rows are immutable, so all callers get the same objects. */
 export type Memory = {
-  /** Undefined where there are none, or they are as old as `ttlMs`. */
+  /** Undefined where the rows are missing or older than `ttlMs`. */
   readonly find: (key: string, ttlMs: number) => Kept | undefined;
   readonly keep: (key: string, kept: Kept, ttlMs: number) => void;
   readonly drop: (isMeant: (key: string, kept: Kept) => boolean) => void;
-  /** Drops what nobody will find any more. */
+  /** Drops expired rows. */
   readonly sweep: () => void;
   readonly bytes: () => number;
 };
@@ -20,7 +20,7 @@ export type MemoryOptions = { readonly clock: Clock; readonly maxBytes: number; 
 
 type Entry = Kept & { readonly expiresAtMs: number };
 
-/** About what V8 takes for them: names of columns are common to all rows, and are not in them. */
+/** The approximate size in V8. Column names are shared by all rows and not counted. */
 export const bytesOf = ({ rows }: RunResult): number => {
   let bytes = 512;
   for (const row of rows) {
@@ -31,11 +31,11 @@ export const bytesOf = ({ rows }: RunResult): number => {
 };
 
 export const createMemoryCache = ({ clock, maxBytes, evicted }: MemoryOptions): Memory => {
-  // One answer may take a quarter of the room, so that it does not turn everything else out.
+  // One answer may take a quarter of the cache, so it cannot evict everything else.
   const maxEntryBytes = maxBytes / 4;
   const entries = createSizedLru<string, Entry>(Math.max(1, maxBytes), ({ rows }) => bytesOf(rows), evicted);
   const isGood = ({ madeAtMs, expiresAtMs }: Entry, nowMs: number): boolean =>
-    // A clock that was set back would have it live longer than it may.
+    // If the clock was set back, the entry would live too long, so it counts as expired.
     nowMs >= madeAtMs && nowMs < expiresAtMs;
   const drop: Memory['drop'] = (isMeant) => {
     for (const [key, kept] of [...entries.entries()]) if (isMeant(key, kept)) entries.delete(key);

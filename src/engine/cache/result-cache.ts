@@ -1,7 +1,8 @@
 /**
- * Rows of questions that were asked before, for the same client of the same data app. A key holds everything that its rows depend on,
- * the datamart's version and the client's epoch too: what was changed, revoked or erased is never found again, whoever missed to be
- * told of it. It lies beneath the use cases: whether a caller may ask at all was decided before.
+ * Caches rows per client and data app. A key holds everything that its rows depend on, including the datamart's
+ * version and the client's epoch: after a change, a revocation or an erasure, earlier rows are never found again,
+ * even if this process missed the notification. The cache is below the use cases, which decide whether the caller may
+ * ask.
  */
 import type { Clock } from '../../domain/ports.js';
 import { repeat } from '../../platform/repeat.js';
@@ -12,18 +13,21 @@ import { createMemoryCache } from './memory.js';
 import { createSharedRows, Ended, type Found, type SharedOptions } from './shared.js';
 import { createSingleFlight } from './single-flight.js';
 
-/** How an answer came about: from this process's memory, from another replica, with somebody else's, by asking, or as one that is never kept. */
+/**
+ * Where rows came from: this process's memory (hit), another replica (shared), a query already running (joined), the
+ * database (miss), or the database without caching (uncached).
+ */
 export type CacheOutcome = 'hit' | 'shared' | 'joined' | 'miss' | 'uncached';
 
 export type ResultCacheOptions = {
-  /** Of all replicas: keys are made with it. */
+  /** Keys are made with it. The same for all replicas. */
   readonly secret: Buffer;
   readonly clock: Clock;
-  /** For how long answers are kept where the datamart does not say; 0: not at all. */
+  /** How long answers are cached where the datamart does not say; 0: not at all. */
   readonly ttlSeconds: number;
-  /** What they may take in this process. */
+  /** Limit of this process's memory for rows. */
   readonly maxBytes: number;
-  /** With other replicas; null: this process is alone. */
+  /** Rows shared between replicas; null for a single process. */
   readonly shared: Omit<SharedOptions, 'clock' | 'timing' | 'log'> | null;
   readonly timing?: Timing | undefined;
 };
@@ -35,8 +39,8 @@ type Noted = {
 
 export type ResultCache = {
   /**
-   * The rows, kept or made. One caller of a key makes them, over all replicas, and the others take part; nobody's leaving ends it for the
-   * others. A failure is everybody's who waits for it, and is not kept.
+   * The rows, cached or made. One caller over all replicas makes them and the others wait for it. A caller that
+   * disconnects does not cancel the query for the others. A failure goes to every waiting caller and is not cached.
    */
   readonly load: (parts: CacheKeyParts, make: Read, signal?: AbortSignal | undefined) => Promise<RunResult>;
   readonly forgetDatasource: (datasourceId: string) => void;
@@ -48,14 +52,14 @@ export type ResultCache = {
 
 const sweepEveryMs = 30_000;
 
-/** Rows on their way: when they come, they are kept only if nobody meant them to be forgotten meanwhile. */
+/** Rows that are being made. They are cached only if no `forget` matched them meanwhile. */
 type Load = { readonly key: string; readonly datasourceId: string; readonly ttlMs: number; isForgotten: boolean };
 
 type Options = ResultCacheOptions & { readonly log: SharedOptions['log']; readonly noted: Noted };
 
 type Read = (signal: AbortSignal | undefined) => Promise<RunResult>;
 
-/** However it fails once nobody waits for it, that is no failure of the query's. */
+/** After the last caller disconnected, an error of the query is replaced by `Ended`. */
 const unlessEnded = async (signal: AbortSignal, read: Read): Promise<RunResult> => {
   const assertWanted = (): void => {
     if (signal.aborted) throw new Ended('nobody waits for these rows any more');
@@ -69,7 +73,7 @@ const unlessEnded = async (signal: AbortSignal, read: Read): Promise<RunResult> 
   }
 };
 
-/** What is kept, here and by the replicas. */
+/** The caches of this process and of the replicas. */
 const createStores = ({ clock, timing = systemTiming, maxBytes, shared: sharing, noted, log }: Options) => {
   const memory = createMemoryCache({ clock, maxBytes, evicted: noted.evicted });
   const shared = sharing === null ? null : createSharedRows({ ...sharing, clock, timing, log });
@@ -121,7 +125,7 @@ export const createResultCache = (options: Options): ResultCache => {
       const { datamart, datasource } = parts.question;
       const ttlMs = 1000 * (datamart.cacheTtlSeconds ?? options.ttlSeconds);
       if (ttlMs <= 0) {
-        // Not with another's, either: that one may have been begun before what the caller means to see.
+        // Not joined with a running query either: it may have started before the change that the caller wants to see.
         noted.answered('uncached');
         return make(signal);
       }

@@ -1,6 +1,7 @@
 /**
- * Rows that the replicas share, over Redis. They are a customer's: sealed, and bound to their key, so that who reads Redis has none, and
- * who writes to it can put none in, nor give one client's to another. Without Redis, or while it is slow, every replica asks for itself.
+ * Rows shared between replicas through Redis. They are sealed and bound to their key: who reads Redis sees no rows,
+ * and who writes to it can neither add rows nor move one client's rows to another. While Redis is down or slow, every
+ * replica queries for itself.
  */
 import type { Clock, Sealer } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -25,7 +26,7 @@ export type Found = {
   readonly rows: RunResult;
   /** By this process's clock. */
   readonly madeAtMs: number;
-  /** Another replica made it, or this one earlier. */
+  /** Made by another replica, or earlier by this one. */
   readonly isFound: boolean;
 };
 
@@ -33,33 +34,35 @@ export type Wanted = {
   readonly key: string;
   readonly ttlMs: number;
   readonly make: () => Promise<RunResult>;
-  /** Whether nobody waits for it any more; `make` throws `Ended` then. */
+  /** Whether no caller waits any more; then `make` throws `Ended`. */
   readonly isEnded: () => boolean;
-  /** Asked once it is made: what was forgotten meanwhile is not kept. */
+  /** Asked after `make`: false where a `forget` matched the rows meanwhile. */
   readonly mayKeep: () => boolean;
 };
 
 export type SharedRows = {
-  /** One replica makes it at a time. Rejects as `make` does. */
+  /** One replica at a time makes the rows. Rejects as `make` does. */
   readonly load: (wanted: Wanted) => Promise<Found>;
   readonly deleteByPrefix: (prefix: string) => Promise<void>;
-  /** Tells the other replicas to drop their copies, and hears it. Some may never hear. */
+  /** Tells the other replicas to drop their copies. Delivery is not guaranteed. */
   readonly tellDrop: () => Promise<void>;
   readonly onDrop: (heard: () => void) => () => void;
 };
 
-/** A text longer than that is not shared: it would keep everybody else's waiting. */
+/**
+ * In characters. Longer values are not shared, because they would delay every other command of the Redis connection.
+ */
 const maxTextLength = 4 * 1024 * 1024;
-/** Whoever wanted the rows is gone: nobody else's concern. */
+/** The work was abandoned because its last caller disconnected. */
 export class Ended extends Error {
   override readonly name = 'Ended';
 }
 
-/** How long Redis is left alone after it failed: until then a question would only wait for it in vain. */
+/** After a failure, Redis is not asked for this long, so questions do not wait for its timeout. */
 const restMs = 2_000;
 const topic = 'guestlist:rows:drop';
 
-/** Of this replica's own making: another one may have a place free, or time. */
+/** Failures that concern this replica alone. Another replica may succeed. */
 const ownReasons = new Set(['query-line-full', 'query-line-late', 'datasource-busy']);
 
 const createCodec = (sealer: Sealer, clock: Clock) => {
@@ -89,7 +92,7 @@ const createCodec = (sealer: Sealer, clock: Clock) => {
 type Codec = ReturnType<typeof createCodec>;
 type Seen = { readonly text: string; readonly found: Found };
 
-/** The work as the replicas share it; what it made, or found, is in `seen`. */
+/** The work in the shape that `Sharing` runs. `seen` holds the rows that it made or found, decoded. */
 const workOf = (codec: Codec, clock: Clock, { key, ttlMs, make, mayKeep }: Wanted) => {
   const seen: { own?: Seen; other?: Seen } = {};
   const work: SharedWork = {
@@ -125,7 +128,7 @@ export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }:
     const { text, isShared } = await sharing.once(wanted.key, work);
     if (!isShared) restUntilMs = timing.nowMs() + restMs;
     const made = [seen.own, seen.other].find((one) => one?.text === text)?.found;
-    // What an earlier call of this process made, which ended as this one began, may be all that there is.
+    // An earlier call of this process may have made the text, so `seen` does not hold its rows.
     return made ?? codec.decode(wanted.key, text, wanted.ttlMs) ?? loadAlone(wanted);
   };
   const tryToLoad = async (wanted: Wanted): Promise<Found> => {
@@ -133,7 +136,7 @@ export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }:
       try {
         return await (timing.nowMs() < restUntilMs ? loadAlone(wanted) : loadShared(wanted));
       } catch (error) {
-        // Another's end: who waits with it begins anew.
+        // Another caller abandoned the work; this one starts again.
         if (!(error instanceof Ended) || wanted.isEnded()) throw error;
       }
     }
@@ -152,7 +155,7 @@ export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }:
       try {
         await cache.deleteByPrefix(prefix);
       } catch (err) {
-        // Out of reach all the same, and gone after its time to live.
+        // The keys are unreachable after the epoch changed, and expire.
         log.warn(
           { event: 'cache.delete_failed', err },
           'failed to delete cached rows in Redis; no key leads to them, and they expire',

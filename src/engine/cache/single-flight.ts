@@ -1,6 +1,9 @@
-/** Work that several callers wait for, done once at a time for a key. It goes on while one of them still waits for it. */
+/** Runs work once at a time per key for several callers. The work is aborted when the last caller left. */
 export type SingleFlight<T> = {
-  /** Rejects as the work does, or with the signal's reason: then the others' work goes on. `isJoined`: somebody else had begun it. */
+  /**
+   * Rejects as the work does, or with the signal's reason; the work continues for the other callers. `isJoined`: the
+   * work was running already.
+   */
   readonly join: (
     key: string,
     work: (signal: AbortSignal) => Promise<T>,
@@ -26,7 +29,7 @@ export const createSingleFlight = <T>(): SingleFlight<T> => {
   const leave = (key: string, flight: Flight<T>): void => {
     flight.waiting -= 1;
     if (flight.waiting > 0) return;
-    // Whoever comes now begins anew: this one ends without an answer.
+    // Later callers start new work, because this one ends without a result.
     end(key, flight);
     flight.controller.abort(new DOMException('Nobody waits for it any more.', 'AbortError'));
   };

@@ -1,4 +1,4 @@
-/** How much of a result is read: what a driver counts while rows come in, and where it stops. */
+/** Limits how much of a result is read: drivers count bytes while rows arrive, and stop at the limit. */
 import type { Duplex } from 'node:stream';
 import type { Cell } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -6,27 +6,27 @@ import { ReaderFailed, type ResultTable, type Sink } from './database.js';
 
 type Row = readonly Cell[];
 
-/** Never less than what a row is on the wire, whatever the protocol. */
+/** At least the protocols' own bytes per row and cell. */
 const rowOverhead = 16;
 const cellOverhead = 16;
 
-/** Bytes of a row as a database sends it: text and binary by their length, everything else at a flat rate. */
+/** Bytes of a row as the database sends it: text and binary by length, every other value at a flat rate. */
 export const rowBytes = (values: readonly unknown[]): number =>
   values.reduce<number>((sum, value) => sum + cellOverhead + valueBytes(value), rowOverhead);
 
 const valueBytes = (value: unknown): number => {
   if (typeof value === 'string') return Buffer.byteLength(value);
-  // It is answered in hexadecimal.
+  // Binary values are answered in hexadecimal.
   return value instanceof Uint8Array ? 2 * value.byteLength : 0;
 };
 
 export type Collector = {
   readonly rows: readonly Row[];
-  /** False where the row does not fit any more; then it was not taken, and none after it may be. */
+  /** False where the row does not fit. It was not taken then, and no later row may be. */
   readonly take: (bytes: number, row: () => Row) => boolean;
 };
 
-/** Rows up to so many bytes. A row that does not fit is never made. */
+/** Collects rows up to `maxBytes`. A row that does not fit is never built. */
 export const collect = (maxBytes = Number.POSITIVE_INFINITY): Collector => {
   const rows: Row[] = [];
   let left = maxBytes;
@@ -41,7 +41,7 @@ export const collect = (maxBytes = Number.POSITIVE_INFINITY): Collector => {
   };
 };
 
-/** Ends a statement of which enough was read: its connection cannot be used again, its rows can. */
+/** Ends a statement at the read limit. Its rows are valid; its connection cannot be reused. */
 export class ReadLimitReached extends Error {
   override readonly name = 'ReadLimitReached';
   constructor(readonly table: ResultTable) {
@@ -49,7 +49,7 @@ export class ReadLimitReached extends Error {
   }
 }
 
-/** The table of `work`, or what it had read when it had read enough. */
+/** The table of `work`, or the rows it had read at the limit. */
 export const untilReadLimit = async (work: () => Promise<ResultTable>): Promise<ResultTable> => {
   try {
     return await work();
@@ -60,14 +60,14 @@ export const untilReadLimit = async (work: () => Promise<ResultTable>): Promise<
 };
 
 export type Meter = {
-  /** From now on, no more than so many bytes come in: one more closes the socket and calls `full`. */
+  /** Allows `maxBytes` more bytes. One byte more closes the socket and calls `full`. */
   readonly allow: (maxBytes: number | undefined, full: () => void) => void;
 };
 
-/** For what is not a row but a part of one. */
+/** Room for protocol messages that are not rows. */
 const slackBytes = 1_048_576;
 
-/** Bounds what a socket brings: a driver shows a row when it has all of it in memory, however large it is. */
+/** Limits the bytes that a socket receives. A driver reports a row only after buffering it, however large it is. */
 export const meter = (socket: Duplex): Meter => {
   let left = Number.POSITIVE_INFINITY;
   let onFull: () => void = () => undefined;
@@ -86,13 +86,13 @@ export const meter = (socket: Duplex): Meter => {
   };
 };
 
-/** A batch of so many bytes is enough to keep reader and database both at work. */
+/** Large enough to keep the reader and the database busy at the same time. */
 export const batchBytes = 262_144;
 
-/** A reader that does not take a batch in this time holds a connection for nothing. */
+/** A reader that takes no batch for this long is disconnected, because it holds a connection. */
 export const stallMs = 30_000;
 
-/** Gives a batch to the reader, and waits until it was taken. */
+/** Hands a batch to the reader and waits until it is taken. */
 export const hand = async (sink: Sink, batch: ResultTable): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_, reject) => {

@@ -1,23 +1,27 @@
 /**
- * How many connections this process has to database servers: in all, and to one datasource with all its clients' databases. Where there is
- * no room, the connection that was idle the longest goes; where all are in use, whoever comes waits in line, and not for ever.
+ * Limits the connections of this process to database servers: in total, and per datasource with its clients'
+ * databases. At the limit, the connection idle the longest is closed. Where none is idle, the caller waits, for a
+ * limited time.
  */
 import { createWaitQueue, type WaitLimits, type WaitQueue } from './pool.js';
 
 export type ConnectionBudget = { readonly permitsOf: (datasourceId: string) => Permits };
 
 export type Permits = {
-  /** Leave for one connection. Throws METRIC_QUERY_ERROR where none comes free in time, the reason of `signal` where that aborts first. */
-  readonly take: (signal?: AbortSignal) => Promise<Permit>;
+  /**
+   * Acquires the right to one connection.
+   * @throws METRIC_QUERY_ERROR where none is released in time; the reason of `signal` where it aborts first.
+   */
+  readonly acquire: (signal?: AbortSignal) => Promise<Permit>;
 };
 
 export type Permit = {
-  /** Nobody uses the connection now: `evict` is called, once, where another needs its permit. */
-  readonly rest: (evict: () => Promise<void>) => void;
-  /** It is used again; false: it was evicted meanwhile. */
-  readonly wake: () => boolean;
-  /** The connection is no more. */
-  readonly leave: () => void;
+  /** Marks the connection as idle. `evict` is called, at most once, where another caller needs the permit. */
+  readonly markIdle: (evict: () => Promise<void>) => void;
+  /** Marks the connection as in use. False where it was evicted meanwhile. */
+  readonly markInUse: () => boolean;
+  /** Releases the permit after the connection was closed. */
+  readonly release: () => void;
 };
 
 export type BudgetLimits = WaitLimits & {
@@ -25,19 +29,19 @@ export type BudgetLimits = WaitLimits & {
   readonly maxConnectionsPerDatasource: number;
 };
 
-type Resting = { readonly datasourceId: string; readonly evict: () => Promise<void> };
+type IdleConnection = { readonly datasourceId: string; readonly evict: () => Promise<void> };
 
-/** Those who wait, by datasource; the one whose turn was longest ago is asked first, so that no datasource has all that comes free. */
+/** Waiting callers by datasource, least recently served first, so no datasource takes every released permit. */
 type Waiting = Map<string, { readonly line: WaitQueue<Permit>; count: number }>;
 
-/** Connections there are. */
+/** Counts the permits in use. */
 const createTally = ({ maxConnections, maxConnectionsPerDatasource }: BudgetLimits) => {
   const taken = new Map<string, number>();
   let total = 0;
   const hasRoomIn = (id: string): boolean => (taken.get(id) ?? 0) < maxConnectionsPerDatasource;
   return {
     hasRoom: (id: string): boolean => total < maxConnections && hasRoomIn(id),
-    /** Whether a permit of one datasource, once it is left, is one for the other. */
+    /** Whether releasing a permit of `permitOf` makes room for datasource `id`. */
     helps: (permitOf: string, id: string): boolean => permitOf === id || hasRoomIn(id),
     count: (id: string, by: 1 | -1): void => {
       total += by;
@@ -50,40 +54,40 @@ const createTally = ({ maxConnections, maxConnectionsPerDatasource }: BudgetLimi
 
 type Tally = ReturnType<typeof createTally>;
 
-/** Connections that nobody uses now; the one that is idle the longest is the first. */
-const createResting = ({ helps }: Tally) => {
-  const resting = new Map<Permit, Resting>();
-  const evict = (permit: Permit, { evict: end }: Resting): void => {
-    resting.delete(permit);
-    // How a connection ends is no concern of who waits for its permit.
-    end().then(permit.leave, permit.leave);
+/** The idle connections, longest idle first. */
+const createIdle = ({ helps }: Tally) => {
+  const idle = new Map<Permit, IdleConnection>();
+  const evict = (permit: Permit, { evict: end }: IdleConnection): void => {
+    idle.delete(permit);
+    // The permit is released however closing the connection ends.
+    end().then(permit.release, permit.release);
   };
   return {
-    add: (permit: Permit, place: Resting): Map<Permit, Resting> => resting.set(permit, place),
-    remove: (permit: Permit): boolean => resting.delete(permit),
+    add: (permit: Permit, connection: IdleConnection): Map<Permit, IdleConnection> => idle.set(permit, connection),
+    remove: (permit: Permit): boolean => idle.delete(permit),
     evict,
-    /** Frees a permit for this datasource, where one of them is in nobody's use. */
+    /** Evicts an idle connection whose permit makes room for this datasource. */
     evictFor: (id: string): void => {
-      const idle = [...resting].find(([, { datasourceId }]) => helps(datasourceId, id));
-      if (idle !== undefined) evict(...idle);
+      const longest = [...idle].find(([, { datasourceId }]) => helps(datasourceId, id));
+      if (longest !== undefined) evict(...longest);
     },
   };
 };
 
-const createPermit = (id: string, tally: Tally, resting: ReturnType<typeof createResting>, queue: Queue): Permit => {
-  let isLeft = false;
+const createPermit = (id: string, tally: Tally, idle: ReturnType<typeof createIdle>, queue: Queue): Permit => {
+  let isReleased = false;
   tally.count(id, 1);
   const permit: Permit = {
-    rest: (evict) => {
-      const place = { datasourceId: id, evict };
-      resting.add(permit, place);
-      if (queue.isWaitedFor(id)) resting.evict(permit, place);
+    markIdle: (evict) => {
+      const connection = { datasourceId: id, evict };
+      idle.add(permit, connection);
+      if (queue.isWaitedFor(id)) idle.evict(permit, connection);
     },
-    wake: () => resting.remove(permit),
-    leave: () => {
-      if (isLeft) return;
-      isLeft = true;
-      resting.remove(permit);
+    markInUse: () => idle.remove(permit),
+    release: () => {
+      if (isReleased) return;
+      isReleased = true;
+      idle.remove(permit);
       tally.count(id, -1);
       queue.serveNext();
     },
@@ -95,23 +99,23 @@ type Queue = { readonly isWaitedFor: (permitOf: string) => boolean; readonly ser
 
 export const createConnectionBudget = (limits: BudgetLimits): ConnectionBudget => {
   const tally = createTally(limits);
-  const resting = createResting(tally);
+  const idle = createIdle(tally);
   const waiting: Waiting = new Map();
   const queue: Queue = {
     isWaitedFor: (permitOf) => [...waiting].some(([id, { line }]) => !line.isEmpty() && tally.helps(permitOf, id)),
     serveNext: () => {
       const next = [...waiting].find(([id, { line }]) => !line.isEmpty() && tally.hasRoom(id));
-      next?.[1].line.serve(sit(next[0]));
+      next?.[1].line.serve(createFor(next[0]));
     },
   };
-  const sit = (id: string): Permit => createPermit(id, tally, resting, queue);
+  const createFor = (id: string): Permit => createPermit(id, tally, idle, queue);
 
   const waitFor = async (id: string, signal: AbortSignal | undefined): Promise<Permit> => {
     const own = waiting.get(id) ?? { line: createWaitQueue<Permit>(limits), count: 0 };
     waiting.set(id, own);
     own.count += 1;
     const permit = own.line.wait(signal);
-    resting.evictFor(id);
+    idle.evictFor(id);
     try {
       return await permit;
     } finally {
@@ -122,5 +126,5 @@ export const createConnectionBudget = (limits: BudgetLimits): ConnectionBudget =
   };
 
   const isFree = (id: string): boolean => tally.hasRoom(id) && (waiting.get(id)?.line.isEmpty() ?? true);
-  return { permitsOf: (id) => ({ take: async (signal) => (isFree(id) ? sit(id) : waitFor(id, signal)) }) };
+  return { permitsOf: (id) => ({ acquire: async (signal) => (isFree(id) ? createFor(id) : waitFor(id, signal)) }) };
 };

@@ -27,13 +27,16 @@ const networkCodes: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST',
 ]);
 
-/** OpenSSL's and Node's words for a certificate or a handshake that failed. */
+/** Error codes of OpenSSL and Node for a failed certificate or handshake. */
 const encryptionCode = /^(ERR_(TLS|SSL|OSSL)_|HANDSHAKE_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$)/;
 
-/** Whether there was no server, or the connection to it broke. */
+/** Whether the server was unreachable or the connection to it broke. */
 export const isNetworkFault = (cause: unknown): boolean => networkCodes.has(codeOf(cause));
 
-/** Throws DATASOURCE_CONNECTION_ERROR that says what to check; what was refused before the server was asked stays so. `codes` are the server's own codes. */
+/**
+ * Translates an error of connecting into DATASOURCE_CONNECTION_ERROR with what to check. A refusal of our own stays
+ * as it is. `codes` are the server's error codes.
+ */
 export const refuseFault = (name: string, cause: unknown, codes: ReadonlyMap<string, Fault>): never => {
   if (cause instanceof Refusal && cause.cause === undefined) throw cause;
   const told = toldBy(cause);

@@ -4,57 +4,57 @@ import type { Permit, Permits } from './budget.js';
 import { ReaderFailed, refuseLate } from './database.js';
 import { createPool } from './pool.js';
 
-/** How a driver's connection is handled; none of these is asked twice at a time for one connection. */
+/** Handles one driver's connections. Calls for one connection never overlap. */
 export type Driver<Connection> = {
-  /** `lost` is called when the connection breaks while nobody uses it. */
+  /** `lost` is called when the connection breaks while idle. */
   readonly connect: (lost: () => void) => Promise<Connection>;
-  /** Begins a transaction that only reads, with the session's settings as the engine needs them. */
+  /** Begins a read-only transaction with the session settings that the engine needs. */
   readonly begin: (connection: Connection, settings: LoanSettings) => Promise<void>;
-  /** Rolls back, and leaves nothing of what the transaction did to the session. */
+  /** Rolls back and restores the session's state. */
   readonly restore: (connection: Connection) => Promise<void>;
   readonly end: (connection: Connection) => Promise<void>;
-  /** Ends it at once, whatever runs; the server may learn of it late. */
+  /** Closes the connection at once. A running statement may go on at the server. */
   readonly destroy: (connection: Connection) => void;
-  /** Has the server stop what runs on the connection, by way of another one. Never throws: it logs. */
+  /** Cancels the statement at the server, over another connection. Never throws: logs. */
   readonly cancel: (connection: Connection) => Promise<void>;
-  /** Whether the server told this error, so that the connection is in a known state. */
+  /** Whether the server itself reported this error, so the connection is in a known state. */
   readonly isAnswer: (cause: unknown) => boolean;
-  /** Whether the server stopped the statement because it ran too long. */
+  /** Whether the server stopped the statement at its time limit. */
   readonly isTimeout: (cause: unknown) => boolean;
-  /** Whether there is no server now, or it ended the connection: another one may answer. */
+  /** Whether the server was unreachable or ended the connection. Another connection may work. */
   readonly isLost: (cause: unknown) => boolean;
 };
 
-/** What holds for one loan of a connection. */
+/** Settings for one use of a connection. */
 export type LoanSettings = {
   /** For each statement. */
   readonly timeoutMs: number;
-  /** Whose question it is, as the database may be told of it; empty: no client's. */
+  /** The clientId that the database is told; empty for no client. */
   readonly client: string;
-  /** How long all of it may take; left out: as long as one statement. */
+  /** Limit for the whole use; left out: as for one statement. */
   readonly totalMs?: number | undefined;
-  /** When it aborts, what runs is stopped, and refused. */
+  /** Aborting it cancels the running statement. */
   readonly signal?: AbortSignal | undefined;
-  /** Nothing has left the work before it ends: where the connection was lost, it is done once more on another one. */
+  /** The work has no effect before it ends, so after a lost connection it runs once more on another one. */
   readonly isRepeatable?: boolean | undefined;
 };
 
 export type Connections<Connection> = {
   /**
-   * Lends a connection within a transaction of its own, which is rolled back: nothing of it stays. Throws DependencyUnavailable
-   * where the server is away.
+   * Runs the work in a transaction of its own, which is rolled back.
+   * @throws DependencyUnavailable where the server is unreachable; the reason of the signal where it aborts.
    */
   readonly use: <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings) => Promise<R>;
   readonly close: () => Promise<void>;
 };
 
-/** The server stops what runs too long; where it does not answer at all, we hang up after this much more. */
+/** The server enforces the time limit itself. A server that does not answer is disconnected after this much more. */
 const graceMs = 5000;
 
 type Permitted<Connection> = { readonly connection: Connection; readonly permit: Permit };
 type Slot<Connection> = { current: Permitted<Connection> | null };
 
-/** At most `count` connections, each made when it is first needed, and again after it broke or its permit was needed elsewhere. */
+/** At most `count` connections. Each is opened at first use, and again after it broke or was evicted. */
 export const createConnections = <Connection>(
   driver: Driver<Connection>,
   count: number,
@@ -65,7 +65,8 @@ export const createConnections = <Connection>(
   const { kill, settled } = createKilling(driver);
   const once = <R>(work: (connection: Connection) => Promise<R>, settings: LoanSettings): Promise<R> =>
     limiter.use(async (slot) => {
-      if (slot.current?.permit.wake() !== true) slot.current = await connect(driver, permits, slot, settings.signal);
+      if (slot.current?.permit.markInUse() !== true)
+        slot.current = await connect(driver, permits, slot, settings.signal);
       const { connection, permit } = slot.current;
       try {
         return await lend({ driver, connection, drop: () => drop(slot, permit), kill }, work, settings);
@@ -96,7 +97,7 @@ export const createConnections = <Connection>(
 
 const drop = <Connection>(slot: Slot<Connection>, permit: Permit): void => {
   if (slot.current?.permit === permit) slot.current = null;
-  permit.leave();
+  permit.release();
 };
 
 const connect = async <Connection>(
@@ -105,11 +106,11 @@ const connect = async <Connection>(
   slot: Slot<Connection>,
   signal: AbortSignal | undefined,
 ): Promise<Permitted<Connection>> => {
-  const permit = await permits.take(signal);
+  const permit = await permits.acquire(signal);
   try {
     return { connection: await driver.connect(() => drop(slot, permit)), permit };
   } catch (cause) {
-    permit.leave();
+    permit.release();
     throw cause;
   }
 };
@@ -118,19 +119,19 @@ const end = async <Connection>(
   driver: Driver<Connection>,
   { connection, permit }: Permitted<Connection>,
 ): Promise<void> => {
-  permit.wake();
-  await driver.end(connection).finally(permit.leave);
+  permit.markInUse();
+  await driver.end(connection).finally(permit.release);
 };
 
 const rest = <Connection>(driver: Driver<Connection>, slot: Slot<Connection>): void => {
   const { current } = slot;
-  current?.permit.rest(async () => {
+  current?.permit.markIdle(async () => {
     slot.current = null;
     await driver.end(current.connection);
   });
 };
 
-/** Ends connections with what runs on them at the server. */
+/** Closes connections and cancels what runs on them at the server. */
 const createKilling = <Connection>(driver: Driver<Connection>) => {
   const cancelled = new Set<Promise<void>>();
   return {
@@ -161,7 +162,7 @@ const lend = async <Connection, R>(
   signal?.throwIfAborted();
   let stopped: 'late' | 'gone' | undefined;
   let giveUp: (cause: unknown) => void = () => undefined;
-  // A driver may never say what became of a statement whose connection we ended.
+  // After the connection was closed, a driver may never settle its statement.
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
@@ -180,7 +181,7 @@ const lend = async <Connection, R>(
   } catch (cause) {
     if (stopped === undefined && !(await isRestored(driver, connection, cause))) {
       drop();
-      // What was left off still runs, and nobody wants the rest.
+      // The statement still runs at the server, and its result is no longer needed.
       (cause instanceof ReadLimitReached || cause instanceof ReaderFailed ? kill : driver.destroy)(connection);
     }
     if (stopped === 'gone') throw signal?.reason;
@@ -193,7 +194,7 @@ const lend = async <Connection, R>(
   }
 };
 
-/** Whether the connection can be used again after this failure. */
+/** Whether the connection is usable after this failure. */
 const isRestored = async <Connection>(
   driver: Driver<Connection>,
   connection: Connection,

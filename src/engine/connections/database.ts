@@ -11,56 +11,61 @@ import type { Permits } from './budget.js';
 
 export type Log = Pick<EventLog, 'warn' | 'error'>;
 
-/** Rows as a database answered them, in the order of the statement's columns. */
+/** Rows as the database answered them, in the order of the statement's columns. */
 export type ResultTable = {
-  /** As the database names the columns. */
+  /** Column names as the database returns them. */
   readonly names: readonly string[];
   readonly dataTypes: readonly AnswerColumn['dataType'][];
-  /** Of columns that are not to be taken for decimals of any size: what numbers they hold. */
+  /** The number types of columns whose values are not decimals of arbitrary size. */
   readonly numberTypes?: readonly (SqlType | null)[] | undefined;
   readonly rows: readonly (readonly Cell[])[];
-  /** There are more rows, which were not read: they would have been more bytes than allowed. */
+  /** More rows exist. They were not read because of `maxBytes`. */
   readonly isCut?: boolean | undefined;
 };
 
-/** How far a statement may go. What is left out is not bounded. */
+/** Limits of a statement. A limit that is left out does not apply. */
 export type Running = {
-  /** When it aborts, the statement is stopped at the database too, and refused. */
+  /** Aborting it cancels the statement at the database too. */
   readonly signal?: AbortSignal | undefined;
-  /** Of all rows, or of one batch of a stream; see `rowBytes`. Nothing much beyond it is ever held in memory. */
+  /** Limit for all rows, or for one batch of a stream; see `rowBytes`. Not much more is ever held in memory. */
   readonly maxBytes?: number | undefined;
 };
 
-/** Takes a batch; the next one is not read before it resolves. */
+/** Takes a batch. The next one is read after the promise resolves. */
 export type Sink = (batch: ResultTable) => Promise<void>;
 
-/** A datasource that was opened. Each kind of database has one function that makes it: the port of the drivers. */
+/** The port of the database drivers. Each kind of database has one function that opens it. */
 export type OpenedDatabase = {
   readonly dialect: Dialect;
-  /** Of these schemas alone; null: of all that it holds. Throws DATASOURCE_CONNECTION_ERROR. */
+  /** The catalog of these schemas; null: of all. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly readCatalog: (schemas: readonly string[] | null) => Promise<Catalog>;
   /**
-   * Runs one statement that only reads, for this tenant: where the database has a wall of its own, it is told of the client in the
-   * statement's own transaction. Throws METRIC_QUERY_ERROR without the driver's text; that goes to the log.
+   * Runs one read-only statement for this tenant. A database with row-level security receives the clientId in the
+   * statement's own transaction. Throws METRIC_QUERY_ERROR without the driver's text, which goes to the log; throws
+   * the signal's reason where it aborts.
    */
   readonly run: (statement: Statement, tenant: TenantScope, running?: Running) => Promise<ResultTable>;
   /**
-   * The same in batches, at least one of them, in constant memory and within `OpenOptions.streamMs`. Throws like `run`, whatever `sink` throws,
-   * and METRIC_QUERY_ERROR where a batch outgrows `maxBytes`; nothing runs on at the database after that.
+   * As `run`, in at least one batch, with constant memory and within `OpenOptions.streamMs`. Also throws what `sink`
+   * throws, and METRIC_QUERY_ERROR where a batch exceeds `maxBytes`. After an error, nothing continues at the
+   * database.
    */
   readonly stream: (statement: Statement, tenant: TenantScope, sink: Sink, running?: Running) => Promise<void>;
-  /** Its tables as they are now; where the database is the schema, those of `databases` of the same server too. */
+  /** Its tables, read now. Where databases are schemas, those of `databases` of the same server too. */
   readonly describe: (databases: readonly string[]) => Promise<readonly SourceTable[]>;
-  /** What of its server may be a client's, the system's databases and its own left out. */
+  /** Databases and schemas of its server that may belong to clients, without the system's and its own. */
   readonly listClientDatabases: () => Promise<ClientDatabases>;
-  /** Waits for what runs. */
+  /** Waits for running statements. */
   readonly close: () => Promise<void>;
 };
 
-/** What questions see of it, with the catalog of where their tables are. */
+/** An opened database as questions see it, with the catalog of the tables they may read. */
 export type Database = Pick<OpenedDatabase, 'dialect' | 'run' | 'stream'> & { readonly catalog: Catalog };
 
-/** Throws DATASOURCE_CONNECTION_ERROR that says what to check, without the driver's text; that is the cause. */
+/**
+ * Opens a datasource.
+ * @throws DATASOURCE_CONNECTION_ERROR with what to check. The driver's error is its cause and never its text.
+ */
 export type OpenDatabase<Source extends Datasource = Datasource> = (
   datasource: Source,
   options: OpenOptions,
@@ -68,22 +73,22 @@ export type OpenDatabase<Source extends Datasource = Datasource> = (
 
 export type OpenOptions = {
   readonly log: Log;
-  /** How long one statement may run; of a stream, one batch. */
+  /** Limit of one statement, or of one batch of a stream. */
   readonly timeoutMs: number;
-  /** How long a stream may take in all, with the time that its reader takes. */
+  /** Limit of a whole stream, including the reader's time. */
   readonly streamMs: number;
-  /** How long it may take to connect. */
+  /** Limit of connecting. */
   readonly connectTimeoutMs: number;
-  /** How many connections it may have, where it is a server. */
+  /** Greatest number of connections to a server. */
   readonly connections: number;
-  /** Leave for each of them. */
+  /** Permits for its connections; see budget.ts. */
   readonly permits: Permits;
 };
 
-/** How long a database may take to say what tables it has: nobody waits for that alone. */
+/** Catalogs are shared by all questions of a database, so reading one may take longer than a query. */
 export const catalogTimeoutMs = 60_000;
 
-/** Nobody's question: a catalog is read under no client's name. */
+/** Catalogs are read for no client. */
 export const forCatalog = { timeoutMs: catalogTimeoutMs, client: '' } as const;
 
 export const refuseLate = (timeoutMs: number, cause: unknown): never => {
@@ -99,7 +104,7 @@ const callerGone = 'caller-gone';
 const isAbort = (signal: AbortSignal | undefined, cause: unknown): boolean =>
   signal?.aborted === true && cause === signal.reason;
 
-/** The one translation of an aborted signal into a refusal. Everything below throws the signal's own reason. */
+/** The one translation of an aborted signal into a refusal. All layers below throw the signal's own reason. */
 export const refuseAborted = async <R>(signal: AbortSignal | undefined, work: () => Promise<R>): Promise<R> => {
   try {
     return await work();
@@ -110,7 +115,7 @@ export const refuseAborted = async <R>(signal: AbortSignal | undefined, work: ()
   }
 };
 
-/** The text was written for a catalog that is not so any more; see places.ts. */
+/** The reason of a statement that was compiled for an outdated catalog; see catalog-cache.ts. */
 export const outdated = 'columns-changed';
 
 export const refuseOutdated = (): never => {
@@ -123,7 +128,7 @@ export const refuseConnection = (message: string, reason: string, cause: unknown
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
 };
 
-/** Keeps the driver's words in the log. */
+/** Runs the work, logs its error, and throws a refusal without the driver's text. */
 export const runLogged = async <R>(
   work: () => Promise<R>,
   datasource: Datasource,
@@ -151,12 +156,12 @@ export const runLogged = async <R>(
   }
 };
 
-/** What a stream's reader threw; nothing failed at the database. */
+/** An error thrown by the stream's reader, and not by the database. */
 export class ReaderFailed extends Error {
   override readonly name = 'ReaderFailed';
 }
 
-/** The compiler binds text and lists of texts, nothing else: what it means is said by a cast in the statement. */
+/** Parameters are text. A cast in the statement gives each its type. */
 export const textOf = (parameter: unknown): string => {
   if (typeof parameter !== 'string') throw new TypeError(`a ${typeof parameter} cannot be bound`);
   return parameter;

@@ -1,23 +1,27 @@
 import { Refusal } from '../../domain/refusal.js';
 
-/** A fixed set of things that one user at a time may have; whoever comes when all are out waits in line. */
+/** A fixed set of items, each used by one caller at a time. Further callers wait. */
 export type Pool<T> = {
-  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first, and nothing was lent. */
+  /**
+   * Runs the work with an item.
+   * @throws METRIC_QUERY_ERROR where too many callers wait, or the wait is too long; the reason of `signal` where it
+   * aborts while waiting.
+   */
   readonly use: <R>(work: (item: T) => Promise<R>, signal?: AbortSignal) => Promise<R>;
-  /** Resolves when nothing is in use and nobody waits. */
+  /** Resolves when no item is in use and no caller waits. */
   readonly drain: () => Promise<void>;
 };
 
-/** How many may wait, and how long each. */
+/** How many callers may wait, and for how long each. */
 export type WaitLimits = { readonly maxWaiting: number; readonly waitMs: number };
 
 export const defaultWaitLimits: WaitLimits = { maxWaiting: 1000, waitMs: 30_000 };
 
-/** A line of those who wait for one thing each, served in the order in which they came. */
+/** Callers that wait for one item each, first come, first served. */
 export type WaitQueue<T> = {
-  /** Throws METRIC_QUERY_ERROR where the line is full, or the wait too long; the reason of `signal` where that aborts first. */
+  /** Throws as `Pool.use`. */
   readonly wait: (signal?: AbortSignal) => Promise<T>;
-  /** Serves the first in line; false where nobody waits. */
+  /** Gives the item to the first caller; false where none waits. */
   readonly serve: (item: T) => boolean;
   readonly isEmpty: () => boolean;
 };

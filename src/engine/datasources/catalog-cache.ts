@@ -4,13 +4,13 @@ import { createLru } from '../../platform/lru.js';
 import { type Database, type OpenedDatabase, outdated, refuseConnection } from '../connections/database.js';
 import { type ClientDatabaseRef, schemasFor, siblingDatabase } from '../scope/client-database.js';
 
-/** An opened database as the questions of its clients see it. */
+/** An opened database with the catalogs of its clients. */
 export type Places = {
-  /** Each catalog is read once; one that could not be read is tried again. Throws DATASOURCE_CONNECTION_ERROR. */
+  /** Reads each catalog once, and again after a failure. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly find: (client: ClientDatabaseRef | null) => Promise<Database>;
 };
 
-/** Clients of one database, each with a schema, whose catalogs are kept. */
+/** Where each client has a schema of one database, so many clients' catalogs are cached. */
 const catalogsPerDatabase = 200;
 
 export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource: Datasource): Places => {
@@ -46,7 +46,7 @@ export const createCatalogCache = (opening: Promise<OpenedDatabase>, datasource:
 
 const keyOf = (client: ClientDatabaseRef | null): string => JSON.stringify(schemasFor(client));
 
-/** A pooler may lead a name to another database than the one of that name. */
+/** A connection pooler may map a database name to another database. */
 const assertDatabase = (
   found: string,
   { name, datasourceType }: Datasource,
@@ -60,7 +60,7 @@ const assertDatabase = (
 
 type AssertReachable = (datasource: Datasource) => Promise<void>;
 
-/** Of databases of the same server, or files of the same folder, those that may be datasources: the metadata's is none. */
+/** The sibling databases that the operator allows as datasources. The metadata database never is. */
 export const allowedSiblings = async (
   datasource: Datasource,
   names: readonly string[],

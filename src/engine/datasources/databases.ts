@@ -11,20 +11,22 @@ import { openPostgres } from '../databases/postgres/database.js';
 import { type ClientDatabaseRef, datasourceFor } from '../scope/client-database.js';
 import { allowedSiblings, createCatalogCache, type Places } from './catalog-cache.js';
 
-/** Databases opened once each, however many ask at the same time; one that failed to open is tried again. */
+/** Opens each database once, however many questions ask for it at the same time. Retries after a failure. */
 export type Databases = {
   /**
-   * Lends the database of the datasource, or the client's; it stays open while it is lent. Throws METRIC_QUERY_ERROR where it cannot
-   * be opened.
+   * Lends the datasource's database, or the client's. It stays open while in use.
+   * @throws METRIC_QUERY_ERROR where it cannot be opened.
    */
   readonly use: <R>(
     datasource: Datasource,
     client: ClientDatabaseRef | null,
     work: (database: Database) => Promise<R>,
   ) => Promise<R>;
-  /** Its tables as they are now; a later question sees them too. Throws DATASOURCE_CONNECTION_ERROR. */
+  /**
+   * Reads its tables, and drops cached catalogs so later questions see them too. Throws DATASOURCE_CONNECTION_ERROR.
+   */
   readonly introspect: (datasource: Datasource, databases?: readonly string[]) => Promise<readonly SourceTable[]>;
-  /** Those that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
+  /** The client databases that the operator allows. Throws DATASOURCE_CONNECTION_ERROR. */
   readonly listClientDatabases: (datasource: Datasource) => Promise<ClientDatabases>;
   readonly forget: (datasourceId: string) => Promise<void>;
   /** Waits for what runs. */
@@ -33,28 +35,31 @@ export type Databases = {
 
 export type DatabasesOptions = {
   readonly log: Log;
-  /** Throws DATASOURCE_CONNECTION_ERROR where the operator does not allow the datasource's host or folder. */
+  /**
+   * Checks the datasource allow-list. Throws DATASOURCE_CONNECTION_ERROR where the operator does not allow the
+   * datasource's host or folder.
+   */
   readonly assertReachable: (datasource: Datasource) => Promise<void>;
-  /** How long one statement may run. */
+  /** Limit of one statement. */
   readonly timeoutMs?: number;
-  /** How long a download may take, with the time that its reader takes. */
+  /** Limit of a download, including the reader's time. */
   readonly streamMs?: number;
   readonly connectTimeoutMs?: number;
-  /** How long a database stays open that nobody asks. */
+  /** An unused database is closed after this time. */
   readonly idleMs?: number;
-  /** How many may be open at the same time. */
+  /** Greatest number of open databases. */
   readonly limit?: number;
-  /** Connections to servers: in all, */
+  /** Greatest number of connections to all servers. */
   readonly maxConnections?: number;
-  /** to one datasource with its clients' databases, */
+  /** To one datasource, including its clients' databases. */
   readonly maxConnectionsPerDatasource?: number;
-  /** to one client's own database. */
+  /** To one client's own database. */
   readonly maxConnectionsPerClient?: number;
   /** How long a question waits for a connection. */
   readonly waitMs?: number;
 };
 
-/** To one datasource. */
+/** Connections to one datasource, where the options do not say. */
 export const usualConnections = 10;
 
 type Entry = {
@@ -82,15 +87,15 @@ const open: OpenDatabase = async (datasource, options) => {
 };
 
 type Entries = {
-  /** The entry of the datasource's database, or of the client's; it is made, and opens, where there is none. */
+  /** The entry of the datasource's database, or of the client's. Opens it where it is not open. */
   readonly find: (datasource: Datasource, client: ClientDatabaseRef | null) => Entry;
   readonly isOpen: (datasource: Datasource, client: ClientDatabaseRef | null) => boolean;
-  /** Nobody uses it now. It goes when it was idle for long, or when room is needed and it is the one idle the longest. */
+  /** Marks the entry as idle. It is closed after `idleMs`, or earlier where another database needs its place. */
   readonly rest: (entry: Entry) => void;
   readonly retireAll: (isMeant: (entry: Entry) => boolean) => Promise<void>;
 };
 
-/** Waits for what runs. */
+/** Closes the database after its running work. */
 const closeEntry = async (entry: Entry): Promise<void> => {
   clearTimeout(entry.idle);
   while (entry.running.size > 0) await Promise.allSettled(entry.running);
@@ -98,7 +103,7 @@ const closeEntry = async (entry: Entry): Promise<void> => {
   if (opened?.status === 'fulfilled') await opened.value.close();
 };
 
-/** How entries open. */
+/** How an entry is opened. */
 const createOpening = (options: DatabasesOptions): Entries['find'] => {
   const { log, timeoutMs = 30_000, streamMs = 600_000, connectTimeoutMs = 10_000 } = options;
   const { maxConnections = 100, maxConnectionsPerDatasource = usualConnections, maxConnectionsPerClient = 3 } = options;
@@ -136,7 +141,7 @@ const createEntries = (options: DatabasesOptions): Entries => {
   };
   const makeRoom = (): void => {
     if (entries.size < limit) return;
-    // The last one used is the last of the map.
+    // Entries are ordered by last use, the most recent last.
     const idle = [...entries.values()].find(({ running }) => running.size === 0);
     if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
     retire(idle);
@@ -175,7 +180,7 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
     client: ClientDatabaseRef | null,
     work: (entry: Entry) => Promise<R>,
   ): Promise<R> => {
-    // Whether it may be read is asked before it is opened: what it is then, it stays.
+    // The allow-list is checked before a database is opened. An open database stays allowed.
     if (!isOpen(datasource, client)) await assertReachable(datasourceFor(datasource, client));
     assertOpen(isClosed);
     const entry = find(datasource, client);
@@ -218,7 +223,10 @@ const assertOpen = (isClosed: boolean): void => {
   throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
 };
 
-/** Settings that changed, or tables that were looked at anew, are another database: no other process need tell this one. */
+/**
+ * The key holds the datasource's settings, so a changed datasource opens anew in every process without a
+ * notification.
+ */
 const keyOf = (datasource: Datasource): string => {
   const known = written.get(datasource);
   if (known !== undefined) return known;
@@ -229,7 +237,10 @@ const keyOf = (datasource: Datasource): string => {
 
 const written = new WeakMap<Datasource, string>();
 
-/** Who asks a question has no business with hosts and passwords. */
+/**
+ * Callers of a question must not see hosts or credentials: connection errors become a neutral refusal, and the cause
+ * is logged.
+ */
 const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log: Log): Promise<R> => {
   try {
     return await work();

@@ -1,4 +1,6 @@
-/** Buckets by their number: how wide they are is decided by the values there are, in the rows that this guest may see. */
+/**
+ * Chooses the width of buckets from the wanted number of buckets and the values in the rows that this guest may see.
+ */
 import type { Cell } from '../../domain/query/engine.js';
 import type { OutputColumn, Plan } from '../plan/plan.js';
 import { type BoundPredicate, bindPredicate } from '../plan/values.js';
@@ -8,7 +10,10 @@ import { bindWidth, type ResolvedDimension } from '../question/resolve-dimension
 import { planRowSet } from '../question/row-set.js';
 import type { RunResult } from '../run/run.js';
 
-/** The question with a width for each dimension that has a bucketCount. `run` secures and runs the plan that asks for the least and greatest values. */
+/**
+ * Sets the width of each dimension that has a bucketCount. `run` scopes and runs the plan that reads the least and
+ * the greatest values.
+ */
 export const fitBuckets = async (
   resolved: Resolved,
   { kind }: Ask,
@@ -29,7 +34,7 @@ export const fitBuckets = async (
   };
 };
 
-/** Over the very rows of the answer: its joins, its conditions, and its tenant's leaves. */
+/** Over exactly the rows of the answer: its joins, conditions and leaves. */
 const planBounds = (resolved: Resolved, counted: readonly ResolvedDimension[]): Plan => {
   const rows = planRowSet(resolved, metricTables(resolved));
   const columns = counted.flatMap(({ name, column }) => {
@@ -48,19 +53,22 @@ const planBounds = (resolved: Resolved, counted: readonly ResolvedDimension[]): 
   };
 };
 
-/** Between infinite values every width would be infinite. */
+/** Infinite values are excluded, because every width between them would be infinite. */
 const finiteOf = ({ ref, type }: ResolvedDimension['column']): BoundPredicate | null => {
   if (type.kind !== 'float') return null;
   const greatest = type.cast === 'FLOAT' ? 3.4e38 : 1.7e308;
   return bindPredicate({ kind: 'range', from: -greatest, to: greatest, toIsExclusive: false }, { ref, type });
 };
 
-/** The least of 1, 2, 2.5, 5 x 10^k with which the count is enough; whole numbers get a whole one. One value, or none, is one bucket. */
+/**
+ * The least width of 1, 2, 2.5 or 5 x 10^k that needs no more buckets than wanted; whole for integers. One value, or
+ * none, is one bucket.
+ */
 const widthOf = ({ column, bucketCount }: ResolvedDimension, least: Cell, greatest: Cell): number => {
   const isWhole = column.type.kind === 'integer';
   const count = bucketCount ?? 1;
   const span = Number(greatest) - Number(least);
-  // Of the greatest numbers there are, only the parts have a difference; of others, the parts' would be off by their rounding.
+  // Near the greatest floats the span overflows, so both ends are divided first; for other values that would round.
   const wanted = Number.isFinite(span) ? span / count : Number(greatest) / count - Number(least) / count;
   if (!Number.isFinite(wanted) || wanted <= 0) return 1;
   const power = Math.floor(Math.log10(wanted)) - 1;

@@ -1,4 +1,4 @@
-/** Rows that the token hides, left out of the tables that the host's own SQL reads: no question counts them. */
+/** Excludes the rows that the token hides from the tables that custom SQL and custom columns read. */
 import { sql } from 'kysely';
 import {
   type ColumnRef,
@@ -22,11 +22,11 @@ import { untestedName } from '../sql/leaves.js';
 import { predicateSql } from '../sql/predicates.js';
 import { semiJoinOf } from '../sql/semi-joins.js';
 
-/** `prefix`: of the names of the leaves that are added. */
+/** `prefix` begins the names of the leaves that are added. */
 export type Chaining = { readonly columnOf: (ref: ColumnRef) => Column; readonly prefix: string };
 export type Hiding = Chaining & { readonly datamart: Datamart };
 
-/** Conditions of one table, as far as they are the token's or all others. */
+/** The conditions of one table. */
 export type Group = { readonly table: TableRef; readonly conditions: readonly ResolvedCondition[] };
 
 export const groupByTable = (conditions: readonly ResolvedCondition[]): readonly Group[] =>
@@ -41,7 +41,7 @@ type NamedLeaf = { readonly table: TableRef; readonly name: string };
 
 export type HiddenTests = { readonly tests: readonly LeafTest[]; readonly testsBeneath: readonly LeafTest[] };
 
-/** What leaves a table's visible rows in its leaf. Adds to `leaves`. */
+/** The tests that leave only visible rows in the leaf of a table. Adds the leaves of semi-joins to `leaves`. */
 export const testsOfHidden = (
   hiding: Hiding,
   leaves: Leaf[],
@@ -75,7 +75,7 @@ const ownTest =
   (dialect, from) =>
     withoutNames(condition.isHidden, () => testSql(dialect, from, condition));
 
-/** Adds the chain's leaves to `leaves`. */
+/** Plans a chain of semi-joins. Adds its leaves to `leaves`. */
 export const planChain = (
   source: Chaining,
   leaves: Leaf[],
@@ -116,7 +116,7 @@ const leafOf = ({ schemaName, tableName }: TableRef): Leaf => ({ table: { schema
 export const testSql = (dialect: Dialect, alias: string, { column, predicate }: ResolvedCondition): Sql =>
   predicateSql(dialect, dialect.field(sql.id(alias, column.ref.columnName), column), column.type, predicate);
 
-/** The leaf with tests beside its own. */
+/** Adds tests to the leaf's own. */
 export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Leaf => ({
   ...leaf,
   tests: [...(leaf.tests ?? []), ...tests],
@@ -124,8 +124,8 @@ export const withTests = (leaf: Leaf, { tests, testsBeneath }: HiddenTests): Lea
 });
 
 /**
- * A plan's leaves with custom columns, and what these need to be computed on visible rows alone: a value of a hidden row could fail there, and so
- * show that there is such a row.
+ * Adds tests so that custom columns are computed on visible rows only. An expression that fails on a hidden row's
+ * value would reveal that the row exists.
  */
 export const computeVisible = (
   leaves: readonly Leaf[],
@@ -147,7 +147,8 @@ export const computeVisible = (
 };
 
 /**
- * The leaves of conditions in SQL. The author's count visible rows alone; the token's own say which rows are visible, and read all.
+ * The leaves of conditions in SQL. The author's conditions read visible rows only; the token's decide which rows are
+ * visible, so they read all.
  */
 export const leavesOfQueries = (
   queries: Queries,
@@ -169,7 +170,7 @@ export const leavesOfQueries = (
   return [...read, ...beyond.map((leaf): Leaf => ({ ...leaf, ...testsOfLeaf(whereRead, leaf.table) }))];
 };
 
-/** The plan with its leaves computed and kept apart, and those of the conditions in SQL beside them. */
+/** The plan with its custom columns, barriers where expressions read a leaf, and the leaves of conditions in SQL. */
 export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom, resolved: Resolved): Plan => {
   const own = plan.leaves.map((leaf): Leaf => {
     const computed = columns.get(tableKey(leaf.table));
@@ -179,6 +180,6 @@ export const withCustom = (plan: Plan, { columns, expressions, queries }: Custom
   return { ...plan, leaves: [...leaves, ...withComputed([...beyond, ...leavesOfQueries(queries, resolved)], columns)] };
 };
 
-/** A test of what the token hides may be of a custom column. */
+/** Leaves with their custom columns, which a test of the token may compare. */
 export const withComputed = (leaves: readonly Leaf[], columns: Custom['columns']): readonly Leaf[] =>
   leaves.map((leaf) => ({ ...leaf, computed: columns.get(tableKey(leaf.table)) }));

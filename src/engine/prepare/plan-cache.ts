@@ -1,7 +1,7 @@
 /**
- * What was prepared for a question, for whoever asks the same again: to resolve, plan, secure and compile takes longer than to find kept rows. It is kept by
- * everything that a preparation goes by: the tenant's scope, each condition and value, and the very objects of datamart, definition and database, of which
- * a change makes others.
+ * Caches prepared questions: resolving, planning, scoping and compiling takes longer than a hit of the result cache.
+ * The key holds everything a preparation depends on: the tenant, every condition and value, and the identity of the
+ * datamart, definition and database objects, which a change replaces.
  */
 import { clientOf } from '../../domain/datamart/tenant.js';
 import { createLru } from '../../platform/lru.js';
@@ -10,19 +10,19 @@ import type { Database } from '../connections/database.js';
 import type { AnyAsk } from './prepare.js';
 import type { Prepared } from './prepared.js';
 
-/** Of all databases together. */
+/** For all databases together. */
 const greatestMemory = 2000;
-/** Questions that take more to write down are prepared each time. */
+/** In characters. Questions with a longer key are not cached. */
 const longestKey = 4096;
 
 export type PlanCache = {
-  /** `isLasting` false: it goes by more than the question, and is not kept. */
+  /** `isLasting` false: the preparation depends on rows and is not cached. */
   readonly load: (
     database: Database,
     ask: AnyAsk,
     make: () => Promise<{ readonly prepared: Prepared; readonly isLasting: boolean }>,
   ) => Promise<Prepared>;
-  /** Drops those of a client of the data app, whose values they hold; null: of all its clients. */
+  /** Drops the client's entries, which hold its values; null: those of all clients of the data app. */
   readonly forgetClient: (dataAppId: string, clientId: string | null) => void;
 };
 
@@ -58,7 +58,7 @@ const createKeys = (): ((database: Database, ask: AnyAsk) => string | null) => {
     return last;
   };
   return (database, { kind, question }) => {
-    // What a comparison may move is moved before the question comes here.
+    // Comparisons move their date ranges before the question arrives here, so `movable` is not part of the key.
     const { datasource, datamart, definition, variables = new Map(), movable: _, ...rest } = question;
     const objects = [database, datasource, datamart, definition].map(numberOf);
     const text = writeExactly([kind, objects, [...variables], rest]);
@@ -66,7 +66,7 @@ const createKeys = (): ((database: Database, ask: AnyAsk) => string | null) => {
   };
 };
 
-/** Null for what JSON would take for something else: whether it can be asked is for the preparation to say. */
+/** Null for values that JSON would change. The preparation decides whether such a question is valid. */
 const writeExactly = (value: unknown): string | null => {
   try {
     return JSON.stringify(toJsonValue(value));

@@ -1,4 +1,7 @@
-/** From a question to what runs: resolve -> plan -> SECURE -> compile, for visual metrics and for custom SQL alike. */
+/**
+ * From a question to SQL: resolve, build the plan, scope it to the tenant, compile. Visual metrics and custom SQL
+ * take the same steps.
+ */
 import type { MetricQuestion, OptionsQuestion } from '../../domain/query/engine.js';
 import type { CacheKeyParts } from '../cache/key.js';
 import type { Database, Running } from '../connections/database.js';
@@ -17,12 +20,15 @@ import { withCustom } from './hidden-rows.js';
 import type { Prepared } from './prepared.js';
 import { prepareSql, type SqlQuestion } from './sql-metric.js';
 
-/** Runs what was compiled out of a scoped plan, or finds its rows kept. */
+/** Runs statements compiled from a tenant-scoped plan, or finds their rows in the cache. */
 export type RunScoped = (scoped: CacheKeyParts['plan'], compiled: CompiledPlan, page: PageOfRows) => Promise<RunResult>;
 
 export type AnyAsk = Ask | { readonly kind: 'sql'; readonly question: SqlQuestion };
 
-/** Throws METRIC_QUERY_ERROR for what cannot be asked, and CLIENT_ID_ERROR where client and datamart do not fit. */
+/**
+ * Throws METRIC_QUERY_ERROR for questions that cannot be answered, and CLIENT_ID_ERROR where tenant and datamart do
+ * not fit.
+ */
 export const prepare = (database: Database, ask: AnyAsk, running: Running, runScoped: RunScoped): Promise<Prepared> => {
   const context = contextOf(database, ask.question, running);
   return ask.kind === 'sql' ? prepareSql(context, ask.question) : prepareVisual(context, ask, runScoped);
@@ -34,7 +40,7 @@ const contextOf = (database: Database, question: MetricQuestion | OptionsQuestio
     ...{ datasource, datamart, tenant, variables, declared: definition.rlsVariables, dialect: database.dialect },
     catalog: catalogFor(question, database.catalog),
     memory: database.catalog,
-    // Not in the client's turn: what it tells of columns is known to all clients from then on, and they wait for it together.
+    // Does not wait in the client's queue: the columns that it describes are cached for all clients.
     run: (statement) => database.run(statement, tenant, { maxBytes: running.maxBytes }),
   };
 };

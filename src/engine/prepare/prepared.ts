@@ -6,9 +6,9 @@ import type { RunResult } from '../run/run.js';
 import type { StreamBatch } from '../run/stream.js';
 import type { CompiledPlan } from '../sql/compile.js';
 
-/** Compiled out of a scoped plan, and how what comes back is answered. */
+/** Compiled statements of a tenant-scoped plan, and how their result becomes an answer. */
 export type Prepared = {
-  /** As it was asked first. */
+  /** The question of the first caller. */
   readonly question: CacheKeyParts['question'];
   readonly scoped: CacheKeyParts['plan'];
   readonly compiled: CompiledPlan;

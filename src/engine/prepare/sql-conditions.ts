@@ -1,6 +1,7 @@
 /**
- * Conditions on a metric in SQL: ANDed to the rows of its outermost block, where that is a SELECT over tables alone, each read there once. A table that the
- * SQL does not read is a semi-join along the relationships. Whatever cannot be said so is refused: nothing is left out.
+ * Conditions on a metric in SQL. A condition on a table of the outermost FROM is ANDed there; a condition on a table
+ * that the SQL does not read becomes a semi-join along the relationships. A condition that fits neither is refused,
+ * never dropped.
  */
 import { type ColumnRef, qualifiedName, sameTable, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
 import type { SqlContext } from '../custom/context.js';
@@ -17,7 +18,7 @@ import { groupByTable, type HiddenTests, isHiddenGroup, planChain, testSql, test
 export type Restrictions = {
   readonly leaves: readonly Leaf[];
   readonly write: (dialect: Dialect) => readonly Sql[];
-  /** Rows that the token hides are not in the leaf of a table whose rows the conditions are not asked of. */
+  /** Tests that exclude hidden rows from the leaf of a table that no condition is ANDed for. */
   readonly testsOf: (table: TableRef) => HiddenTests;
 };
 
@@ -67,8 +68,9 @@ export const restrict = (source: Source, conditions: readonly ResolvedCondition[
 };
 
 /**
- * Each table that the SQL reads is left with its visible rows: SQL may join tables by anything, and an expression of it may fail on a value of a hidden
- * row. Where several ways lead to a condition's table, SQL alone says which it goes. Adds to `leaves`.
+ * Excludes hidden rows from every table that the SQL reads: SQL may join tables in any way, and may fail on a hidden
+ * row's value. Where several paths lead to a condition's table, only the SQL decides which one it means. Adds to
+ * `leaves`.
  */
 const planHidden = (
   source: Source,
@@ -90,10 +92,10 @@ const planHidden = (
   );
 };
 
-/** How the names of these leaves begin. */
+/** Begins the names of these leaves. */
 const prefix = 'gl_semi';
 
-/** From each table of the block, one for each condition's table, and those that the token's conditions need beside them. */
+/** One semi-join from the outermost FROM to each condition's table, and those that the token's conditions add. */
 const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[]) => {
   const leaves: Leaf[] = [];
   const chaining = { ...source, prefix };
@@ -112,7 +114,10 @@ const planSemiJoins = (source: Source, conditions: readonly ResolvedCondition[])
   return { leaves, chains };
 };
 
-/** A table that is shown from elsewhere, each of whose rows belongs to one row of the condition's, would go on without the condition. */
+/**
+ * Refuses SQL that shows another table whose rows belong to rows of the condition's table: those rows would escape
+ * the condition.
+ */
 const assertAlone = (source: Source, table: TableRef): void => {
   const { context, statement } = source;
   const { relationships } = withCardinalities(context.datamart, context.catalog);
@@ -134,7 +139,10 @@ const assertAlone = (source: Source, table: TableRef): void => {
 
 type Start = { readonly near: string; readonly steps: readonly Step[] };
 
-/** From the one table of the block that the path leaves last. What the SQL reads beside its block would go on without the condition. */
+/**
+ * Starts at the last table of the outermost FROM on the path. Tables read elsewhere would escape the condition, so
+ * they are refused.
+ */
 const findSemiJoin = (source: Source, table: TableRef): Start => {
   const { context, statement } = source;
   const { relationships } = context.datamart;

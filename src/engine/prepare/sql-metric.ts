@@ -1,4 +1,4 @@
-/** The answer of a metric in SQL: its rows as they are, sorted and paged from outside. */
+/** Answers a metric in SQL: its rows as they are, sorted and paged by an outer SELECT. */
 import { sql } from 'kysely';
 import { outputNames, type SqlDefinition } from '../../domain/dashboard/metric.js';
 import { type ColumnRef, sameTable, tableKey } from '../../domain/datamart/datamart.js';
@@ -32,7 +32,7 @@ import { type Restrictions, restrict } from './sql-conditions.js';
 
 export type SqlQuestion = MetricQuestion & { readonly definition: SqlDefinition };
 
-/** A metric in SQL before anything is SQL of the database's. */
+/** A planned metric in SQL, before it is scoped and compiled. */
 type SqlPlan = {
   readonly leaves: readonly Leaf[];
   readonly statement: Statement;
@@ -102,7 +102,10 @@ const planSql = async (context: SqlContext, question: SqlQuestion) => {
   return { plan, shape: columns.map(({ source }) => shape.find(({ name }) => name === source)) };
 };
 
-/** The value of a variable that has no column and that the SQL names only in a comment, or not at all, would restrict nothing. */
+/**
+ * Refuses SQL that ignores a variable: the value of a variable without a column restricts nothing unless the SQL
+ * compares with it.
+ */
 const assertCompared = ({ declared, variables }: SqlContext, { values }: Statement): void => {
   const compared = new Set([...values.keys()].map((name) => name.toLowerCase()));
   const isLost = declared.some(
@@ -115,7 +118,7 @@ const assertCompared = ({ declared, variables }: SqlContext, { values }: Stateme
   );
 };
 
-/** Dimensions and measures are all of the result's columns, and nothing else. */
+/** The columns of the result must be exactly the dimensions and measures. */
 const matchOutputs = (definition: SqlDefinition, { parser }: Statement, shape: Shape): SqlPlan['columns'] => {
   const declared = outputNames(definition);
   const columns = declared.flatMap((name) => {

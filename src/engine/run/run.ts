@@ -4,12 +4,12 @@ import type { Statement } from '../databases/dialect.js';
 import type { PageOfRows } from '../plan/plan.js';
 import type { CompiledPlan } from '../sql/compile.js';
 
-/** The page of rows, and how many there are before limit and offset. */
+/** The page of rows, and the number of rows before limit and offset. */
 export type RunResult = ResultTable & { readonly total: number };
 
 type Asked = { readonly page: PageOfRows; readonly tenant: TenantScope; readonly running: Running };
 
-/** Runs the page, and the count only where the page does not tell: a full one, or one past the end. */
+/** Runs the page, and the count only where the page does not determine the total: a full page, or one past the end. */
 export const run = async (
   database: Database,
   compiled: CompiledPlan,

@@ -8,7 +8,7 @@ export type StreamBatch = {
 
 type Give = (batch: StreamBatch) => Promise<void>;
 
-/** One batch at a time from a writer to a reader, each of which waits for the other. */
+/** Hands one batch at a time from a writer to a reader. Each waits for the other. */
 const createHandover = () => {
   let wake: () => void = () => undefined;
   let offered: {
@@ -24,14 +24,14 @@ const createHandover = () => {
         offered = { batch, taken, refused };
         wake();
       })) satisfies Give,
-    /** The writer has nothing more, or failed; or the reader wants nothing more. */
+    /** Ends the exchange: the writer finished or failed, or the reader stopped. */
     end: (of: { readonly error?: unknown }): void => {
       end ??= of;
       offered?.refused(end.error);
       offered = null;
       wake();
     },
-    /** The next batch, taken by asking for the one after it; null at the end. */
+    /** The next batch; asking for it confirms the previous one. Null at the end. */
     take: async (): Promise<StreamBatch | null> => {
       const waiting = new Promise<void>((resolve) => {
         wake = resolve;
@@ -50,8 +50,8 @@ const createHandover = () => {
 };
 
 /**
- * What `write` gives, as a stream that is read as fast as its reader goes on: the writer is one batch ahead at most. A reader that stops,
- * or a signal that aborts, ends the writer too; it has ended when the iteration has.
+ * Turns what `write` gives into a stream. The writer is at most one batch ahead of the reader. A reader that stops,
+ * or a signal that aborts, ends the writer; the writer has ended when the iteration ends.
  */
 export const streamed = async (
   signal: AbortSignal | undefined,
@@ -85,7 +85,7 @@ export const streamed = async (
 
 const stopped = new Error('the reader stopped');
 
-/** No generator: one that never began would not hear that it is to end. */
+/** Not a generator: `return` of a generator that never started would not stop the writer. */
 const iterate = (
   first: StreamBatch | null,
   take: () => Promise<StreamBatch | null>,

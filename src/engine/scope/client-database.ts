@@ -1,6 +1,6 @@
 /**
- * Where a client's tables really are, at the levels of tenancy where each client has a whole database. A datamart names its tables as
- * the datasource's own database has them; what is read is the client's.
+ * Where a client's tables are, at the tenancy levels where each client has a database. A datamart names tables as
+ * they are in the datasource's own database; questions read the client's.
  */
 import { dirname, extname, join } from 'node:path';
 import { type Datamart, type TableRef, tableKey } from '../../domain/datamart/datamart.js';
@@ -13,13 +13,13 @@ import { refuseQuery } from '../databases/refuse.js';
 export type ClientDatabaseRef = {
   readonly level: ClientLevel;
   readonly database: ClientDatabase;
-  /** Of MULTI_DATABASE: what holds the tables that are not the client's. */
+  /** Of MULTI_DATABASE: the database with the tables that are shared by all clients. */
   readonly primaryDatabase: string | null;
 };
 
 type Asked = { readonly datamart: Datamart; readonly tenant: TenantScope; readonly datasource: Datasource };
 
-/** Null: the tables are the datasource's own. That scope and datamart fit is `scopeToTenant`'s to see. */
+/** Null: the tables are in the datasource's own database. `scopeToTenant` checks that tenant and datamart fit. */
 export const clientDatabaseOf = ({
   datamart: { tenancy },
   tenant,
@@ -28,7 +28,7 @@ export const clientDatabaseOf = ({
     ? null
     : { level: tenancy.tenancyLevel, database: tenant.database, primaryDatabase: tenancy.primaryDatabase };
 
-/** Whether a database of this kind is what its tables are qualified by, so that one statement reads several. */
+/** Whether tables are qualified by their database, so one statement can read several databases. */
 const isDatabaseSchema: Readonly<Record<DatasourceType, boolean>> = {
   DUCKDB: false,
   POSTGRES: false,
@@ -42,11 +42,11 @@ export const siblingDatabase = (datasource: Datasource, name: string): Datasourc
     ? { ...datasource, path: join(dirname(datasource.path), `${name}${extname(datasource.path)}`) }
     : { ...datasource, database: name };
 
-/** What is connected to. */
+/** The datasource to connect to for this client. */
 export const datasourceFor = (datasource: Datasource, client: ClientDatabaseRef | null): Datasource =>
   client?.level === 'DATABASE' ? siblingDatabase(datasource, client.database) : datasource;
 
-/** The schemas that a question may read; null: all of what is connected to. */
+/** The schemas that a question may read; null: all schemas of the connected database. */
 export const schemasFor = (client: ClientDatabaseRef | null): readonly string[] | null => {
   if (client === null || client.level === 'DATABASE') return null;
   return client.primaryDatabase === null ? [client.database] : [client.primaryDatabase, client.database];
@@ -58,7 +58,10 @@ const realTable = (table: TableRef, client: ClientDatabaseRef, { datasourceType 
   return { schemaName: isRenamed ? client.database : table.schemaName, tableName: table.tableName };
 };
 
-/** The catalog as the datamart names it: its own tables alone, each with what the client's real table holds. */
+/**
+ * The catalog under the datamart's names: the datamart's tables only, each with the columns of the client's real
+ * table.
+ */
 export const catalogFor = (asked: Asked, real: Catalog): Catalog => {
   const client = clientDatabaseOf(asked);
   if (client === null) return real;
@@ -78,9 +81,10 @@ export const catalogFor = (asked: Asked, real: Catalog): Catalog => {
 };
 
 /**
- * What `{{DATABASE_NAME}}` stands for in custom SQL, as a name to be quoted: where databases are schemas, and under MULTI_DATABASE, the
- * schema by which the datamart calls the client's tables; else the database itself, for names of three parts. Throws METRIC_QUERY_ERROR
- * where clients have no databases, or the datamart calls their tables by several schemas.
+ * The name that `{{DATABASE_NAME}}` stands for in custom SQL. Where databases are schemas, and under MULTI_DATABASE,
+ * this is the schema by which the datamart names the client's tables; otherwise the database, for names of three
+ * parts.
+ * @throws METRIC_QUERY_ERROR where clients have no databases, or the datamart names their tables by several schemas.
  */
 export const databaseNameFor = (asked: Asked): string => {
   const client = clientDatabaseOf(asked);

@@ -18,9 +18,11 @@ import { columnPredicate, refuseClient, type Source, tablePredicate } from './te
 type DatabaseTenancy = Exclude<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
 
 /**
- * The only way from a plan to one that compiles. Every leaf becomes a relation of this tenant's rows and the datamart's
- * columns, wherever the leaf stands: a predicate in ON of a RIGHT or FULL join, or in the outer WHERE, would change which rows there are.
- * Throws CLIENT_ID_ERROR where scope and datamart do not fit, METRIC_QUERY_ERROR where a table's tenancy is unclear.
+ * The only way from a plan to one that compiles. Replaces every leaf, wherever it stands, by a relation with this
+ * tenant's rows and the datamart's columns. A tenant predicate in ON of a RIGHT or FULL join, or in the outer WHERE,
+ * would change which rows there are.
+ * @throws CLIENT_ID_ERROR where tenant and datamart do not fit; METRIC_QUERY_ERROR where a table's tenancy is
+ * unclear.
  */
 export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
   plan: P,
@@ -38,14 +40,14 @@ export const scopeToTenant = <P extends { readonly leaves: readonly Leaf[] }>(
     };
   };
   const leaves = plan.leaves.map((leaf) => withoutNames(leaf.isHidden, () => secureLeaf(leaf)));
-  // The one place where the brand is given.
+  // The only place that gives the brand.
   return { ...plan, database: source.catalog.database, leaves } as unknown as TenantScoped<P>;
 };
 
-/** The datamart's, and no other. One that the datasource lost is refused where it is asked for, not for its neighbours. */
+/** The datamart's columns of the table. A column that the datasource lost is refused only where a question names it. */
 const columnsToShow = (table: DatamartTable, catalog: Catalog): readonly string[] => {
   const present = columnsOf(catalog, table);
-  // A column of the datasource that bears a custom column's name is not the datamart's.
+  // A datasource column with the name of a custom column is not part of the datamart.
   const own = table.columns.filter(({ isCustomColumn }) => isCustomColumn !== true);
   return own.map(({ columnName }) => columnName).filter((name) => present.has(name));
 };
@@ -54,7 +56,7 @@ const loadTable = ({ table }: Leaf, datamart: Datamart): DatamartTable =>
   findTable(datamart, table) ??
   refuseQuery(`Table ${qualifiedName(table)} is not in datamart ${datamart.name}.`, 'table-not-in-datamart');
 
-/** Behind this point nothing names another table than the one that is read. */
+/** Replaces the datamart's table names by the real ones. After this, only tables that are read are named. */
 const realTable = ({ table }: Leaf, { client }: Catalog): TableRef => {
   if (client === undefined) return table;
   return (
@@ -83,8 +85,8 @@ const tenantRule = (tenant: TenantScope, source: Source): ((table: DatamartTable
 };
 
 /**
- * In the client's own database every row is the client's. What the primary database holds is everybody's only where that is declared. A
- * client column that is named all the same is held to, at either place.
+ * In the client's own database every row is the client's. A table of the primary database is shared only where that
+ * is declared. A declared client column is enforced in both.
  */
 const ownDatabasePredicate = (
   table: DatamartTable,

@@ -1,6 +1,6 @@
 /**
- * The condition on a table's rows that leaves those of one client. Decides nothing of its own about which tables are readable: that is
- * domain/datamart/table-tenancy.ts, here over the keys of the datasource.
+ * The predicate that keeps one client's rows of a table. domain/datamart/table-tenancy.ts decides which tables are
+ * readable; this file applies it with the keys of the datasource.
  */
 import {
   type ColumnRef,
@@ -24,7 +24,7 @@ export type Source = { readonly datamart: Datamart; readonly catalog: Catalog };
 type Tenancy = Extract<NonNullable<Datamart['tenancy']>, { tenancyLevel: 'TABLE' }>;
 type Path = Extract<TableTenancy, { kind: 'path' }>;
 
-/** Null: all clients share the table. Throws METRIC_QUERY_ERROR for a table that nobody may read. */
+/** Null: all clients share the table. Throws METRIC_QUERY_ERROR for a table that is not readable. */
 export const tablePredicate = (
   table: DatamartTable,
   tenancy: Tenancy,
@@ -35,7 +35,7 @@ export const tablePredicate = (
   const own = tableTenancy(datamart, table, (other) => catalog.uniqueKeys?.get(tableKey(other)) ?? []);
   const ofColumn = (of: TableRef, name: string): TenantPredicate =>
     columnPredicate(of, name, clientId, tenancy.clientColumnType, source);
-  /** A client column that an embed adds: both hold. */
+  /** The embed's own client column, which is enforced in addition. */
   const added = (of: DatamartTable): TenantPredicate | null =>
     of.isClientColumnOfEmbed === true && of.clientColumn !== null ? ofColumn(of, of.clientColumn) : null;
   const narrowed = (of: DatamartTable, predicate: TenantPredicate): TenantPredicate => {
@@ -63,7 +63,7 @@ export const tablePredicate = (
   }
 };
 
-/** Throws METRIC_QUERY_ERROR where the two could be equal although no key would take them for the same. */
+/** Throws METRIC_QUERY_ERROR where two values could compare equal although a key treats them as different. */
 const joinedBy = (step: Path['steps'][number], source: Source) => {
   const near = typed(step.near, source);
   const far = typed(step.far, source);
@@ -87,7 +87,7 @@ const typed = (ref: ColumnRef, { catalog }: Source): TypedColumn => {
   return { ref, type };
 };
 
-/** Columns of one group are compared without rounding, and no value of theirs fails to be compared. */
+/** Types within a group compare exactly, and no value of theirs fails in a comparison. */
 const kindOf: Readonly<Record<SqlKind, string>> = {
   text: 'text',
   enum: 'text',
@@ -120,7 +120,10 @@ export const columnPredicate = (
   return { kind: 'column', columnName, type, value: bindClient(clientId, type, ref, declared) };
 };
 
-/** A NUMBER is an integer, a STRING is text or a UUID: any other pair could take two clients for one. Undeclared, it is either. */
+/**
+ * A NUMBER clientId needs an integer column, a STRING clientId a text or UUID column: any other pair could match two
+ * clients. An undeclared type may be either.
+ */
 const bindClient = (
   clientId: string,
   type: SqlType,
