@@ -150,8 +150,22 @@ const announce = (running: Running, config: Config): void => {
   console.log(lines.join('\n'));
 };
 
+const stopSignals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+
+/**
+ * Lets a signal end the process while it starts, until the returned function is called. The first process of a container
+ * needs this: the kernel drops a signal that such a process has no handler for.
+ */
+const endWhileStarting = (): (() => void) => {
+  const end = (_: NodeJS.Signals, code: number): never => process.exit(128 + code);
+  for (const signal of stopSignals) process.on(signal, end);
+  return () => {
+    for (const signal of stopSignals) process.off(signal, end);
+  };
+};
+
 /** The first signal stops; one more cuts what still runs. The process ends within `graceMs`, whatever hangs. */
-const closeOn = (signals: readonly NodeJS.Signals[], running: Running, graceMs: number): void => {
+const closeOnSignal = (running: Running, graceMs: number): void => {
   let isClosing = false;
   const close = async (): Promise<void> => {
     if (isClosing) return running.hurry();
@@ -167,7 +181,7 @@ const closeOn = (signals: readonly NodeJS.Signals[], running: Running, graceMs: 
     console.error(`guestlist: the end failed: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(1);
   };
-  for (const signal of signals) process.on(signal, () => void close().catch(failed));
+  for (const signal of stopSignals) process.on(signal, () => void close().catch(failed));
 };
 
 /** Where the product is and who may operate it, as the configuration says. Throws ConfigError. */
@@ -201,11 +215,13 @@ const failStart = (error: unknown): never => {
 export const serve = async (halves: Halves): Promise<void> => {
   // Files that are made belong to their owner alone, whatever the shell says.
   process.umask(0o077);
+  const keepStarted = endWhileStarting();
   try {
     const config = loadConfig(process.env, shippedConfig, { runsGateway: halves.gateway, runsService: halves.service });
     const running = await start(config, halves);
     // Before it says that it is up: a signal that comes with those words would end it at once, without a last mark.
-    closeOn(['SIGTERM', 'SIGINT'], running, config.settings.shutdown.graceSeconds * secondMs);
+    closeOnSignal(running, config.settings.shutdown.graceSeconds * secondMs);
+    keepStarted();
     announce(running, config);
   } catch (error) {
     failStart(error);
