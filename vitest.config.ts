@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
  * would pass the ten minutes that a run may take.
  */
 const long = [
+  'test/deploy/install.test.ts',
   'test/fault/damaged-folder.test.ts',
   'test/fault/fault.test.ts',
   'test/fault/folder.test.ts',
