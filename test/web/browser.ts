@@ -1,4 +1,4 @@
-/** One browser and one service for a test file; a fresh page for each test, which must end without a complaint. */
+/** One browser and one service for a test file, a new page for each test. A test must end without errors in the page. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { launchChromium } from './chromium.js';
@@ -44,7 +44,7 @@ export const setAttribute = (page: Page, selector: string, name: string, value: 
 export const seenBy = (page: Page): Promise<readonly Seen[]> => page.evaluate('host.events');
 export const violationsOf = (page: Page): Promise<readonly string[]> => page.evaluate('host.violations');
 
-/** A promise and how to keep it. */
+/** A promise and the function that resolves it. */
 export const gate = () => {
   let open = (): void => {};
   const opened = new Promise<void>((done) => {
@@ -53,7 +53,7 @@ export const gate = () => {
   return { opened, open: () => open() };
 };
 
-/** `expect.poll` with patience for a busy machine. */
+/** `expect.poll` with a long timeout, for busy machines. */
 export const until = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 15_000, interval: 25 });
 
 export const textOf = async (locator: Locator): Promise<string> => ((await locator.textContent()) ?? '').trim();

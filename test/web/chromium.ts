@@ -1,4 +1,4 @@
-/** The browser that the tests of elements and pages drive: `CHROMIUM_PATH`, or where systems keep it. */
+/** The browser for tests of elements and pages: `CHROMIUM_PATH`, or the usual paths. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
@@ -12,7 +12,7 @@ const places = [
 
 export const chromiumPath = places.find((path) => path !== undefined && path !== '' && existsSync(path));
 
-/** Whether browser tests run. Without a browser they are skipped with one loud line, and fail under CI. */
+/** Whether a browser was found. Without one, browser tests are skipped with a warning. @throws under CI. */
 export const hasChromium = (): boolean => {
   if (chromiumPath !== undefined) return true;
   if (process.env.CI) throw new Error('No Chromium found, which CI must have: install it or set CHROMIUM_PATH.');

@@ -30,7 +30,7 @@ describe('the guest client', () => {
     expect(calls[0]?.init).toMatchObject({ credentials: 'omit', headers: { authorization: 'Bearer secret' } });
   });
 
-  it('tells the service’s own code and message', async () => {
+  it('reports the service’s code and message', async () => {
     const { client } = clientOf(Response.json({ error: { code: 'TOKEN_EXPIRED', message: 'over' } }, { status: 401 }));
     await expect(client.metric('m', signal)).rejects.toMatchObject({
       code: 'TOKEN_EXPIRED',
@@ -39,7 +39,7 @@ describe('the guest client', () => {
     });
   });
 
-  it('says so when there is no answer, or one that is not the service’s', async () => {
+  it('reports a missing answer and an unreadable one', async () => {
     await expect(clientOf(new TypeError('offline')).client.metric('m', signal)).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
     });
@@ -50,7 +50,7 @@ describe('the guest client', () => {
 });
 
 describe('the latest job', () => {
-  it('reports only the newest, whichever ends last', async () => {
+  it('reports only the newest job, even if an older one ends later', async () => {
     const latest = createLatest();
     const reported: string[] = [];
     const gates: ((value: string) => void)[] = [];
@@ -70,7 +70,7 @@ describe('the latest job', () => {
 });
 
 describe('the layout', () => {
-  it('is in reading order, inside twelve columns, with unplaced metrics at the end', () => {
+  it('is in reading order, within twelve columns, with unplaced metrics at the end', () => {
     const [dashboard] = Object.values(dashboards('LAX'));
     const metrics = dashboard?.metrics ?? [];
     const layout = [

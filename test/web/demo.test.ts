@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
 
   const mints = () => bench.service.control.requests.filter(({ path }) => path === '/embed-token').length;
 
-  it('logs in the user of its address, and says who that is and what they may see', async () => {
+  it('logs in the user of its URL, and shows who that is and what they may see', async () => {
     const { page, complaints, close } = await bench.open('/demo?user=sfo-regional');
     await page.locator('guestlist-card .value').waitFor();
     const about = page.getByRole('complementary');
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     await close();
   });
 
-  it('tells a host developer the gateway’s refusal as it is', async () => {
+  it('shows the gateway’s refusal to the host developer unchanged', async () => {
     const { page, close } = await bench.open('/demo?user=lax-guest');
     await page.getByText('NO_POLICY').first().waitFor();
     expect(await textOf(page.getByRole('alert'))).toContain("You can't see these analytics.");
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     await close();
   });
 
-  it('takes everything of one user away before the next is there', async () => {
+  it('removes one user’s data before it shows the next user’s', async () => {
     const { page, close } = await bench.open('/demo?user=lax-manager&State=CA');
     await page.locator('guestlist-card .value').waitFor();
     const hold = gate();
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     await close();
   });
 
-  it('renews an expired token by itself, and keeps the filters', async () => {
+  it('renews an expired token and keeps the filters', async () => {
     const { page, close } = await bench.open('/demo?user=lax-analyst');
     await page.locator('guestlist-card .value').waitFor();
     const first = bench.service.control.requests.find(({ authorization }) => authorization !== '')?.authorization;
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     await close();
   });
 
-  it('says what is wrong while the gateway is away, and asks it no more than it must', async () => {
+  it('shows the failure while the gateway is down, and retries with backoff', async () => {
     bench.service.control.override = ({ path }) =>
       path === '/embed-token'
         ? { ...refusal('UPSTREAM_UNAVAILABLE', 'The service is away.', 503), headers: { 'retry-after': '30' } }

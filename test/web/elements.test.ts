@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     );
   });
 
-  it('shows hostile data as the text it is', async () => {
+  it('shows hostile data as text', async () => {
     bench.service.control.override = ({ path }) => {
       const [delays] = Object.values(dashboards('LAX'));
       if (path.endsWith('/dashboards/delays--LAX') && delays !== undefined) {
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(await textOf(page.locator('guestlist-multi-select #chosen'))).toBe('CA');
   });
 
-  it('tells once for each token that it has expired, and goes on with the next', async () => {
+  it('fires token-expired once for each token, and continues with the next one', async () => {
     await showDashboard('guest-LAX-1');
     await pick('NV');
     await settled();
@@ -195,7 +195,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(await share()).not.toBe('99%');
   });
 
-  it('fails card by card, tells the page, and tries again when asked', async () => {
+  it('fails card by card, reports it to the page, and retries on demand', async () => {
     bench.service.control.override = ({ path }) =>
       path.includes('delayByHour/query') ? refusal('METRIC_QUERY_ERROR', 'The query took too long.') : undefined;
     await showDashboard();
@@ -211,7 +211,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await card.getByRole('img', { name: /bar chart, 24 values/ }).waitFor();
   });
 
-  it('clears the page of a dashboard that the token no longer opens', async () => {
+  it('removes a dashboard that the token no longer opens', async () => {
     await showDashboard();
     bench.service.control.override = () => refusal('UNAUTHORIZED', 'This token does not open this dashboard.', 403);
     await setAttribute(page, 'guestlist-dashboard', 'token', 'guest-LAX-2');
@@ -222,13 +222,13 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await settled();
   });
 
-  it('leaves nothing on the page when the token is taken away', async () => {
+  it('shows nothing after the token was removed', async () => {
     await showDashboard();
     await setAttribute(page, 'guestlist-dashboard', 'token', null);
     await until(() => page.locator('guestlist-card').count()).toBe(0);
   });
 
-  it('keeps its cards where they are from loading to data, and says when there is none', async () => {
+  it('keeps the position of its cards from loading to data, and says when there is no data', async () => {
     const hold = gate();
     bench.service.control.override = async ({ path }) => {
       if (path.includes('/query')) await hold.opened;
@@ -246,7 +246,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     expect(await places()).toEqual(before);
   });
 
-  it('asks again only for what has changed', async () => {
+  it('sends a query again only if its question has changed', async () => {
     await showDashboard();
     bench.service.control.requests.length = 0;
     await setAttribute(page, 'guestlist-dashboard', 'theme', 'dark');
@@ -260,7 +260,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     ]);
   });
 
-  it('lets a filter be set by keyboard alone', async () => {
+  it('lets a filter be set by keyboard only', async () => {
     await showDashboard();
     await page.getByRole('button', { name: /^State/ }).focus();
     await page.keyboard.press('Enter');
@@ -295,7 +295,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await page.getByRole('img', { name: /^Flights a day.*31 values from Mar 1, 2001 to Mar 31, 2001/ }).waitFor();
   });
 
-  it('drills where a chart is clicked, and finds the way back', async () => {
+  it('drills down on a click in a chart, and goes back', async () => {
     await showDashboard();
     const card = page.getByRole('region', { name: 'Average delay by destination', exact: true });
     await card.getByRole('img').click({ position: { x: 300, y: 12 } });
@@ -307,7 +307,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await until(() => requests('delayByDestination/query').at(-1)?.body).toEqual({ dashboardId: 'delays--LAX' });
   });
 
-  it('opens the rows behind a chart page by page, and downloads, where the token allows it', async () => {
+  it('shows underlying rows page by page, and downloads, if the token allows it', async () => {
     await showDashboard();
     await page.getByRole('button', { name: 'Rows: Flights a day' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rows behind Flights a day' });
@@ -333,7 +333,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     ).toBe(0);
   });
 
-  it('shows a single metric, by itself or out of a dashboard', async () => {
+  it('shows a single metric, from a metric embed or through a dashboard', async () => {
     await mount(page, 'guestlist-metric', { token: 'guest-LAX-1', 'metric-id': 'shareDelayed' });
     await until(() => page.locator('.value').allInnerTexts()).toEqual(['22.2%']);
     expect(requests('/query').map(({ body }) => body)).toEqual([{}]);
@@ -345,7 +345,7 @@ describe.skipIf(!hasChromium())('the elements in a browser', { timeout: 60_000 }
     await page.getByText('The dashboard has no metric nothing for this guest.').waitFor();
   });
 
-  it('takes the base address from the attribute, the page, or the script', async () => {
+  it('takes the base URL from the attribute, the page, or the script', async () => {
     await page.evaluate(`window.dbn = { baseUrl: ${JSON.stringify(`${bench.service.url}/elsewhere`)} }`);
     await mount(page, 'guestlist-dashboard', { token: 'guest-LAX-1', 'dashboard-id': 'delays--LAX' });
     await until(() => requests('/elsewhere/api/v2/guest/dashboards/').length).toBe(1);

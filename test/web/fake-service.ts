@@ -1,4 +1,4 @@
-/** A service and a demo host on one port, for the elements alone: it speaks the wire, and does as a test tells it. */
+/** A service and a demo host on one port, for tests of the elements: answers over HTTP, and a test may override each answer. */
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ export type Recorded = {
   readonly body: unknown;
 };
 type Reply = { readonly status?: number; readonly body: unknown; readonly headers?: Record<string, string> };
-/** Answers a request in the service's place; undefined: the service answers. */
+/** May answer instead of the service; undefined lets the service answer. */
 export type Override = (request: Recorded) => Promise<Reply | undefined> | Reply | undefined;
 
 const web = new URL('../../src/web/', import.meta.url);
@@ -102,7 +102,7 @@ const answer = async (request: Recorded, raw: IncomingMessage, flights: Flights)
   return guest(path, request, flights);
 };
 
-/** A token here is `guest-<airport>-<anything>`: which rows it opens can be seen from it. */
+/** Tokens are `guest-<airport>-<anything>`: the airport says which rows the token opens. */
 const guest = async (path: string, request: Recorded, flights: Flights): Promise<Reply> => {
   const airport = /^Bearer guest-([A-Z]{3})(?:-|$)/.exec(request.authorization)?.[1];
   if (airport === undefined) return refusal('AUTHENTICATION_ERROR', 'The guest token is invalid.', 401);

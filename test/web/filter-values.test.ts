@@ -12,13 +12,13 @@ const filter = (name: string, dataType: GuestFilter['dataType'], defaultValue: G
 const filters = [filter('State', 'string'), filter('Date', 'date'), filter('Distance', 'number')];
 const note = (values: Parameters<typeof filterNotes>[1]) => filterNotes(filters, values, english).join('; ');
 
-describe('what the filters are set to, in words', () => {
-  it('never claims to show all: what the token restricts is not known to the page', () => {
+describe('filter values in words', () => {
+  it('never claims to show everything, because the page does not know what the token restricts', () => {
     expect(note({})).toBe('No filters set');
     expect(filterNotes([], {}, english)).toEqual([]);
   });
 
-  it('names each filter that is set, and counts what would be too long', () => {
+  it('names each filter that is set, and counts values that would be too many', () => {
     expect(note({ State: ['CA'] })).toBe('State: CA');
     expect(note({ State: ['CA', 'NV', 'NY', 'OR'], Distance: 500 })).toBe('State: CA, NV, +2; Distance: 500');
   });
@@ -31,19 +31,19 @@ describe('what the filters are set to, in words', () => {
     expect(note({ Distance: { min: '9007199254740993' } })).toBe('Distance: from 9,007,199,254,740,993');
   });
 
-  it('counts a default that holds, until another is set', () => {
+  it('shows a default until the guest sets another value', () => {
     const late = [filter('Late', 'boolean', true)];
     expect(filterNotes(late, {}, english)).toEqual(['Late: Yes']);
     expect(filterNotes(late, { Late: false }, english)).toEqual(['Late: No']);
   });
 
-  it('names what the token enforces where it may be seen, and the guest’s own within it', () => {
+  it('shows the token’s value if it may be seen, with the guest’s value within it', () => {
     const state = [{ ...filter('State', 'string'), appliedValue: ['CA', 'NV'] }];
     expect(filterNotes(state, {}, english)).toEqual(['State: CA, NV']);
     expect(filterNotes(state, { State: ['CA'] }, english)).toEqual(['State: CA (within CA, NV)']);
   });
 
-  it('takes `constructor` for a name like any other', () => {
+  it('treats `constructor` like any other filter name', () => {
     expect(filterNotes([filter('constructor', 'boolean', true)], {}, english)).toEqual(['constructor: Yes']);
   });
 });

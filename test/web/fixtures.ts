@@ -1,4 +1,4 @@
-/** The demo's users and dashboards as the wire shows them. */
+/** The demo's users and dashboards in the shapes of the interface. */
 import { effectiveAccess } from '../../src/domain/guest/end-user-filters.js';
 import type { GuestChart, GuestDashboard, GuestMetric } from '../../src/domain/guest/view.js';
 
@@ -79,7 +79,7 @@ const metric = (metricId: string, name: string, drawn: GuestChart): GuestMetric 
   filters: [],
 });
 
-/** By id, for the guest of one airport. */
+/** The dashboards by id, for a guest of one airport. */
 export const dashboards = (airport: string): Readonly<Record<string, GuestDashboard>> => {
   const isManager = airport === 'LAX';
   const permissions = {

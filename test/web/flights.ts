@@ -1,4 +1,4 @@
-/** Answers out of the real flights, as the service gives them, computed when they are asked for. */
+/** Computes answers from the real flights, in the service's shapes. */
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 

@@ -11,23 +11,23 @@ describe('format', () => {
     expect(english.measure(null, { unit: 'min' })).toBe('—');
   });
 
-  it('loses no digit of an integer that came as a string', () => {
+  it('keeps every digit of an integer that arrives as a string', () => {
     expect(english.measure('9007199254740993', {})).toBe('9,007,199,254,740,993');
   });
 
-  it('follows the language, and falls back to English on one that is none', () => {
+  it('follows the language, and falls back to English for an unknown one', () => {
     expect(createFormat('de').measure(1234.5, {})).toBe('1.235');
     expect(createFormat('not a language').measure(1234, {})).toBe('1,234');
   });
 
-  it('leaves dates where they are, whatever the zone of the machine', () => {
+  it('shows dates unchanged in any time zone of the machine', () => {
     expect(english.dimension('2001-01-01', 'date')).toBe('Jan 1, 2001');
     expect(english.dimension('2001-01-01T00:03:00', 'date')).toContain('Jan 1, 2001');
     expect(timeOf('2001-01-01 00:00:00')).toBe(Date.UTC(2001, 0, 1));
     expect(timeOf('soon')).toBeNull();
   });
 
-  it('writes a unit beside the numbers of one measure, and beside none of several', () => {
+  it('writes the unit only if the chart has one measure', () => {
     const chart = { type: 'bar', format: 'number', unit: 'min', dimensions: ['hour'], isDrillable: false } as const;
     expect(english.measure(20, withClaimedUnit({ ...chart, measures: ['delay'] }))).toBe('20\u00a0min');
     expect(english.measure(20, withClaimedUnit({ ...chart, measures: ['delay', 'flights'] }))).toBe('20');
@@ -35,7 +35,7 @@ describe('format', () => {
     expect(english.measure(0.2, shares)).toBe('20%');
   });
 
-  it('names the month where one begins, and the year with its first', () => {
+  it('labels the first day of a month with the month, and January with the year', () => {
     expect(english.timeTick(Date.UTC(2001, 0, 1))).toBe('Jan 2001');
     expect(english.timeTick(Date.UTC(2001, 1, 1))).toBe('Feb');
     expect(english.timeTick(Date.UTC(2001, 1, 8))).toBe('Feb 8');
@@ -45,14 +45,14 @@ describe('format', () => {
     expect(english.dimension(2001, 'number')).toBe('2001');
   });
 
-  it('makes names readable and leaves readable ones alone', () => {
+  it('makes names readable, and keeps readable ones', () => {
     expect(humanise('averageDelay')).toBe('Average delay');
     expect(humanise('average_delay')).toBe('Average delay');
     expect(humanise('Share of LAX')).toBe('Share of LAX');
     expect(humanise('ID')).toBe('ID');
   });
 
-  it('takes what is no number for none', () => {
+  it('returns null for a cell that is not a number', () => {
     expect([numberOf('abc'), numberOf(''), numberOf(true), numberOf(null), numberOf('12.5')]).toEqual([
       null,
       null,

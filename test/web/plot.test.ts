@@ -45,7 +45,7 @@ const drawing = (answer: MetricAnswer, chart: GuestChart) => {
 };
 
 describe('a plot', () => {
-  it('puts dates on a time axis in their order, and keeps the cell for a drill', () => {
+  it('puts dates on a time axis in order, and keeps the cell for a drill-down', () => {
     const rows = [
       { day: '2001-01-02', flights: 7 },
       { day: '2001-01-01', flights: '5' },
@@ -56,14 +56,14 @@ describe('a plot', () => {
     expect(plot.series).toEqual([{ name: 'Flights', values: [5, 7] }]);
   });
 
-  it('keeps the place of an hour that has no flights', () => {
+  it('keeps the position of an hour without flights', () => {
     const rows = [0, 1, 3].map((at) => ({ hour: at, flights: at + 10 }));
     const plot = plotOf(answerOf([hour, flights], rows, ['hour']), chartOf('bar', ['hour'], ['flights']), format);
     expect(plot.points.map((point) => point.label)).toEqual(['0', '1', '2', '3']);
     expect(plot.series[0]?.values).toEqual([10, 11, null, 13]);
   });
 
-  it('invents no places where numbers are not ascending or lie far apart', () => {
+  it('adds no points if numbers are not ascending or lie far apart', () => {
     for (const hours of [
       [3, 1, 0],
       [0, 1, 1000],
@@ -74,7 +74,7 @@ describe('a plot', () => {
     }
   });
 
-  it('makes series of a second dimension of few values', () => {
+  it('makes series of a second dimension with few values', () => {
     const rows = [
       { hour: 0, airport: 'LAX', flights: 1 },
       { hour: 0, airport: 'ATL', flights: 2 },
@@ -91,7 +91,7 @@ describe('a plot', () => {
     ]);
   });
 
-  it('joins the names where the second dimension only says the first again', () => {
+  it('joins the labels if the second dimension depends on the first', () => {
     const name = { name: 'name', dataType: 'string' } as const;
     const rows = [
       { airport: 'JFK', name: 'John F Kennedy', flights: 1 },
@@ -119,14 +119,14 @@ describe('a chart option', () => {
     ['airport'],
   );
 
-  it('lays bars with long names on their side, each with room', () => {
+  it('draws horizontal bars for long names, each with enough height', () => {
     const drawn = drawing(many, chartOf('bar', ['airport'], ['flights']));
     expect(areBarsHorizontal(drawn)).toBe(true);
     expect(heightNeeded(drawn)).toBeGreaterThanOrEqual(30 * 24);
     expect(chartOption(drawn).yAxis).toMatchObject({ type: 'category', inverse: true });
   });
 
-  it('lays them where the card is too narrow for their names', () => {
+  it('draws horizontal bars if the card is too narrow for the names', () => {
     const rows = Array.from({ length: 12 }, (_, index) => ({ airport: `A${index}`, flights: index }));
     const drawn = drawing(answerOf([airport, flights], rows, ['airport']), chartOf('bar', ['airport'], ['flights']));
     expect([areBarsHorizontal({ ...drawn, width: 600 }), areBarsHorizontal({ ...drawn, width: 300 })]).toEqual([
@@ -135,7 +135,7 @@ describe('a chart option', () => {
     ]);
   });
 
-  it('says what the numbers below the bars are of', () => {
+  it('names the dimension of numbers below the bars', () => {
     const drawn = drawing(
       answerOf([hour, flights], [{ hour: 1, flights: 2 }], ['hour']),
       chartOf('bar', ['hour'], ['flights']),
@@ -143,14 +143,14 @@ describe('a chart option', () => {
     expect(chartOption(drawn).xAxis).toMatchObject({ name: 'Hour' });
   });
 
-  it('stands few bars with short names', () => {
+  it('draws vertical bars for few short names', () => {
     const few = answerOf([airport, flights], [{ airport: 'LAX', flights: 1 }], ['airport']);
     const drawn = drawing(few, chartOf('bar', ['airport'], ['flights']));
     expect(areBarsHorizontal(drawn)).toBe(false);
     expect(chartOption(drawn).xAxis).toMatchObject({ type: 'category', data: ['LAX'] });
   });
 
-  it('begins bars at zero always, and lines where their values are near it', () => {
+  it('starts bars at zero always, and lines only if their values are near zero', () => {
     const near = answerOf(
       [day, flights],
       [1, 9].map((value, at) => ({ day: `2001-01-0${at + 1}`, flights: value })),
@@ -166,13 +166,13 @@ describe('a chart option', () => {
     expect(chartOption(drawing(far, chartOf('bar', ['day'], ['flights']))).yAxis).toMatchObject({ scale: false });
   });
 
-  it('does not animate for those who asked for less motion', () => {
+  it('does not animate if the user prefers reduced motion', () => {
     expect(
       chartOption({ ...drawing(many, chartOf('bar', ['airport'], ['flights'])), isReducedMotion: true }).animation,
     ).toBe(false);
   });
 
-  it('gives tooltips as plain text, and no formatter that makes HTML', () => {
+  it('gives tooltips as plain text, without a formatter that makes HTML', () => {
     const hostile = '<img src=x onerror=alert(1)>';
     const drawn = drawing(
       answerOf([airport, flights], [{ airport: hostile, flights: 1 }], ['airport']),

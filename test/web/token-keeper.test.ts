@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { backoffMs, createTokenKeeper, type MintedToken, type MintOutcome } from '../../src/web/demo/token-keeper.js';
 
-/** A keeper with a timer that the test fires, and a queue of outcomes. */
+/** A token keeper whose timer the test fires, with a queue of outcomes. */
 const setUp = (outcomes: readonly MintOutcome<MintedToken>[]) => {
   const queue = [...outcomes];
   const seen = { mints: 0, tokens: [] as string[], waits: [] as number[], isHidden: false };
@@ -48,7 +48,7 @@ describe('the token keeper', () => {
     expect(seen.tokens).toEqual(['a', 'b']);
   });
 
-  it('asks once however many elements say that the token has expired', async () => {
+  it('requests one token if several elements report that it has expired', async () => {
     const { keeper, seen, settle } = setUp([minted('a'), minted('b')]);
     keeper.start();
     await settle();
@@ -87,14 +87,14 @@ describe('the token keeper', () => {
     expect(backoffMs(50, () => 0.999)).toBeLessThanOrEqual(60_000);
   });
 
-  it('does not hammer a server whose tokens are due at once', async () => {
+  it('keeps a minimum wait if tokens are due at once', async () => {
     const { keeper, seen, settle } = setUp([minted('a', -1000)]);
     keeper.start();
     await settle();
     expect(seen.waits).toEqual([5000]);
   });
 
-  it('asks for nothing while the page is hidden, and makes up for it when it is shown', async () => {
+  it('requests nothing while the page is hidden, and catches up when it is shown', async () => {
     const { keeper, seen, settle, fire } = setUp([minted('a'), minted('b')]);
     keeper.start();
     await settle();
@@ -108,7 +108,7 @@ describe('the token keeper', () => {
     expect(seen.tokens).toEqual(['a', 'b']);
   });
 
-  it('stops at a refusal, and hands out nothing after it was stopped', async () => {
+  it('stops at a refusal, and gives out no token after it was stopped', async () => {
     const refused = setUp([{ kind: 'refused' }]);
     refused.keeper.start();
     await refused.settle();

@@ -65,7 +65,7 @@ describe.each<[string, Palette]>([
   ['light', light],
   ['dark', dark],
 ])('the %s palette', (_, palette) => {
-  it('keeps text readable on every ground (WCAG AA)', () => {
+  it('keeps text readable on every background (WCAG AA)', () => {
     for (const ground of [palette.surface, palette.raised, palette.subtle]) {
       for (const text of [palette.text, palette.muted, palette.accent, palette.danger]) {
         expect(contrast(text, ground)).toBeGreaterThanOrEqual(4.5);

@@ -22,7 +22,7 @@ const kinds = new Map(filters.map(({ name, dataType }) => [name, dataType]));
 const write = (values: Record<string, FilterValue>, search = '', prefix = '') =>
   writeUrlFilters(search, filters, values, prefix);
 const read = (search: string, prefix = '') => readUrlFilters(search, filters, prefix);
-/** As it leaves the page: what is undefined is not there. */
+/** The value as JSON sends it: without undefined fields. */
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const day = fc
@@ -40,7 +40,7 @@ const orderedNumbers = (ends: readonly [string | number, string | number]) =>
 const orderedDays = (ends: readonly [string, string]) => ordered(ends, (a, b) => a < b);
 const presets = ['Today', 'yesterday', 'This Week', 'Last Quarter', 'Last 7 Days', 'LAST 30 DAYS', 'Last 12 Months'];
 
-/** What the filter bar makes of each kind. */
+/** Values that the filter bar produces for each type. */
 const choices: fc.Arbitrary<Record<string, FilterValue>> = fc.record(
   {
     State: fc.array(clean, { minLength: 1, maxLength: 5 }),
@@ -67,7 +67,7 @@ const choices: fc.Arbitrary<Record<string, FilterValue>> = fc.record(
 );
 
 const ownNames = new Set(['State', 'Distance', 'Date', 'Late', 'guestlist-fixed']);
-/** A page's own query, in whatever shape pages leave theirs. */
+/** Queries that pages may have of their own. */
 const pageQuery = fc
   .array(
     fc.oneof(
@@ -83,7 +83,7 @@ const pageQuery = fc
 describe('the filters in a query, written and read', () => {
   it('is readable', () => {
     expect(write({ State: ['CA', 'Nový Kraj', 'a, b: c/d'] })).toBe('?State=CA&State=Nov%C3%BD+Kraj&State=a,+b:+c/d');
-    // As browsers write it; otherwise the address would seem changed each time.
+    // Browsers write it so; otherwise the URL would seem changed each time.
     expect(write({ State: ['L’Aquila', "Coeur d'Alene"] })).toBe('?State=L%E2%80%99Aquila&State=Coeur+d%27Alene');
     expect(write({ Distance: { min: 100, max: 500 }, Late: false })).toBe('?Distance=100..500&Late=false');
     expect(write({ Distance: { max: 0.5 } })).toBe('?Distance=..0.5');
@@ -93,7 +93,7 @@ describe('the filters in a query, written and read', () => {
     expect(write({ Date: 'Last 30 Days' })).toBe('?Date=Last+30+Days');
   });
 
-  it('means one thing each way: what is written is what is read, beside anything', () => {
+  it('reads back what it wrote, beside any other query', () => {
     fc.assert(
       fc.property(
         choices,
@@ -116,7 +116,7 @@ describe('the filters in a query, written and read', () => {
     );
   });
 
-  it('reads what the other spellings of a value mean', () => {
+  it('reads other spellings of a value', () => {
     expect(read(write({ State: 'CA', Distance: 5, Date: '2001-03-01 - 2001-03-31' }))).toEqual({
       State: ['CA'],
       Distance: { min: 5, max: 5 },
@@ -127,7 +127,7 @@ describe('the filters in a query, written and read', () => {
     });
   });
 
-  it('takes the same choices out again, and leaves the page’s own query as it was, byte for byte and in order', () => {
+  it('removes its own parameters again, and keeps the page’s query byte for byte and in order', () => {
     fc.assert(
       fc.property(choices, fc.option(pageQuery, { nil: '' }), (values, page) => {
         const written = write(values, page);
@@ -169,7 +169,7 @@ describe('a hostile query', () => {
     ),
   );
 
-  it('never throws, and never says what the service would refuse', () => {
+  it('never throws, and never yields a value that the service would refuse', () => {
     const moment = { now: new Date('2001-06-30'), timezone: null };
     fc.assert(
       fc.property(hostile, (parts) => {
@@ -200,7 +200,7 @@ describe('a hostile query', () => {
     expect(read(search)).toEqual({});
   });
 
-  it('takes `__proto__` for a name like any other', () => {
+  it('treats `__proto__` like any other filter name', () => {
     const named = [filter('__proto__', 'string'), filter('constructor', 'string')];
     expect(writeUrlFilters('', named, {}, '')).toBe('');
     const values = readUrlFilters('?__proto__=x', named, '');
@@ -210,7 +210,7 @@ describe('a hostile query', () => {
   });
 });
 
-describe('what does not belong in a query', () => {
+describe('values that are left out of a query', () => {
   it('leaves out what the filter bar cannot show', () => {
     const odd: Record<string, FilterValue> = {
       State: [],
@@ -223,7 +223,7 @@ describe('what does not belong in a query', () => {
     expect(write({ State: ['\ud800'], Date: { startDate: '1900-01-01', endDate: '2999-12-31' } })).toBe('');
   });
 
-  it('leaves out a filter that would make the address too long, and only that', () => {
+  it('leaves out only the filter that would make the URL too long', () => {
     const many = Array.from({ length: 2000 }, (_, index) => `state ${index}`);
     expect(write({ State: many, Late: true }, '?a')).toBe('?a&Late=true');
     const most = 'x'.repeat(longestQuery - '?State='.length);
@@ -233,10 +233,10 @@ describe('what does not belong in a query', () => {
   });
 });
 
-describe('what the token enforces', () => {
+describe('values that the token enforces', () => {
   const enforced = [filter('State', 'string', ['CA', 'NV']), filter('Late', 'boolean', true), filter('Date', 'date')];
 
-  it('is shown where the guest has chosen nothing, and never read as a choice', () => {
+  it('are shown if the guest has chosen nothing, and never read as a choice', () => {
     const search = writeUrlFilters('?a=1', enforced, { Date: 'Today' }, '');
     expect(search).toBe('?a=1&State=CA&State=NV&Late=true&Date=Today&guestlist-fixed=State&guestlist-fixed=Late');
     expect(readUrlFilters(search, enforced, '')).toEqual({ Date: 'Today' });
@@ -245,7 +245,7 @@ describe('what the token enforces', () => {
     );
   });
 
-  it('is not carried by a link to a guest whose token enforces another, or nothing', () => {
+  it('are not carried by a link to a guest whose token enforces another value, or none', () => {
     const search = writeUrlFilters('', enforced, {}, 'b.');
     expect(search).toContain('b.guestlist-fixed=State');
     expect(readUrlFilters(search, filters, 'b.')).toEqual({});
@@ -255,7 +255,7 @@ describe('what the token enforces', () => {
     );
   });
 
-  it('gives a filter that is named like the mark no parameter', () => {
+  it('give no parameter to a filter that is named like the mark', () => {
     const named = [filter('guestlist-fixed', 'string', 'x')];
     expect(writeUrlFilters('?guestlist-fixed=y', named, { 'guestlist-fixed': ['z'] }, '')).toBe('?guestlist-fixed=y');
     expect(readUrlFilters('?guestlist-fixed=y', named, '')).toEqual({});

@@ -7,7 +7,7 @@ import { hasChromium } from './chromium.js';
 import { type Override, refusal } from './fake-service.js';
 import { dashboards } from './fixtures.js';
 
-/** The service with what the token enforces for State, and filters of the other kinds. */
+/** The service, with a token that enforces a value for State, and with filters of the other types. */
 const enforcing =
   (appliedValue?: FilterValue): Override =>
   ({ path, authorization }) => {
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
   };
   const settled = () =>
     until(() => page.locator('guestlist-card section[aria-busy="false"]').count()).toBeGreaterThanOrEqual(4);
-  /** All after the path. */
+  /** The URL after the path. */
   const address = () => page.evaluate<string>('location.search + location.hash');
   const asked = () =>
     bench.service.control.requests.filter(({ path }) => path.includes('shareDelayed/query')).map(({ body }) => body);
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await page.keyboard.press('Escape');
   };
 
-  it('shows what the guest sets, beside the page’s own and without an entry of the history', async () => {
+  it('writes the guest’s values beside the page’s own parameters, without a new history entry', async () => {
     await open('/bare?tab=a%20b&plain#part?x');
     await page.evaluate('history.replaceState({ router: 7 }, "")');
     const entries = await page.evaluate('history.length');
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await page.evaluate('[history.length, history.state]')).toEqual([entries, { router: 7 }]);
   });
 
-  it('begins with what a link or a reload brings, and asks once', async () => {
+  it('starts with the values of a link or a reload, and queries once', async () => {
     await open('/bare?State=CA&State=NV&Date=2001-03-01..2001-03-31&Distance=..900&Late=true&tab=2');
     await show({ options: '{"filters":{"State":["TX"],"Late":false}}' });
     const choice = {
@@ -119,14 +119,14 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(last).toMatchObject({ dashboardFilter: { State: ['CA'] } });
   });
 
-  it('ignores what is no value of a filter, and what no filter is named like', async () => {
+  it('ignores invalid values and unknown filter names', async () => {
     await open('/bare?Distance=9..1&Date=soon&Late=1&__proto__=x&constructor=y&state=CA&q=%E0%A4%A&State=a%00b');
     await show();
     expect(asked()).toEqual([{ dashboardId: 'delays--LAX' }]);
     expect(await address()).toBe('?__proto__=x&constructor=y&state=CA&q=%E0%A4%A');
   });
 
-  it('shows what the token enforces as fixed, reads it from nowhere, and lets the guest choose within it', async () => {
+  it('shows the token’s values as fixed, never reads them from the URL, and lets the guest choose within them', async () => {
     bench.service.control.override = enforcing(['CA', 'NV']);
     await open('/bare?tab=1');
     await show();
@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(address).toBe('?tab=1&State=CA&State=NV&guestlist-fixed=State');
   });
 
-  it('takes a forged address for a choice at most, which the service adds to what the token enforces', async () => {
+  it('treats a forged URL as a choice at most, which the service adds to the token’s values', async () => {
     bench.service.control.override = enforcing(['CA']);
     await open('/bare?State=TX&token=guest-ATL-1&clientId=ATL&dashboardAppFilters=x');
     await show();
@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await address()).toBe('?State=CA&guestlist-fixed=State');
   });
 
-  it('shows a fixed yes or no without a control, until an address brings a choice to clear', async () => {
+  it('shows a fixed yes or no without a control, until a URL brings a choice to clear', async () => {
     const [delays] = Object.values(dashboards('LAX'));
     const filters = [{ name: 'Late', dataType: 'boolean', defaultValue: null, appliedValue: true }];
     bench.service.control.override = ({ path }) =>
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     await until(address).toBe('?Late=true&guestlist-fixed=Late');
   });
 
-  it('keeps what is there when the token changes, and never has the token itself', async () => {
+  it('keeps the URL when the token changes, and never holds the token', async () => {
     bench.service.control.override = enforcing('CA');
     await open('/bare');
     await show();
@@ -194,7 +194,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await page.evaluate('location.href')).not.toMatch(/guest-LAX|delays--LAX/);
   });
 
-  it('takes its own away with the element or the dashboard, and nothing of a page navigated to', async () => {
+  it('removes its parameters with the element or the dashboard, and nothing of another page', async () => {
     bench.service.control.override = enforcing('CA');
     await open('/bare?tab=1');
     await show();
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await address()).toBe('?tab=1');
   });
 
-  it('leaves the address alone where the page says so', async () => {
+  it('leaves the URL alone if the page says so', async () => {
     bench.service.control.override = enforcing('CA');
     await open('/bare?State=NV');
     await show({ 'url-filters': 'off' });
@@ -231,7 +231,7 @@ describe.skipIf(!hasChromium())('the filters in the address of a page', { timeou
     expect(await address()).toBe('?State=NV');
   });
 
-  it('keeps two dashboards of a page apart by their prefixes', async () => {
+  it('separates two dashboards of a page by their prefixes', async () => {
     await open('/bare?b.State=NV');
     await show({ 'url-prefix': 'a.' });
     await show({ 'url-prefix': 'b.', token: 'guest-ATL-2', 'dashboard-id': 'delays--ATL' });
