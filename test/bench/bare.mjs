@@ -1,4 +1,4 @@
-// For token-steps.mjs: the bytes of an answer with its headers, by node:http alone or behind Express's Router, and nothing else.
+// For token-steps.mjs: sends a fixed answer with node:http alone, or behind Express's Router.
 import { createServer } from 'node:http';
 import express from 'express';
 import { securityHeaders } from '../../dist/gateway/http/headers.js';

@@ -10,7 +10,7 @@ const count = (what) => {
 };
 let sent = 0;
 
-/** What `make` leaves open is different at each request: a credential that was never seen. */
+/** Replaces `{n}` by the number of the request, so that each request has a new credential. */
 const fill = (text) => text.replaceAll('{n}', sent.toString(16).padStart(12, '0'));
 
 const body = make.body === undefined ? undefined : Buffer.from(make.body.repeat(make.times ?? 1) + (make.end ?? ''));
@@ -25,13 +25,13 @@ const ask = () => {
       answer.resume();
     },
   );
-  // A body that nobody reads may be cut off under way.
+  // The server may cut a body that it does not read.
   asked.on('error', ({ code }) => count(code));
   if (make.announced === undefined) asked.end(body);
   else asked.write(body ?? '');
 };
 
-/** One more connection that sends a byte every second, up to so many. */
+/** Opens one more connection that sends a byte every second, up to a maximum. */
 const held = new Set();
 const hold = () => {
   if (held.size >= make.connections) return;

@@ -16,7 +16,7 @@ import { credentialsIn, inTemporaryFolder, launch, median, root } from './server
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const seconds = Number(process.env.BENCH_SECONDS ?? 4);
 const rate = Number(process.env.BENCH_FLOOD_RATE ?? 50);
-/** Requests a second of those who measure, each of two kinds. */
+/** Requests per second of each of the two measured kinds. */
 const askedPerSecond = 40;
 const hookSecret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 const megabyte = 1024 * 1024;
@@ -98,7 +98,7 @@ const ask = (url, path, token, method) =>
       });
     });
     asked.setTimeout(30_000, () => asked.destroy(new Error(`${path}: no answer in 30 s`)));
-    // As Node has it: a kept connection may end while the next request is on its way.
+    // A keep-alive connection may close while the next request is being sent.
     asked.on('error', (error) =>
       asked.reusedSocket && error.code === 'ECONNRESET' ? resolve(ask(url, path, token, method)) : reject(error),
     );
@@ -124,7 +124,7 @@ const measure = async ({ url, session, guestToken, dashboard }) => {
   return quantile(answers, 0.95);
 };
 
-/** Milliseconds of processor time of the server so far. */
+/** Processor time of the server so far, in milliseconds. */
 const spent = ({ child }) => {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -134,7 +134,7 @@ const flooded = async (product, make, work) => {
   const flooder = fork(join(root, 'test/bench/flooder.mjs'));
   flooder.send({ port: new URL(product.url).port, perSecond: rate, make });
   try {
-    // Until the limits know it, and the flood is steady.
+    // Waits until the limits have noticed the flood and its rate is steady.
     await pause(1000);
     const result = await work();
     flooder.send('stop');
@@ -156,7 +156,7 @@ await inTemporaryFolder(async (dataDir) => {
     const session = jwt.sign(claims, demoJwtSecret, { expiresIn: '4h' });
     const answer = await fetch(`${server.url}/embed-token`, { method: 'POST', headers: bearer(session) });
     const { token: guestToken, embeds } = await answer.json();
-    // The flooder has a credential of its own: what it does is counted against that one.
+    // The flooder has its own credential, so its requests count against that one.
     const other = jwt.sign({ ...claims, sub: 'bob', org_id: 'SFO' }, demoJwtSecret, { expiresIn: '4h' });
     const others = await fetch(`${server.url}/embed-token`, { method: 'POST', headers: bearer(other) });
     const floods = Object.entries(

@@ -84,7 +84,7 @@ export const startMounted = async (folder, { service }) => {
   });
 };
 
-/** What a team writes by hand. */
+/** The hand-written gateway of team.mjs. */
 export const startTeam = async (folder, { service, signers, redisUrl }) => {
   const { demoApiKey } = await credentialsIn(join(folder, 'service'));
   return launch(onFirstCore(join(root, 'test/bench/team.mjs')), {

@@ -1,4 +1,4 @@
-// The measure of token.mjs: Express 5 with nothing in front of it.
+// The baseline of token.mjs: Express 5 without middleware.
 import express from 'express';
 
 const app = express().get('/readyz', (_request, response) => response.send('hello'));

@@ -39,7 +39,7 @@ const copyTenants = async (db, count) => {
     analyze;`);
 };
 
-/** What is erased with the tenant LAX. */
+/** Data that is erased with the tenant LAX. */
 const fillTenant = (db, tokens) =>
   db.exec(`insert into guestlist.guest_tokens (id, hash, data_app_id, client_id, user_identifier, datamart_id, grants, created_at, expires_at, epoch)
     select 'own~' || n, encode(sha256(convert_to('own' || n, 'UTF8')), 'hex'), data_app_id, client_id, user_identifier, datamart_id, grants, now(), null, epoch
@@ -85,7 +85,7 @@ const extendAudit = async (db, entries) => {
   await db.query('update guestlist_gateway.audit_head set seq = $1, hash = $2', [seq, prev]);
 };
 
-/** A template that is another one than its copies were made from, and a metric of 10,000 rows and more. */
+/** A template that changed since its copies were created, and a metric with more than 10,000 rows. */
 const changeContent = (db) =>
   db.exec(`update guestlist.dashboards set layout = jsonb_set(layout, '{0,h}', '7') where external_dashboard_id = 'delays';
     update guestlist.metrics set definition = definition #- '{dimensions,0,grain}' where client_id = 'LAX' and name = 'Flights a day'`);

@@ -1,5 +1,5 @@
 /**
- * How long the event loop keeps others waiting while long lists are worked on: percentiles of the loop's delay in the server's process, 1 ms
+ * How long the event loop is blocked while the server works on long lists: percentiles of the loop's delay in the server's process, 1 ms
  * resolution, over each piece of work. `BENCH_BEFORE=FOLDER` (another checkout, built) is measured in turns with this one. Metadata in the embedded
  * database, which answers in the server's own thread: the worst case.
  */
@@ -119,7 +119,7 @@ const works = async ({ url }, dataDir) => {
   const inWorkspace = { workspaceName: 'flights' };
   const someTenants = Array.from({ length: 200 }, (_, index) => `N${index}`);
   return [
-    // What the machine itself keeps a server waiting.
+    // The delay that the machine itself causes.
     ['nothing, for 5 s', () => pause(5000)],
     [`list ${sizes.tenants} embeds`, () => get('/data-app/embeds')],
     [

@@ -1,6 +1,6 @@
-// First logins a second of tenants that nobody saw before, and the time to provision many by the command: the built product of this folder, and of
-// others that are named, in turns. `node test/bench/logins.mjs [--rounds 3] [--count 300] [--database URL] [FOLDER ...]`; without a
-// database the embedded one. Statements are counted where the PostgreSQL has pg_stat_statements.
+// First logins per second of new tenants, and the time that the command needs to provision many tenants. Measures the built product of this
+// folder and of other named folders in turns. `node test/bench/logins.mjs [--rounds 3] [--count 300] [--database URL] [FOLDER ...]`; without a
+// database the embedded one. Statements are counted if PostgreSQL has pg_stat_statements.
 import { spawn } from 'node:child_process';
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Loaded into a server before it (`node --import`): measures how long its event loop keeps others waiting, and says so over IPC when asked. Once by the
+ * Loaded into a server before it (`node --import`): measures how long its event loop is blocked, and reports it over IPC on request. Once by the
  * clock, and once in processor time of the loop's own thread (Linux), which a busy machine does not stretch.
  */
 import { existsSync, openSync, readSync } from 'node:fs';
@@ -37,5 +37,5 @@ process.on('message', (message) => {
   }
   if (message === 'read') process.send({ clock: of(delay), processor: of(used) });
 });
-// Whoever measures must not keep the server alive.
+// The measurement must not keep the server alive.
 process.channel?.unref();

@@ -14,7 +14,7 @@ const gateway = await createGateway({
 });
 const app = express();
 app.get('/readyz', (_request, response) => response.send('ready'));
-// What any route of this app costs at least.
+// The minimal cost of a route of this app.
 app.post('/empty', (_request, response) => response.end());
 app.use('/analytics', gateway);
 const server = app.listen(Number(PORT), '127.0.0.1');

@@ -1,4 +1,4 @@
-// Loaded into a server before its own code: the first SIGUSR2 starts a profile of the processor's time, the second writes it to BENCH_PROFILE.
+// Preloaded into a server: the first SIGUSR2 starts a CPU profile, the second writes it to BENCH_PROFILE.
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 

@@ -63,7 +63,7 @@ const rawOf = (data, source, kind) => {
   return ['duckdb', source.endsWith('shuffled') ? data.shuffled : data.ordered, by, clientId];
 };
 
-/** All variants of one group in turns; the first is what the others are compared with. */
+/** Measures all variants of one group in turns; the others are compared with the first. */
 const table = async (title, variants, connections) => {
   const results = variants.map(() => []);
   for (const { ask } of variants) await ask({ connections, seconds: 0.5 });
@@ -78,7 +78,7 @@ const table = async (title, variants, connections) => {
   console.log(lines.join('\n'));
 };
 
-/** A table whose rows get their client by their parent, against the JOIN by hand; and what it costs that a hidden row witnesses nothing. */
+/** A table with a tenancy path, compared with a JOIN by hand; and the cost of ignoring hidden rows in semi-joins. */
 const benchLines = async (product, data) => {
   await makeLines(data.postgres.url);
   const { datasource } = sourcesOf(data).PostgreSQL;

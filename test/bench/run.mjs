@@ -1,4 +1,4 @@
-// `npm run bench -- NAME`: runs one bench of this folder. Each prints a Markdown table; RESULTS.md keeps those that were quoted.
+// `npm run bench -- NAME`: runs one bench of this folder. Each prints a Markdown table; RESULTS.md has the tables that documents and commits quote.
 const benches = {
   token: './token.mjs',
   'token-steps': './token-steps.mjs',

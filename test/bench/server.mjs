@@ -1,4 +1,4 @@
-// The product as its own process for a bench: on a port and a folder of its own, its log thrown away.
+// Starts the product for a bench: a separate process with its own port and folder, without a log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -21,12 +21,12 @@ const answers = async (url) => {
   try {
     return (await fetch(url)).status === 200;
   } catch {
-    // Nobody listens yet.
+    // The server does not listen yet.
     return false;
   }
 };
 
-/** Waits until `url` answers 200; milliseconds since `since`. Throws when the process has ended. */
+/** Waits until `url` answers 200. Returns the milliseconds since `since`. Throws if the process has ended. */
 export const untilReady = async (child, url, since) => {
   while (!(await answers(url))) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
@@ -62,7 +62,7 @@ export const launch = async (command, { dataDir, env = {} }) => {
     readyInMs,
     stop: async () => {
       process.kill(-child.pid, 'SIGTERM');
-      // The whole group: npm ends before the server that it started.
+      // Ends the whole process group: npm ends before the server that it started.
       while (isAlive(-child.pid)) await pause(20);
     },
   };

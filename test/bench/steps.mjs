@@ -1,5 +1,5 @@
 /**
- * Where the processor's time of one request goes, by step: a guest's query whose rows are kept, 8 front ends, the whole product. Each sample of
+ * The processor time of one request by step: a guest's query with cached rows, 8 front ends, the whole product. Each sample of
  * the profile belongs to the nearest function of the product above it. Prints a Markdown table of microseconds.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { inTemporaryFolder, root } from './server.mjs';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 5);
 
-/** The first that fits names the step. */
+/** The first pattern that matches names the step. */
 const steps = [
   [
     'the log line',
@@ -37,13 +37,13 @@ const steps = [
 const stepOf = ({ functionName, url }) => {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(program)') return 'system calls and native code';
-  // To wait, and to profile, is none.
+  // Waiting and profiling are not counted.
   if (functionName === '(idle)' || url.endsWith('/profiled.mjs')) return null;
   if (!url.startsWith('file:')) return undefined;
   return steps.find(([, pattern]) => pattern.test(url))?.[0] ?? 'the rest of ours';
 };
 
-/** Where a frame of the built file was written: what is bundled keeps its names by its source map alone. */
+/** The source position of a frame of the built file, by its source map. */
 const createPlaces = () => {
   const maps = new Map();
   const mapOf = (url) => {

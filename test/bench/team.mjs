@@ -1,5 +1,5 @@
-// What a team writes by hand: the usual middleware, a JWT, a body schema, a token kept in Redis. It knows one dashboard, no policy,
-// no revocation and no audit; it is here for its speed alone.
+// What a team writes by hand: the usual middleware, a JWT, a body schema, a token kept in Redis. It has one dashboard, no policy,
+// no revocation and no audit; only its speed is compared.
 import express from 'express';
 import helmet from 'helmet';
 import { Redis } from 'ioredis';

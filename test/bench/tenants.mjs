@@ -1,10 +1,10 @@
-// A table of tenants of any size, for measures and tests: key `org-<n>` has the tenant `tenant-<n>`.
+// A tenant table of any size, for benches and tests: key `org-<n>` has the tenant `tenant-<n>`.
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 export const keyOf = (index) => `org-${String(index).padStart(8, '0')}`;
 export const tenantOf = (index) => `tenant-${String(index).padStart(8, '0')}`;
 
-/** Writes a CSV file that the policy's `session.tenant.table` takes. */
+/** Writes a CSV file for the policy's `session.tenant.table`. */
 export const writeTenantTable = (file, count) => {
   const out = openSync(file, 'w');
   try {

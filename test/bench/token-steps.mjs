@@ -1,5 +1,5 @@
 /**
- * Where the time of one cached `POST /embed-token` goes, in microseconds of processor time. Each step of session.ts is called alone,
+ * Where the time of one cached `POST /embed-token` goes, in microseconds of processor time. Each step of embed-token.ts is called alone,
  * many times, in this process, on a gateway with a ledger, limits, epochs and a policy of its own; then the same answer is sent by
  * node:http alone, through Express's Router, and by the whole product (wrk, as in token.mjs). Needs wrk and taskset on PATH.
  */
@@ -124,7 +124,7 @@ const timesOf = async () => {
   ]);
 };
 
-/** The same bytes by less and less of a server, and by the product. */
+/** The same answer from ever smaller servers, and from the product. */
 const wholeTimes = () =>
   inTemporaryFolder(async (folder) => {
     const signers = createSigners();

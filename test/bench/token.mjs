@@ -12,13 +12,13 @@ import { connections, inTurns, measure, onFirstCore, tableOf } from './wrk.mjs';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9);
 const seconds = Number(process.env.BENCH_SECONDS ?? 1);
-/** Before that, V8 is still compiling. */
+/** Warm-up, until V8 has compiled the code. */
 const warmSeconds = Number(process.env.BENCH_WARM_SECONDS ?? 3);
-/** Which variants, by their names; those that others are compared with are always measured. */
+/** Names of the variants to measure. The baselines are always measured. */
 const only = new RegExp(process.env.BENCH_ONLY ?? '');
 const redisUrl = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379/9';
 const algorithms = ['HS256', 'RS256', 'ES256'];
-/** More than the gateway keeps, so that each is verified anew. */
+/** More sessions than the gateway caches, so that each is verified again. */
 const manySessions = 12_000;
 
 /** wrk's script: a POST, with the sessions of a file in turn where there is one. */

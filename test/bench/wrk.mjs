@@ -18,9 +18,9 @@ const processorTime = (pid) => {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 };
 
-/** One run of wrk. Throws where anything but 2xx was answered. */
+/** One run of wrk. Throws if an answer is not 2xx. */
 export const measure = ({ child }, url, seconds, extra) => {
-  // A machine that is busy with other things is slow; that is no error.
+  // Timeouts on a busy machine are no error.
   const args = [
     '-c',
     '1',
@@ -47,12 +47,12 @@ export const measure = ({ child }, url, seconds, extra) => {
   };
 };
 
-/** Until the server has had so much of the processor: on a busy machine, that takes longer. */
+/** Waits until the server has used that much processor time, which takes longer on a busy machine. */
 const warm = ({ once }, warmSeconds) => {
   for (let had = 0, times = 0; had < warmSeconds && times < 60; times += 1) had += once(1).processorSeconds;
 };
 
-/** Each variant for `warmSeconds` of processor time to warm it, then all in turns, each for `seconds`. */
+/** Warms each variant for `warmSeconds` of processor time, then measures all in turns, each for `seconds`. */
 export const inTurns = (variants, { rounds, seconds, warmSeconds }) => {
   for (const variant of variants) warm(variant, warmSeconds);
   for (let round = 0; round < rounds; round += 1) {

@@ -11,7 +11,7 @@ import { createWorld, type World } from './world.js';
 
 const seed = Number(process.env.FUZZ_SEED ?? 20260101);
 const count = Number(process.env.FUZZ_REQUESTS ?? 800);
-/** Of the requests, this part is spent on sequences. */
+/** The share of requests that sequences use. */
 const inSequences = Math.round(count / 5);
 const timeoutInMs = 120_000 + count * 60;
 
@@ -33,7 +33,7 @@ describe(`seed ${seed}`, () => {
       const { faults, sent, succeeded, answers } = await sendMany(world, { seed, count: count - inSequences });
       if (process.env.FUZZ_REQUESTS !== undefined) console.log(`seed ${seed}: ${sent} requests`, answers);
       expect(faults).toEqual([]);
-      // A run whose requests are all refused shows little.
+      // A run in which every request is refused would prove little.
       expect(succeeded / sent).toBeGreaterThan(0.05);
     },
     timeoutInMs,

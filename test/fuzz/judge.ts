@@ -1,4 +1,4 @@
-/** What every answer must be, whatever was asked. */
+/** Rules that every answer must fulfil, whatever the request. */
 
 import { operations } from '../../src/compose/operations.js';
 import type { Binding, Operation } from '../../src/contract/operation.js';
@@ -10,7 +10,7 @@ export type Answered = {
   readonly durationInMs: number;
 };
 
-/** A route that a method and a path reach: several where bindings share them. */
+/** The routes of a method and a path; several if bindings share them. */
 type Route = { readonly operation: Operation; readonly binding: Binding<unknown, unknown> };
 
 const routes: readonly Route[] = Object.values<Operation>(operations).flatMap((operation) =>
@@ -66,7 +66,7 @@ const judgeRefusal = ({ status, text }: Answered, found: readonly Route[]): stri
   }
   if (Object.keys(error).length !== 3 || Object.keys(body ?? {}).length !== 1)
     return `more than the envelope: ${text.slice(0, 300)}`;
-  // A body is read before its path is looked for.
+  // The body is read before the path is routed.
   if (found.length === 0 && status === 400 && code === 'INVALID_REQUEST_BODY') return undefined;
   if (routerCodes[status] === code && (status !== 404 || found.length === 0)) return undefined;
   const isDeclared = found.some(({ operation }) =>

@@ -18,7 +18,7 @@ type Model = {
   /** Datamarts, and whether each has a semantic layer. */
   readonly marts: Map<string, boolean>;
   readonly workspaces: Set<string>;
-  /** Tokens of what is gone. */
+  /** Tokens of deleted things. */
   readonly dead: Set<string>;
 };
 
@@ -26,7 +26,7 @@ type Real = { readonly house: House; readonly prefix: string; readonly count: ()
 type Expected = 'ok' | string;
 type Step = fc.AsyncCommand<Model, Real>;
 
-/** Sends, judges, and expects success or this code. */
+/** Sends a request, checks the answer, and expects success or this code. */
 const expectCall = async (
   { house, count }: Real,
   name: Name,
@@ -68,7 +68,7 @@ const names = fc.constantFrom('a', 'b');
 const full = ({ prefix }: Real, name: string): string => `${prefix}${name}`;
 const newApp = (): App => ({ keys: new Map(), boards: new Map(), tokens: new Set() });
 
-/** A key of the app, made where it has none. */
+/** A key of the app; creates one if it has none. */
 const keyOf = async (real: Real, app: App, name: string): Promise<string> => {
   const [known] = app.keys.values();
   if (known !== undefined) return known;
@@ -111,7 +111,7 @@ const appSteps: readonly fc.Arbitrary<Step>[] = [
         apps.delete(from);
         apps.set(to, app);
       },
-      // To its own name is no question of existence.
+      // Renaming to its own name does not depend on other names.
       () => from !== to,
     ),
   ),
@@ -330,7 +330,7 @@ const workspaceSteps = (): readonly fc.Arbitrary<Step>[] => {
   ];
 };
 
-/** Each sequence is about a few things, so that they meet again and again; one is about all of them. */
+/** Each sequence uses few things, so that steps meet the same ones often; one sequence uses all of them. */
 const themes: readonly (readonly fc.Arbitrary<Step>[])[] = [
   [...appSteps, ...keySteps],
   [...appSteps.slice(0, 1), ...boardSteps],

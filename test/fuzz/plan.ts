@@ -1,4 +1,4 @@
-/** Requests as fast-check makes them: from the operations' own schemas, then spoilt in one way or left as they are. */
+/** Generates requests with fast-check: from the operations' schemas, then made invalid in one way or left valid. */
 import fc from 'fast-check';
 import { operations } from '../../src/compose/operations.js';
 import type { Binding, Credential, Operation } from '../../src/contract/operation.js';
@@ -15,13 +15,13 @@ export type Plan = {
   readonly credential: Credential | 'none' | 'wrong' | 'odd';
   readonly method: string;
   readonly path: string;
-  /** Before encoding, in order; a name may come twice. */
+  /** Query parameters before encoding, in order; a name may occur twice. */
   readonly query: readonly (readonly [string, string])[];
   readonly contentType: string | null;
   readonly body: { readonly json: unknown } | { readonly raw: string } | { readonly form: unknown } | null;
 };
 
-/** Its values are made for the run, and may be shown nowhere. */
+/** Whether a field holds a secret. Its values are unique, and no answer or log may show them. */
 export const isSecretField = (field: string): boolean => /^(password|secret)$/i.test(field);
 
 export const placeholder = (field: string, pick: number): string => `§${field}:${pick}`;
@@ -31,7 +31,7 @@ const nodesOf = (value: unknown): readonly Node[] => (Array.isArray(value) ? val
 
 const nameText = fc.constantFrom('Ünïcode', '日本', 'a b', "it's", '%', '..', '😀', '-', 'x'.repeat(255));
 
-/** Mostly the name of something that exists. */
+/** Usually the name of an existing thing. */
 const nameOf = (field: string): fc.Arbitrary<string> =>
   isSecretField(field) ? fc.nat(40).map((pick) => placeholder(field, pick)) : nameOrText(field);
 
@@ -54,7 +54,7 @@ const objectOf = (node: Node): fc.Arbitrary<unknown> => {
   const members = Object.fromEntries(
     properties.map(([name, inner]) => {
       const value = validFor(isNode(inner) ? inner : {}, name);
-      // Most of what may be left out is: a request with everything is refused for one thing or another.
+      // Most optional fields are left out, because a request with all fields is usually refused.
       const optional = fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
       return [name, required.has(name) ? value : optional];
     }),
@@ -67,7 +67,7 @@ const objectOf = (node: Node): fc.Arbitrary<unknown> => {
   return fc.dictionary(nameOf('filter'), validFor(node.additionalProperties, 'filterValue'), { maxKeys: 3 });
 };
 
-/** A value that the schema takes; `field` says which names fit. */
+/** A value that the schema accepts; `field` says which names fit. */
 const validFor = (node: Node, field: string): fc.Arbitrary<unknown> => {
   const forms = nodesOf(node.anyOf ?? node.oneOf);
   if (forms.length > 0) return fc.oneof(...forms.map((form) => validFor(form, field)));
@@ -132,7 +132,7 @@ const withMember = (object: Node, name: string, value: unknown): Node => {
   return copy;
 };
 
-/** The value with another at a place; undefined takes it away. */
+/** The value with a part replaced, or removed if undefined. */
 const replaced = (value: unknown, [step, ...rest]: Place, by: unknown): unknown => {
   if (step === undefined) return by;
   if (Array.isArray(value)) return value.map((item, index) => (index === step ? replaced(item, rest, by) : item));
@@ -202,7 +202,7 @@ const parameters = (path: string): readonly string[] => [...path.matchAll(/\{(\w
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
-/** The request of an input: as the binding says, whatever the input is. */
+/** The request for an input in the form of the binding, even if the input is invalid. */
 const toPlan = (operation: Operation, index: number, binding: AnyBinding, input: unknown, way: string): Plan => {
   const names = parameters(binding.path);
   const fields = isNode(input) ? input : {};
@@ -228,7 +228,7 @@ const toPlan = (operation: Operation, index: number, binding: AnyBinding, input:
 
 const credentials = ['apiKey', 'serviceToken', 'guestToken', 'none', 'wrong', 'odd'] as const;
 
-/** What is wrong around a valid input. */
+/** Faults outside a valid input: credential, content type, method, path, query. */
 const aroundOf = (plan: Plan): fc.Arbitrary<Plan> =>
   fc.oneof(
     fc.constantFrom(...credentials).map((credential) => ({ ...plan, credential, way: 'credential' })),

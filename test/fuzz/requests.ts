@@ -1,15 +1,15 @@
-/** Many single requests: each answer is judged. */
+/** Sends many single requests and checks each answer. */
 import fc from 'fast-check';
 import { judge } from './judge.js';
 import { anyPlan } from './plan.js';
 import type { World } from './world.js';
 
 export type Tally = {
-  /** What was wrong, with the request; the same fault of the same operation once. */
+  /** Faults with their requests; each fault of an operation is listed once. */
   readonly faults: readonly string[];
   /** Answers by operation and status. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Of the requests that the contract finds valid: how many succeeded. */
+  /** How many of the requests that the contract accepts have succeeded. */
   readonly succeeded: number;
   readonly sent: number;
 };

@@ -17,7 +17,7 @@ export type World = {
   readonly send: (plan: Plan) => Promise<Sent>;
   /** Credentials and passwords that no error may show. */
   readonly secrets: () => Iterable<string>;
-  /** Makes a new guest token, so that the next requests of guests go deep. */
+  /** Mints a new guest token, so that the next guest requests pass authentication. */
   readonly refresh: () => Promise<void>;
   readonly close: () => void;
 };
@@ -113,7 +113,7 @@ const passwordsIn = (value: unknown): readonly string[] => {
   );
 };
 
-/** What the run itself stands on is neither renamed, replaced nor deleted by a valid request. */
+/** Redirects valid requests that would rename, replace or delete what the run itself needs. */
 const spare = (operation: string, body: Json): Json => {
   const isShop = (field: string) => body[field] === 'shop';
   if (/^(delete|update)DataApp$/.test(operation) && isShop('name')) return { ...body, name: 'fuzz1' };
@@ -133,7 +133,7 @@ const encodePath = (path: string): string =>
   path.replaceAll(/\{([^}]*)\}/g, (_, value: string) => encodeURIComponent(Buffer.from(value).toString()) || 'x');
 
 export const createWorld = (house: House): World => {
-  /** What the run has made. */
+  /** Things that the run has created. */
   const learned = new Map<string, string[]>();
   const secrets = [house.apiKey, house.otherKey, house.serviceToken];
   let guestToken = 'none-yet';
@@ -151,7 +151,7 @@ export const createWorld = (house: House): World => {
       if (isSecretField(field)) return `pw-${pick}-not-to-be-shown`;
       const own = learned.get(field) ?? [];
       const first = firstNames[field] ?? ['fuzz7'];
-      // What was there from the start goes deepest.
+      // Requests about things from the start get furthest.
       const list = Number(pick) % 3 === 0 && own.length > 0 ? own : first;
       return list[Math.floor(Number(pick) / 3) % list.length] ?? 'fuzz8';
     }
@@ -270,7 +270,7 @@ export const createWorld = (house: House): World => {
   return {
     send: async (plan) => {
       const sent = await send(plan);
-      // Tokens are revoked by the run itself.
+      // The run itself revokes tokens.
       if (sent.answer.status === 401 && plan.credential === 'guestToken') await refresh();
       return sent;
     },

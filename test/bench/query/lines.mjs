@@ -1,5 +1,5 @@
-// Lines of orders, which have no client column: what it costs that their rows get their client by their order, against the same JOIN by hand. And
-// customers who are counted by what they ordered, under a token that hides some orders.
+// Order lines have no client column and get their client by their order: the cost of that tenancy path, compared with the same JOIN by hand. Also
+// counts customers by what they ordered, under a token that hides some orders.
 import pg from 'pg';
 import { access, callerOf } from './organization.mjs';
 
@@ -20,7 +20,7 @@ const statements = [
   'CREATE INDEX ON shop_lines (shop)',
 ];
 
-/** By hand: what a developer would write who knows the tables. */
+/** The statements that a developer who knows the tables would write by hand. */
 export const linesByHand = {
   text: `SELECT product, sum(cents), count(*) FROM order_lines JOIN orders ON orders.id = order_lines.order_id
     WHERE orders.shop = $1 GROUP BY 1 ORDER BY 1 LIMIT 10000`,
@@ -81,7 +81,7 @@ const filterOf = (name, tableName, columnName, dataType) => ({
   ...{ name, dataType, applyOnTables: [{ ...table(tableName), columnName, dataType }] },
 });
 
-/** What a guest's queries of its lines and of its customers need; nothing of them is kept. */
+/** Requests of a guest for order lines and customers, without the result cache. */
 export const makeLinesTargets = async (url, serviceToken, datasource) => {
   const call = callerOf(url);
   const asService = (method, path, body) => call(serviceToken, method, path, body);
@@ -112,7 +112,7 @@ export const makeLinesTargets = async (url, serviceToken, datasource) => {
         columns: columns('id', 'product', 'cents', 'shop'),
       },
     ],
-    // Without a cardinality: the primary key of orders proves it.
+    // No cardinality is declared: the primary key of orders proves it.
     relationships: [
       {
         ...{ relationshipName: 'order', parentTableName: 'order_lines', parentColumnName: 'order_id' },

@@ -1,4 +1,4 @@
-// A guest's front ends, so many at a time: each asks again as soon as it has its answer. Throws where one is not 200.
+// Simulates several front ends of a guest: each sends its next query when it has its answer. Throws if an answer is not 200.
 import { Agent, request } from 'node:http';
 
 const post = (agent, url, { token, body }) =>

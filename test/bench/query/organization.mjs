@@ -1,7 +1,7 @@
 // The flights as a customer's organization, made over the interface: for each datasource one datamart by tenant and one of all rows.
 const column = (columnName) => ({ schemaName: 'main', tableName: 'flights', columnName });
 
-/** The same grouped sum as the raw query's: `by` is what it groups by. */
+/** The same grouped sum as the raw query, grouped by `by`. */
 const metricOf = (metricId, by) => ({
   metricId,
   name: metricId,
@@ -56,7 +56,7 @@ export const access = {
   ),
 };
 
-/** Seconds that an answer is kept; 0: it is never kept. */
+/** Seconds for which an answer is cached; 0: never. */
 const kept = { uncached: 0, cached: 600 };
 
 /** What a guest's query needs: `{path, token, body}` by `${source} ${kind} ${cached | uncached}`. */

@@ -29,7 +29,7 @@ const startDrizzle = async (folder, databaseUrl, isCached) => {
   return variantOf(`drizzle-cube 0.5.5${isCached ? ', cached' : ''}`, server, target);
 };
 
-/** It caches by what it was asked; a filter that differs each time, and lets all through, has it ask anew. */
+/** The peer caches by query. A filter that changes each time, and excludes no row, avoids its cache. */
 const startCube = async (folder, databaseUrl) => {
   const secret = randomBytes(32).toString('hex');
   const dataDir = join(folder, 'cube-data');

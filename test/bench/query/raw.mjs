@@ -1,4 +1,4 @@
-// The raw driver's query, as fast as one can ask it: a process of its own that is told `{connections, seconds}` and answers `{perSecond, ms}`.
+// Runs the query with the raw driver as fast as possible. A separate process: gets `{connections, seconds}`, sends `{perSecond, ms}`.
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { customersByHand, linesByHand } from './lines.mjs';

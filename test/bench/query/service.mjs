@@ -1,4 +1,4 @@
-// The service alone, as its own process: it may read DuckDB's files of `folder`, and the hosts that are named.
+// The service as a separate process. It may read DuckDB files in `folder`, and the named hosts.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
