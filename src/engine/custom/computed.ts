@@ -1,4 +1,4 @@
-/** Custom columns of the datamart, and measures that are expressions: the host's own, over the datamart's columns. */
+/** Custom columns of the datamart, and measures that are custom expressions. */
 import { sql } from 'kysely';
 import type { ExpressionMeasure } from '../../domain/dashboard/metric.js';
 import {
@@ -29,15 +29,15 @@ const parse = async (context: SqlContext, parser: SqlParser, text: string): Prom
   return parsed;
 };
 
-/** Custom columns by the key of their table, and their types. */
+/** Custom columns by `tableKey`, and the catalog with their types. */
 export type Computations = { readonly catalog: Catalog; readonly columns: ReadonlyMap<string, readonly Computed[]> };
 
-/** A column, which a condition names that whoever asks may not know of (`isHidden`). */
+/** A column; `isHidden` where only a condition that the caller may not know of names it. */
 export type NamedColumn = ColumnRef & { readonly isHidden?: boolean | undefined };
 
 export const namedBy = ({ column, isHidden }: Condition): NamedColumn => ({ ...column, isHidden });
 
-/** Those of `refs` that are custom columns, each once. */
+/** Reads the custom columns among `refs`, each once. */
 export const readComputed = async (context: SqlContext, refs: readonly NamedColumn[]): Promise<Computations> => {
   const tables = new Map(context.catalog.tables);
   const columns = new Map<string, readonly Computed[]>();
@@ -85,7 +85,7 @@ const computeColumn = async (context: SqlContext, ref: ColumnRef) => {
 const castTo = (dialect: Dialect, value: Sql, cast: string | null): Sql =>
   cast === null ? value : castOf(dialect, value, cast);
 
-/** As far as the database tells an expression's type. Numbers are compared by their own digits, and dates are instants of the day they begin. */
+/** The type as far as the database reports it. Numbers are decimals, and dates are timestamps. */
 const typeFor = (column: Shape[number] | undefined): { type: SqlType; cast: string | null } => {
   if (column?.numberType != null) return { type: column.numberType, cast: null };
   switch (column?.dataType) {
@@ -118,7 +118,7 @@ const refuseColumn: (path: Path, where: string) => never = (path, where) =>
     'expression-column-unknown',
   );
 
-/** A column of the datasource, in the custom column's own table. */
+/** A datasource column of the custom column's own table. */
 const ownColumn = (context: SqlContext, parser: SqlParser, ref: ColumnRef, path: Path): ColumnRef => {
   const table = findTable(context.datamart, ref);
   const isOwn = table !== undefined && isNamed(parser, table, path.slice(0, -1));
@@ -128,7 +128,10 @@ const ownColumn = (context: SqlContext, parser: SqlParser, ref: ColumnRef, path:
     : { schemaName: ref.schemaName, tableName: ref.tableName, columnName: name };
 };
 
-/** Expressions of measures by their text, over columns of the metric's tables; custom columns that aggregate are written out in them. */
+/**
+ * Expressions of measures by their text, over columns of the metric's tables. Aggregating custom columns are expanded
+ * in them.
+ */
 export type Expressions = ReadonlyMap<string, Template<ColumnRef>>;
 
 export const readExpressions = async (
@@ -144,7 +147,7 @@ export const readExpressions = async (
     for (const part of parsed.template) {
       parts.push(typeof part === 'string' ? [part] : await expand(context, parser, part.path, near));
     }
-    // A column by itself must be one that aggregates already.
+    // Outside an aggregate, only an aggregating custom column may be named.
     const isBare = parts.some((inner, at) => typeof parsed.template[at] !== 'string' && inner.length === 1);
     const hasColumns = parsed.template.some((part) => typeof part !== 'string');
     if (!parsed.isAggregate && (isBare || !hasColumns)) {
@@ -158,7 +161,7 @@ export const readExpressions = async (
   return expressions;
 };
 
-/** The column, or what the custom column that aggregates is made of. */
+/** The column itself, or the expansion of an aggregating custom column. */
 const expand = async (
   context: SqlContext,
   parser: SqlParser,

@@ -1,4 +1,4 @@
-/** What the host's own SQL is read with: one database, one tenant, one datamart. Rows are had from it through `scopeToTenant` alone. */
+/** What custom SQL is read with: one database, one tenant, one datamart. Rows come only through `scopeToTenant`. */
 
 import type { RlsVariable } from '../../domain/dashboard/metric.js';
 import { type Datamart, findTable, type TableRef } from '../../domain/datamart/datamart.js';
@@ -24,11 +24,11 @@ export type SqlContext = {
   readonly variables: ReadonlyMap<string, readonly Scalar[]>;
   readonly declared: readonly RlsVariable[];
   readonly run: (query: CompiledStatement) => Promise<ResultTable>;
-  /** Lives as long as what is known of the database. */
+  /** Key of the memory of parsed SQL, which lives as long as the opened database's catalog. */
   readonly memory: object;
 };
 
-/** Throws METRIC_QUERY_ERROR where no grammar here reads this database's SQL. */
+/** Throws METRIC_QUERY_ERROR where this database's SQL cannot be parsed. */
 export const loadParser = ({ datasource, dialect }: SqlContext): SqlParser =>
   parserOf(datasource.datasourceType) ??
   refuseQuery(
@@ -36,7 +36,10 @@ export const loadParser = ({ datasource, dialect }: SqlContext): SqlParser =>
     'sql-unsupported',
   );
 
-/** The datamart's table that a FROM names. A bare name is of the default schema, or else of the one schema that has such a table. */
+/**
+ * The datamart's table that a FROM names. An unqualified name means the default schema, else the only schema with
+ * such a table.
+ */
 export const resolveTable = (context: SqlContext, parser: SqlParser, path: Path): TableRef => {
   const { datamart, datasource, catalog } = context;
   const same = parser.isSameName;
@@ -56,7 +59,7 @@ export const resolveTable = (context: SqlContext, parser: SqlParser, path: Path)
   );
 };
 
-/** With the client's database for its placeholder; where that is what is connected to, a table is named by itself. */
+/** Replaces `{{DATABASE_NAME}}` by the client's database. A table of the connected database is named without it. */
 const namedPath = (context: SqlContext, path: Path): Path => {
   if (!path.includes(databasePlaceholder)) return path;
   const name = databaseNameFor(context);
@@ -64,7 +67,7 @@ const namedPath = (context: SqlContext, path: Path): Path => {
   return isConnected ? path.slice(1) : path.map((part) => (part === databasePlaceholder ? name : part));
 };
 
-/** The datasource's column of the table by a name out of SQL; undefined where the datamart has none. */
+/** The table's datasource column by a name from SQL; undefined where the datamart has none. */
 export const findOwnColumn = (
   { datamart }: Pick<SqlContext, 'datamart'>,
   parser: SqlParser,
@@ -76,7 +79,7 @@ export const findOwnColumn = (
   return (exact ?? own.find(({ columnName }) => parser.isSameName(columnName, name)))?.columnName;
 };
 
-/** An operator that the database's owner made may read anything, whatever its name. */
+/** Refuses operators that the database's owner defined, because they may run any code. */
 export const assertOperators = ({ catalog }: SqlContext, operators: Operators): void => {
   const own = operators?.find((name) => catalog.ownOperators?.has(name) === true);
   if (own === undefined) return;
@@ -88,7 +91,7 @@ export const assertOperators = ({ catalog }: SqlContext, operators: Operators): 
 
 const greatestMemory = 1000;
 
-/** Answers that do not change while a database is open: by what they are of, for all who ask. */
+/** Remembers answers per opened database and key, for all callers. A failure is not remembered. */
 export const rememberPerDatabase = <Answer>() => {
   const databases = new WeakMap<object, Map<string, Promise<Answer>>>();
   return (database: object, key: unknown, ask: () => Promise<Answer>): Promise<Answer> => {

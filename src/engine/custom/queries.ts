@@ -1,4 +1,4 @@
-/** Conditions whose values are the rows of a SELECT of the host's: `{sql, columnName}`. */
+/** Conditions whose values are the rows of a SELECT: `{sql, columnName}`. */
 import { sql } from 'kysely';
 import { type ColumnRef, tableKey } from '../../domain/datamart/datamart.js';
 import type { Condition, Predicate } from '../../domain/filter/filter.js';
@@ -14,13 +14,13 @@ import { leavesFor, type Naming, readStatement, shapeOf, statementSql } from './
 type InQuery = Extract<Predicate, { kind: 'inQuery' }>;
 export type Query = {
   readonly leaves: readonly (Leaf & { readonly name: string })[];
-  /** It is the token's. */
+  /** The condition is the token's. */
   readonly isRestriction: boolean;
   readonly bind: (ref: ColumnRef, type: SqlType) => BoundPredicate;
 };
 export type Queries = ReadonlyMap<Predicate, Query>;
 
-/** Every one among the conditions, each with leaves of its own. */
+/** Reads every condition in SQL, each with leaves of its own. */
 export const readQueries = async (context: SqlContext, conditions: readonly Condition[]): Promise<Queries> => {
   const queries = new Map<Predicate, Query>();
   for (const { predicate, isHidden, restriction } of conditions) {
@@ -73,7 +73,7 @@ const comparable: Readonly<Record<SqlKind, string | null>> = {
   other: null,
 };
 
-/** Text would be compared with numbers by rounding them, or fail on the values. */
+/** Comparing text with numbers would round them, or fail on a value. */
 const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | undefined): void => {
   if (comparable[kind] === dataType) return;
   refuseQuery(
@@ -82,13 +82,13 @@ const assertComparable = (ref: ColumnRef, { kind }: SqlType, dataType: string | 
   );
 };
 
-/** NULL among the values lets nothing more pass, and a NULL value never passes. */
+/** A NULL among the values matches nothing. */
 const valuesSql = (dialect: Dialect, rows: Sql, name: string, { kind }: SqlType): Sql => {
   const value = sql.id('gl_q', name);
   const cast = kind === 'uuid' ? 'UUID' : comparable[kind] === 'string' ? 'VARCHAR' : null;
   return sql`SELECT ${cast === null ? value : castOf(dialect, value, cast)} FROM (${rows}) AS ${sql.id('gl_q')}`;
 };
 
-/** A dialect writes a cast around whatever it is given: a bound text, or here a value. */
+/** A dialect writes the cast around its argument, here a value in place of a bound text. */
 export const castOf = (dialect: Dialect, value: Sql, cast: string): Sql =>
   dialect.cast({ text: value as unknown as string, cast });

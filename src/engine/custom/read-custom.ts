@@ -1,4 +1,4 @@
-/** What a visual metric has of the host's own SQL: custom columns, expressions, conditions in SQL. Read before anything is planned. */
+/** Reads a visual metric's custom SQL before anything is planned: custom columns, expressions and conditions in SQL. */
 
 import { columnsOf } from '../../domain/dashboard/definition.js';
 import { type ExpressionMeasure, testsOf, type VisualDefinition } from '../../domain/dashboard/metric.js';
@@ -11,7 +11,7 @@ import type { SqlContext } from './context.js';
 import { type Queries, readQueries } from './queries.js';
 
 export type Custom = {
-  /** With the types of the custom columns that the question names; null: it names none. */
+  /** The catalog with the types of the custom columns that the question names; null where it names none. */
   readonly catalog: Catalog | null;
   readonly columns: ReadonlyMap<string, readonly Computed[]>;
   readonly expressions: Expressions;
@@ -30,7 +30,7 @@ export type CustomQuestion = {
 const isExpression = (measure: VisualDefinition['measures'][number]): measure is ExpressionMeasure =>
   measure.aggregate === undefined;
 
-/** Throws METRIC_QUERY_ERROR for what does not parse or is not allowed. */
+/** Throws METRIC_QUERY_ERROR for SQL that does not parse or is not allowed. */
 export const readCustom = async (context: SqlContext, question: CustomQuestion): Promise<Custom> => {
   const { definition, column } = question;
   const conditions = [...question.conditions, ...testsOf(definition.where)];

@@ -5,7 +5,7 @@ import { mysqlParser } from '../databases/mysql/parser.js';
 import { postgresParser } from '../databases/postgres/parser.js';
 import type { SqlParser } from '../parsing/sql-parser.js';
 
-/** Null: no grammar here reads this database's SQL soundly enough to run it. */
+/** Null for a database whose SQL cannot be parsed reliably. */
 const parsers: Readonly<Record<DatasourceType, SqlParser | null>> = {
   DUCKDB: duckDbParser,
   POSTGRES: postgresParser,

@@ -13,7 +13,7 @@ type Dialect = {
   readonly rename: (text: string, rename: (schemaName: string) => string | undefined) => Rewrite;
 };
 
-/** Null: no parser here is sound enough to write this SQL anew. */
+/** Null where no parser can also write this SQL. */
 const dialects: Readonly<Record<DatasourceType, Dialect | null>> = {
   DUCKDB: { isSameName: (a, b) => a.toLowerCase() === b.toLowerCase(), rename: renameDuckDbSchemas },
   POSTGRES: { isSameName: (a, b) => a === b, rename: renamePostgresSchemas },
@@ -21,7 +21,7 @@ const dialects: Readonly<Record<DatasourceType, Dialect | null>> = {
   CLICKHOUSE: null,
 };
 
-/** Each dialect by that database's own parser. What is not renamed is parsed all the same, and stays as it was written. */
+/** Renames schemas with each database's own parser. SQL without renames is parsed too, and keeps its text. */
 export const createSqlRewriter = (): SqlRewriter => ({
   renameSchemas: async (dialect: DatasourceType, text: string, pairs: readonly SchemaPair[]) => {
     const grammar = dialects[dialect];
@@ -32,7 +32,7 @@ export const createSqlRewriter = (): SqlRewriter => ({
             expected: `no SQL, since schemaPairs cannot be applied to SQL of ${dialect}: rename the schemas in it by hand`,
           };
     }
-    // The parsers would end the text there.
+    // The parsers would end the text at a NUL.
     if (text.includes('\0')) return { expected: 'SQL without NUL' };
     const renamed = await grammar.rename(
       withoutPlaceholder(text),

@@ -1,4 +1,4 @@
-/** A SELECT of the host's, parsed and resolved: over which of the datamart's tables, with which values. */
+/** A parsed and resolved SELECT: which tables of the datamart it reads, with which values. */
 import { sql } from 'kysely';
 import { sameTable, type TableRef } from '../../domain/datamart/datamart.js';
 import type { Scalar } from '../../domain/filter/filter.js';
@@ -24,18 +24,18 @@ import {
 export type Statement = {
   readonly parser: SqlParser;
   readonly template: Template<SelectHole>;
-  /** By the template's numbers. */
+  /** By the template's table numbers. */
   readonly tables: readonly TableRef[];
-  /** Those whose values may be shown, and not only decide which rows are. */
+  /** The tables whose values may be shown; the others only decide which rows result. */
   readonly shown: readonly TableRef[];
-  /** The outermost block's tables by their aliases, each read there once and nowhere else; null: no condition can be added. */
+  /** The tables of the outermost FROM by alias, each read once in the statement; null: no condition can be added. */
   readonly block: readonly { readonly table: TableRef; readonly alias: string }[] | null;
   readonly values: ReadonlyMap<string, readonly Scalar[] | null>;
 };
 
 const parses = rememberPerDatabase<ParsedSelect>();
 
-/** Throws METRIC_QUERY_ERROR for whatever is not one SELECT over the datamart's tables with declared variables. */
+/** Throws METRIC_QUERY_ERROR for anything but one SELECT over the datamart's tables with declared variables. */
 export const readStatement = async (context: SqlContext, text: string): Promise<Statement> => {
   const parser = loadParser(context);
   const parsed = await parses(parser, text, () => parser.select(withoutPlaceholder(text)));
@@ -81,7 +81,7 @@ const assertColumn = (context: SqlContext, parser: SqlParser, tables: readonly T
   );
 };
 
-/** Null: an optional variable without a value, which is NULL. */
+/** Null: an optional variable without a value, which becomes NULL. */
 const valuesOf = ({ tenant, datamart, declared, variables }: SqlContext, name: string): readonly Scalar[] | null => {
   const isNamed = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
   if (isNamed('client_id')) {
@@ -104,10 +104,10 @@ const valuesOf = ({ tenant, datamart, declared, variables }: SqlContext, name: s
   return refuseQuery(`The SQL compares with ${name}_variable, which has no value here.`, 'sql-variable-without-value');
 };
 
-/** How a statement's tables are called where it is written. */
+/** The name of a table's leaf in the written statement. */
 export type Naming = (table: TableRef) => string;
 
-/** The statement as SQL. `conditions` are ANDed to the rows of its outermost block. */
+/** Writes the statement. `conditions` are ANDed to the rows of its outermost block. */
 export const statementSql = (
   dialect: Dialect,
   statement: Statement,
@@ -137,7 +137,7 @@ const holeSql = (
   return conditions.length === 0 ? sql`` : sql` AND (${sql.join(conditions, sql` AND `)})`;
 };
 
-/** Bound as text without a type: the database reads it as what it is compared with. */
+/** Bound as untyped text: the database gives it the type of what it is compared with. */
 const valueSql = (
   dialect: Dialect,
   name: string,
@@ -157,7 +157,7 @@ const valueSql = (
   return sql.join(values.map(bind));
 };
 
-/** Barrier leaves for the tables, one each. */
+/** One barrier leaf per table. */
 export const leavesFor = (tables: readonly TableRef[], nameOf: Naming): readonly (Leaf & { readonly name: string })[] =>
   tables
     .filter((table, index) => tables.findIndex((other) => sameTable(other, table)) === index)
@@ -171,7 +171,7 @@ export type Shape = readonly {
 
 const shapes = rememberPerDatabase<Shape>();
 
-/** The columns that `rows` over these leaves would answer; it answers none. */
+/** The columns that `rows` would answer. Runs the statement with LIMIT 0. */
 export const shapeOf = (
   context: SqlContext,
   key: unknown,

@@ -8,8 +8,8 @@ import type { Template } from '../parsing/sql-parser.js';
 import type { BoundPredicate } from './values.js';
 
 /**
- * What a query will do, before anything is SQL. A table occurs in it only as a leaf; everything else reads leaves, by
- * their position. So to replace the leaves is to replace every occurrence of every table.
+ * What a query does, before it is SQL. Tables occur only as leaves, and everything else refers to leaves by position.
+ * So replacing the leaves replaces every use of every table.
  */
 export type Plan = {
   /** The first is the root. */
@@ -17,10 +17,10 @@ export type Plan = {
   readonly joins: readonly Join[];
   readonly tests: readonly Test[];
   readonly semiJoins: readonly SemiJoin[];
-  /** What the metric's author asks of the rows, beside `tests` and `semiJoins`. */
+  /** The metric author's own filter, in addition to `tests` and `semiJoins`. */
   readonly where: Where | null;
   readonly output: Output;
-  /** Which groups stay, by what was aggregated. */
+  /** Which groups stay, by their aggregates. */
   readonly having: Having | null;
   readonly order: readonly { readonly output: number; readonly direction: 'ASC' | 'DESC' }[];
   readonly page: PageOfRows;
@@ -29,48 +29,48 @@ export type Plan = {
 /** One use of a base table. */
 export type Leaf = {
   readonly table: TableRef;
-  /** It has a column that is never NULL, so that its own rows can be told from those an outer join padded. */
+  /** The leaf has a column that is never NULL. It distinguishes the leaf's rows from rows that an outer join padded. */
   readonly isMarked: boolean;
-  /** The mark tells its rows from each other too: a number that each has for itself. */
+  /** The mark is also unique per row. */
   readonly isNumbered?: boolean | undefined;
-  /** The host's own SQL or expression reads it: nothing of that is evaluated on rows that the leaf leaves out. */
+  /** Custom SQL or a custom expression reads the leaf, and must never be evaluated on rows that the leaf excludes. */
   readonly isBarrier?: boolean | undefined;
-  /** Custom columns, beside the table's own. */
+  /** Custom columns, in addition to the table's own. */
   readonly computed?: readonly Computed[] | undefined;
-  /** The token's, of its columns: rows that do not pass are not there for any question. */
+  /** The token's conditions on this table. Rows that fail them do not exist for any question. */
   readonly tests?: readonly LeafTest[] | undefined;
-  /** The same, asked before custom columns are computed: these may fail on a value. */
+  /** As `tests`, but applied before custom columns are computed, because an expression may fail on a value. */
   readonly testsBeneath?: readonly LeafTest[] | undefined;
-  /** Left out: by its position. */
+  /** Left out: named by its position. */
   readonly name?: string | undefined;
-  /** Only a condition that whoever asks may not know of reads it. */
+  /** Read only by a condition that the caller may not know of. */
   readonly isHidden?: boolean | undefined;
 };
 
-/** Written over the leaf's rows, in the relation that is named. */
+/** Writes the test over the rows of the relation `from`. */
 export type LeafTest = (dialect: Dialect, from: string) => Sql;
 
-/** A custom column: written over the columns of the relation that is named. */
+/** A custom column, written over the columns of the relation `from`. */
 export type Computed = { readonly columnName: string; readonly write: (dialect: Dialect, from: string) => Sql };
 
 /** A column of one leaf. */
 export type Field = { readonly leaf: number; readonly column: Column };
 
-/** Equality of a field that is there already with one of a new leaf. */
+/** Equality of a field of an earlier leaf (`near`) and one of a new leaf (`far`). */
 export type Join = { readonly kind: JoinKind; readonly near: Field; readonly far: Field };
 
 export type Test = { readonly field: Field; readonly predicate: BoundPredicate };
 
-/** Rows pass for which a chain of matching rows exists that passes all tests. The first `near` is in the row set. */
+/** A row passes if a chain of matching rows exists that passes all tests. The first `near` is in the row set. */
 export type SemiJoin = {
   readonly joins: readonly Omit<Join, 'kind'>[];
   readonly tests: readonly Test[];
-  /** They must hold too. The first `near` of each is a leaf of this chain. */
+  /** Semi-joins that must hold too. The first `near` of each is a leaf of this chain. */
   readonly nested: readonly SemiJoin[];
   readonly isHidden?: boolean | undefined;
 };
 
-/** Tests over each other; NULL never passes. */
+/** A tree of tests. A test that is NULL does not pass. */
 export type Where =
   | ({ readonly kind: 'test' } & Test)
   | ({ readonly kind: 'exists' } & SemiJoin)
@@ -82,10 +82,10 @@ export type Having =
   | { readonly kind: 'all' | 'any'; readonly items: readonly Having[] };
 
 export type Output = {
-  /** `group`: one row for each combination of what is not aggregated. `distinct`: the same, NULL left out. */
+  /** `group`: one row per combination of the columns that are not aggregated. `distinct`: the same without NULL. */
   readonly kind: 'group' | 'rows' | 'distinct';
   readonly columns: readonly OutputColumn[];
-  /** Part of the first column's text, whatever its case. */
+  /** A substring of the first column's text, case-insensitive. */
   readonly search: string | null;
 };
 
@@ -104,19 +104,22 @@ export type Aggregated =
       readonly aggregate: Aggregate;
       readonly field: Field;
       readonly indicator: BoundPredicate | null;
-      /** Values that do not pass are passed over. */
+      /** Only values that pass are aggregated. */
       readonly among: BoundPredicate | null;
-      /** Of MEDIAN and PERCENTILE, from 0 to 1. */
+      /** The fraction of MEDIAN and PERCENTILE, from 0 to 1. */
       readonly fraction: number | null;
-      /** Joins repeat the rows of this leaf, which is numbered: each counts once in every group in which it appears. */
+      /** Joins repeat the rows of this leaf, which is numbered: each row counts once per group. */
       readonly once: number | null;
     }
   /** The number of the leaf's own rows. */
   | { readonly kind: 'rowCount'; readonly leaf: number; readonly once: number | null }
-  /** The host's own expression of aggregates. */
+  /** A custom expression of aggregates. */
   | { readonly kind: 'custom'; readonly template: Template<Field>; readonly once: null };
 
-/** Computed from output columns over the groups that `having` left; all of them are positions. Groups that differ in `within` are apart. */
+/**
+ * Computed from output columns, by position, over the groups that `having` left. Groups that differ in `within` are
+ * computed separately.
+ */
 export type Calculated = { readonly of: number; readonly within: readonly number[]; readonly isFloat: boolean } & (
   | { readonly kind: 'share' }
   | { readonly kind: 'runningTotal'; readonly along: number }
@@ -129,7 +132,7 @@ export type Calculated = { readonly of: number; readonly within: readonly number
     }
 );
 
-/** `cap` bounds the rows there are at all; `limit` and `offset` page within it. */
+/** `cap` limits the rows of the whole result; `limit` and `offset` page within it. */
 export type PageOfRows = { readonly cap: number | null; readonly limit: number | null; readonly offset: number };
 
 export type TenantScopedLeaf = Leaf & {
@@ -137,7 +140,7 @@ export type TenantScopedLeaf = Leaf & {
   readonly tenant: TenantPredicate | null;
 };
 
-/** A plan of any kind, whose leaves hold one tenant's rows. Made by `scopeToTenant` alone, and nothing else compiles. */
+/** A plan whose leaves hold one tenant's rows. Only `scopeToTenant` makes it, and nothing else compiles. */
 export type TenantScoped<P extends { readonly leaves: readonly Leaf[] }> = Brand<
   Omit<P, 'leaves'> & { readonly database: string; readonly leaves: readonly TenantScopedLeaf[] },
   'TenantScopedPlan'

@@ -7,7 +7,7 @@ import type { Bound, Dialect, Sql } from '../databases/dialect.js';
 import { refuseQuery, refuseUnknown } from '../databases/refuse.js';
 import { asDecimal, decimalOfCast, integerRanges, type SqlType, unboundedDecimal } from '../databases/sql-type.js';
 
-/** A predicate whose every value was checked against its column's type. */
+/** A predicate whose values were checked against the column's type. */
 export type BoundPredicate =
   | { readonly kind: 'oneOf' | 'noneOf'; readonly texts: readonly string[]; readonly cast: string }
   | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Bound }
@@ -18,12 +18,12 @@ export type BoundPredicate =
       readonly toIsExclusive: boolean;
     }
   | { readonly kind: 'like'; readonly pattern: Bound }
-  /** One of the values of a SELECT's column, which is written as one. */
+  /** Equal to one of the values of a SELECT's column; `write` writes the SELECT. */
   | { readonly kind: 'inQuery'; readonly write: (dialect: Dialect) => Sql }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
-/** What a value is for: a column, or what the answer has by a name. */
+/** What the value is compared with: a column, or a named column of the answer. */
 type Target = { readonly type: SqlType } & (
   | { readonly ref: ColumnRef; readonly name?: undefined }
   | { readonly name: string }
@@ -31,7 +31,9 @@ type Target = { readonly type: SqlType } & (
 
 const operators: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 
-/** Checks a predicate against its column's type. Throws METRIC_QUERY_ERROR for what could not be compared exactly. */
+/**
+ * Checks a predicate against the column's type. Throws METRIC_QUERY_ERROR for values that cannot be compared exactly.
+ */
 export const bindPredicate = (predicate: Predicate, target: Target): BoundPredicate => {
   switch (predicate.kind) {
     case 'oneOf':
@@ -54,7 +56,7 @@ export const bindPredicate = (predicate: Predicate, target: Target): BoundPredic
   }
 };
 
-/** One value for one column. */
+/** Binds one value for one column. */
 export const bindScalar = (value: Scalar, target: Target): Bound => {
   switch (target.type.kind) {
     case 'text':
@@ -81,7 +83,7 @@ export const bindScalar = (value: Scalar, target: Target): Bound => {
   }
 };
 
-/** A list shares one type, wide enough for each of its values. */
+/** All values of a list get one type that holds each of them. */
 const bindList = (kind: 'oneOf' | 'noneOf', values: readonly Scalar[], target: Target): BoundPredicate => {
   if (values.length === 0) refuseValue(target, 'is restricted to an empty list; name at least one value');
   const bound = values.map((value) => bindScalar(value, target));
@@ -122,7 +124,7 @@ const bindPattern = (pattern: string, target: Target): Bound => {
   return { text, cast: 'VARCHAR' };
 };
 
-/** Half a surrogate pair would reach the database as U+FFFD, where two different texts are one. */
+/** Half a surrogate pair would reach the database as U+FFFD, which makes different texts equal. */
 const textOf = (value: Scalar, target: Target): string =>
   typeof value === 'string' && !/\p{Surrogate}/u.test(value)
     ? value
@@ -138,7 +140,7 @@ const uuidOf = (value: Scalar, target: Target): string =>
 const booleanOf = (value: Scalar, target: Target): boolean =>
   typeof value === 'boolean' ? value : refuseValue(target, 'holds booleans; give true or false');
 
-/** Plain decimal notation. Text is taken too: integers beyond 2^53 and exact decimals are answered as text. */
+/** A number in decimal notation, as number or text: integers beyond 2^53 and exact decimals are answered as text. */
 const plainNumber = (value: Scalar, target: Target): string => {
   if (isUnsafeNumber(value)) refuseValue(target, `holds exact numbers; ${safeAsText}`);
   const text = typeof value === 'number' ? String(value) : value;
@@ -148,7 +150,7 @@ const plainNumber = (value: Scalar, target: Target): string => {
   return text;
 };
 
-/** With a fraction they outgrow every decimal. */
+/** Types whose values with a fraction exceed every decimal. */
 const withoutFractions: ReadonlySet<string> = new Set(['INT256', 'UINT256']);
 
 const integerOf = (value: Scalar, target: Target): Bound => {
@@ -161,10 +163,10 @@ const integerOf = (value: Scalar, target: Target): Bound => {
   return { text: String(number), cast: target.type.cast };
 };
 
-/** Digits of the longest decimal of any database: what outgrows it would fail by another tenant's row. */
+/** The longest decimal of any database. A longer one would fail on some row, perhaps another tenant's. */
 const greatestDecimal = 76;
 
-/** Typed by its own digits, so that nothing is rounded on the way to the comparison. */
+/** The type follows the value's own digits, so nothing is rounded before the comparison. */
 const decimalOf = (value: Scalar, target: Target): Bound => {
   if (isNotFinite(value) && target.type.hasNotFinite === true) return { text: value, cast: unboundedDecimal };
   const text = plainNumber(value, target);
@@ -182,7 +184,7 @@ const decimalOf = (value: Scalar, target: Target): Bound => {
 
 const greatestFloat = 3.4028234663852886e38;
 
-/** The nearest number of 64 bits, as for every number in JSON; a whole one beyond 2^53 is no less exact than the column. */
+/** The nearest 64-bit number, as for every JSON number. The column itself is no more exact. */
 const floatOf = (value: Scalar, target: Target): string => {
   if (isNotFinite(value)) return value;
   const number = typeof value === 'string' && isDecimalText(value) ? Number(value) : value;
@@ -208,12 +210,12 @@ const dateOf = (value: Scalar, target: Target): Bound => {
   const isDay = match[2] === undefined;
   const cast = isDay && isDate ? 'DATE' : 'TIMESTAMP';
   if (!isHeld(day, cast)) refuseValue(target, 'is compared with a date that no database holds');
-  // A minute without seconds is ISO 8601, but not every database's.
+  // ISO 8601 allows a time without seconds; some databases do not.
   const time = isDay || match[4] !== undefined ? '' : ':00';
   return { text: `${match[0].replace('T', ' ')}${time}`, cast };
 };
 
-/** The first day of PostgreSQL's dates and timestamps, and the last day of DuckDB's, each rounded to where both hold it. */
+/** The range of dates that PostgreSQL and DuckDB both hold. */
 const firstHeld = dayOf(-4713, 11, 25);
 const lastHeld = { DATE: dayOf(5_874_897, 1, 1), TIMESTAMP: dayOf(294_246, 1, 1) } as const;
 

@@ -12,7 +12,7 @@ import type { ResolvedDimension } from './resolve-dimension.js';
 import type { ResolvedMeasure } from './resolve-measure.js';
 import { planRowSet, type RowSet } from './row-set.js';
 
-/** What is asked of a metric: its answer, the rows beneath it, or a column's values among them. */
+/** What is asked of a metric: its answer, its underlying rows, or the values of one column. */
 export type Ask =
   | { readonly kind: 'answer'; readonly question: Visual<MetricQuestion> }
   | { readonly kind: 'underlying'; readonly question: Visual<MetricQuestion> }
@@ -20,7 +20,7 @@ export type Ask =
 
 type Visual<Question> = Question & { readonly definition: VisualDefinition };
 
-/** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for what has no one meaning. */
+/** Decides joins, semi-joins, output, order and page. Throws METRIC_QUERY_ERROR for ambiguous questions. */
 export const buildPlan = (resolved: Resolved, ask: Ask): Plan => {
   switch (ask.kind) {
     case 'answer':
@@ -55,7 +55,7 @@ const planAnswer = (resolved: Resolved, question: Visual<MetricQuestion>): Plan 
   };
 };
 
-/** The question's own sort, then the metric's; where both say nothing, what the datamart says of the dimensions' columns. */
+/** The question's sort, else the metric's, else the default sort of the dimensions' columns in the datamart. */
 const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: MetricQuestion): readonly Sort[] => {
   const chosen = sort ?? definition.sort;
   if (chosen.length > 0) return chosen;
@@ -65,7 +65,7 @@ const sortOf = ({ dimensions, datamart }: Resolved, { sort, definition }: Metric
   });
 };
 
-/** Every column decides the order, so that the same page holds the same rows each time. */
+/** Orders by every column, so a page holds the same rows each time. */
 const planUnderlying = (resolved: Resolved, question: Visual<MetricQuestion>): Plan => {
   const { underlying } = question.definition;
   if (underlying.length === 0) {
@@ -106,14 +106,17 @@ const planOptions = (resolved: Resolved, question: Visual<OptionsQuestion>): Pla
   };
 };
 
-/** What the metric names or, as a worksheet, every table that a relationship leads to. */
+/** The tables that the metric names; for a worksheet, every table that relationships reach. */
 export const metricTables = ({ dimensions, measures, isWorksheet, datamart, from }: Resolved): readonly TableRef[] => [
   ...[...dimensions, ...measures].flatMap(({ column }) => (column === null ? [] : [column.ref])),
   ...measures.flatMap(({ custom = [] }) => custom.flatMap((part) => (typeof part === 'string' ? [] : [part.ref]))),
   ...(isWorksheet ? datamart.tables.filter((table) => isReachable(datamart.relationships, from, table)) : []),
 ];
 
-/** Leaves are marked only where their rows are counted and an outer join may have padded them, and numbered where joins repeat what is counted. */
+/**
+ * A leaf is marked where its rows are counted and an outer join may pad them, and numbered where joins repeat rows
+ * that are aggregated.
+ */
 export const rowsOf = (
   { leaves, joins, tests, semiJoins, where, steps }: RowSet,
   columns: readonly OutputColumn[],
@@ -138,10 +141,10 @@ const dimensionExpression = ({ column, grain, bucketWidth }: ResolvedDimension, 
   return bucketWidth === null ? { kind: 'field', field } : { kind: 'bucket', field, width: bucketWidth };
 };
 
-/** The answer of these is the same however often a row is repeated. */
+/** Aggregates that repeated rows do not change. */
 const repeatable: ReadonlySet<Aggregate> = new Set(['MIN', 'MAX', 'COUNT_DISTINCT']);
 
-/** Where joins repeat the rows of the measure's table, each counts once in every group in which it appears. */
+/** Where joins repeat the rows of the measure's table, each row counts once per group. */
 const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSet): Expression => {
   const { aggregate, column, indicator, fraction, custom } = measure;
   if (custom !== undefined) return customExpression(measure.name, custom, root, rows);
@@ -159,7 +162,7 @@ const measureExpression = (measure: ResolvedMeasure, root: TableRef, rows: RowSe
   };
 };
 
-/** Rows that joins repeat, or pad, cannot be told apart within the host's own expression. */
+/** A custom expression cannot skip repeated or padded rows, so such joins are refused. */
 const customExpression = (name: string, template: Template<Column>, root: TableRef, rows: RowSet): Expression => {
   const columns = template.filter((part): part is Column => typeof part !== 'string');
   const tables = columns.length === 0 ? [root] : columns.map(({ ref }) => ref);
@@ -183,7 +186,7 @@ const customExpression = (name: string, template: Template<Column>, root: TableR
   };
 };
 
-/** Ties are broken by what is not aggregated, which makes the order total. */
+/** Columns that are not aggregated break ties, so the order is total. */
 export const orderBy = (
   sort: readonly Sort[],
   columns: readonly Pick<OutputColumn, 'name'>[],

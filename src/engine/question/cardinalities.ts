@@ -9,7 +9,10 @@ import {
 import { type Catalog, typeOf } from '../databases/catalog.js';
 import type { SqlType } from '../databases/sql-type.js';
 
-/** The datamart, where a relationship without cardinality has the one that keys of the datasource prove; without any, it is ManyToMany. */
+/**
+ * The datamart with a cardinality for every relationship: the declared one, else the one that keys of the datasource
+ * prove, else ManyToMany.
+ */
 export const withCardinalities = (datamart: Datamart, catalog: Catalog): Datamart => ({
   ...datamart,
   relationships: datamart.relationships.map((relationship) =>
@@ -27,7 +30,10 @@ const proven: Readonly<Record<Side, Readonly<Record<Side, Cardinality>>>> = {
   many: { one: 'ManyToOne', many: 'ManyToMany' },
 };
 
-/** A key is unique by its own type's equality: of two decimals, a float may equal both. */
+/**
+ * A key is unique under its own type's equality. Under another type's, two keys may be equal: a float may equal two
+ * decimals.
+ */
 const provenBy = ({ parent, child }: Relationship, datamart: Datamart, catalog: Catalog): Cardinality =>
   isComparedAlike(typeOf(catalog, parent), typeOf(catalog, child))
     ? proven[sideOf(parent, datamart, catalog)][sideOf(child, datamart, catalog)]
@@ -53,7 +59,7 @@ const equalityOf = (type: SqlType | undefined): string | undefined => {
   }
 };
 
-/** A key that holds the client column too is one of each client's rows, and there are no others in a leaf. */
+/** A key that includes the client column is unique within one client's rows, and a leaf holds no others. */
 const sideOf = (column: ColumnRef, datamart: Datamart, { uniqueKeys }: Catalog): Side => {
   const isSeparated = datamart.tenancy?.tenancyLevel === 'TABLE';
   const clientColumn = isSeparated ? findTable(datamart, column)?.clientColumn : null;

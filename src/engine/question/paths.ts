@@ -9,7 +9,7 @@ import {
 } from '../../domain/datamart/datamart.js';
 import { refuseQuery } from '../databases/refuse.js';
 
-/** A relationship as it is walked: from the table that is there already (`near`) to the next (`far`). */
+/** A relationship in the direction of travel: from `near`, which is joined already, to `far`. */
 export type Step = {
   readonly relationship: Relationship;
   readonly near: ColumnRef;
@@ -27,7 +27,7 @@ const mirrored: Readonly<Record<JoinKind, JoinKind>> = {
 const manyFromParent: ReadonlySet<Cardinality> = new Set(['ManyToMany', 'OneToMany']);
 const manyFromChild: ReadonlySet<Cardinality> = new Set(['ManyToMany', 'ManyToOne']);
 
-/** The step over `relationship` away from `table`, or undefined where it does not lead away from there. */
+/** The step over `relationship` away from `table`; undefined where the relationship does not touch it. */
 export const stepFrom = (table: TableRef, relationship: Relationship): Step | undefined => {
   const { parent, child } = relationship;
   if (sameTable(parent, child)) return undefined;
@@ -37,13 +37,15 @@ export const stepFrom = (table: TableRef, relationship: Relationship): Step | un
   return undefined;
 };
 
-/** Whether one row of the near table may match many of the far one. Without a cardinality: yes. */
+/** Whether a row of the near table may match several rows of the far one. True where the cardinality is unknown. */
 export const isMultiplying = (step: Step): boolean => {
   const { parent, cardinality } = step.relationship;
   return (sameTable(step.near, parent) ? manyFromParent : manyFromChild).has(cardinality ?? 'ManyToMany');
 };
 
-/** The one way from a table to another along the relationships. Throws METRIC_QUERY_ERROR where there is none, or a second one. */
+/**
+ * The only path between two tables along the relationships. Throws METRIC_QUERY_ERROR where no path or several exist.
+ */
 export const findPath = (relationships: readonly Relationship[], from: TableRef, to: TableRef): readonly Step[] => {
   const path = shortestPath(relationships, from, to);
   if (path === undefined) {
@@ -62,7 +64,7 @@ export const findPath = (relationships: readonly Relationship[], from: TableRef,
   return path;
 };
 
-/** A step that can be bypassed. A second simple path lacks at least one step of the first: without any one of them, `to` must be out of reach. */
+/** A step of the path that a second path avoids. The path is unique if removing any of its steps disconnects `to`. */
 const findSpare = (
   relationships: readonly Relationship[],
   path: readonly Step[],
@@ -74,13 +76,13 @@ const findSpare = (
     return shortestPath(others, from, to) !== undefined;
   });
 
-/** Whether several ways lead there. */
+/** Whether several paths lead there. */
 export const isAmbiguous = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
   findSpare(relationships, shortestPath(relationships, from, to) ?? [], from, to) !== undefined;
 
 /**
- * Whether any way leads there. spec-gap: a worksheet leaves a table out that none leads to; two ways to one table are refused there
- * as anywhere, since they would be two worksheets.
+ * Whether any path leads there. spec-gap: a worksheet omits tables without a path; a table with two paths is refused,
+ * as everywhere, because the paths mean different worksheets.
  */
 export const isReachable = (relationships: readonly Relationship[], from: TableRef, to: TableRef): boolean =>
   shortestPath(relationships, from, to) !== undefined;
@@ -104,8 +106,8 @@ const shortestPath = (
 };
 
 /**
- * The joins that reach every one of `tables` from `root`, nearest first and then in the datamart's order: with outer
- * joins the order decides which rows there are, so it must not depend on the order of a metric's columns.
+ * The joins from `root` to all `tables`, nearest first and then in the datamart's order. With outer joins the order
+ * decides which rows result, so it must not depend on the order of the metric's columns.
  */
 export const joinTree = (
   relationships: readonly Relationship[],
@@ -122,7 +124,7 @@ export const joinTree = (
   return [...steps.values()].sort((a, b) => a.depth - b.depth || rank(a.step) - rank(b.step)).map(({ step }) => step);
 };
 
-/** Whether one of the table's rows may become several in the joined rows: on some step of the tree, walked away from it. */
+/** Whether joins may repeat rows of the table. */
 export const isMultiplied = (tree: readonly Step[], table: TableRef): boolean => {
   const visited: TableRef[] = [table];
   for (const near of visited) {

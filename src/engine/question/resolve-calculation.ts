@@ -8,12 +8,12 @@ import type { Calculated } from '../plan/plan.js';
 import type { ResolvedDimension } from './resolve-dimension.js';
 import { measureType, type ResolvedMeasure } from './resolve-measure.js';
 
-/** Its positions are those of the answer: the dimensions, then the measures. */
+/** Positions count the answer's columns: the dimensions, then the measures. */
 export type ResolvedCalculation = { readonly name: string; readonly expression: Calculated };
 
 type Answer = { readonly dimensions: readonly ResolvedDimension[]; readonly measures: readonly ResolvedMeasure[] };
 
-/** Throws METRIC_QUERY_ERROR for what the answer does not have, or cannot be calculated with. */
+/** Throws METRIC_QUERY_ERROR for columns that the answer lacks or whose types do not fit. */
 export const resolveCalculations = (
   calculations: readonly Calculation[],
   dimensions: readonly ResolvedDimension[],

@@ -11,11 +11,11 @@ export type ResolvedDimension = {
   readonly column: Column;
   readonly grain: TimeGrain | null;
   readonly bucketWidth: Bound | null;
-  /** The width is still to be found, by the values there are. */
+  /** Null until fitBuckets chose a width. */
   readonly bucketCount: number | null;
 };
 
-/** Throws METRIC_QUERY_ERROR where the column holds nothing to group so. */
+/** Throws METRIC_QUERY_ERROR where the column's type cannot be grouped this way. */
 export const resolveDimension = (dimension: Dimension, columnOf: (ref: ColumnRef) => Column): ResolvedDimension => {
   const column = columnOf(dimension.column);
   const { name, grain, bucketWidth, bucketCount } = dimension;
@@ -40,7 +40,7 @@ export const resolveDimension = (dimension: Dimension, columnOf: (ref: ColumnRef
   return { ...plain, bucketCount };
 };
 
-/** As its decimal digits say it, on every type of column. */
+/** The width by its decimal digits, for every type of column. */
 export const bindWidth = (name: string, { ref, type }: Column, width: number): Bound => {
   if (type.kind === 'float' && width > 0 && Number.isFinite(width)) {
     return { text: plainDigits(width) ?? String(width), cast: 'DOUBLE' };
@@ -55,10 +55,10 @@ export const bindWidth = (name: string, { ref, type }: Column, width: number): B
   return bindScalar(text, { ref, type: { kind: 'decimal', cast: type.cast } });
 };
 
-/** Every database keeps so many after the point. */
+/** The decimal places that every database keeps. */
 const greatestDigits = 30;
 
-/** Without an exponent. */
+/** Decimal notation without an exponent. */
 const plainDigits = (value: number): string | undefined => {
   const text = String(value);
   if (!text.includes('e')) return Number.isFinite(value) ? text : undefined;

@@ -12,18 +12,18 @@ import { type BoundPredicate, bindPredicate } from '../plan/values.js';
 export type ResolvedMeasure = {
   readonly name: string;
   readonly aggregate: Aggregate;
-  /** Null: the root's rows are counted. */
+  /** Null: counts the root's rows. */
   readonly column: Column | null;
   readonly indicator: BoundPredicate | null;
-  /** Of MEDIAN and PERCENTILE, from 0 to 1. */
+  /** The fraction of MEDIAN and PERCENTILE, from 0 to 1. */
   readonly fraction: number | null;
-  /** An expression of aggregates, in place of all that. */
+  /** A custom expression of aggregates, which replaces the fields above. */
   readonly custom?: Template<Column> | undefined;
 };
 
 type ColumnOf = (ref: ColumnRef) => Column;
 
-/** Throws METRIC_QUERY_ERROR where the column holds nothing to aggregate so. */
+/** Throws METRIC_QUERY_ERROR where the column's type cannot be aggregated this way. */
 export const resolveMeasure = (measure: Measure, columnOf: ColumnOf, expressions: Expressions): ResolvedMeasure => {
   if (measure.aggregate !== undefined) return resolveAggregate(measure, columnOf);
   const template = expressions.get(measure.expression);
@@ -67,7 +67,7 @@ const fractionOf = ({ name, aggregate, percentile }: AggregateMeasure): number |
     : refuseQuery(`Measure ${name}: PERCENTILE needs "percentile", a number from 0 to 1.`, 'percentile-invalid');
 };
 
-/** NULL stays NULL in an indicator, so to ask it for NULL would always answer 0. */
+/** An indicator of a NULL value is NULL, so an indicator that tests for NULL would always answer 0. */
 const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPredicate =>
   predicate.kind === 'isNull' || predicate.kind === 'isNotNull'
     ? refuseQuery(
@@ -77,11 +77,11 @@ const resolveIndicator = (measure: Measure, predicate: BoundPredicate): BoundPre
     : predicate;
 
 const whole: SqlType = { kind: 'integer', cast: 'BIGINT' };
-/** Wider than any column: a value is compared with it by its own digits. */
+/** Wider than any column, so a compared value keeps its own digits. */
 const exact: SqlType = { kind: 'decimal', cast: 'DECIMAL(38,0)' };
 const double: SqlType = { kind: 'float', cast: 'DOUBLE' };
 
-/** The type of the values that the measure answers, as every database has them. */
+/** The type of the measure's values, the same on every database. */
 export const measureType = ({ aggregate, column, indicator, custom }: ResolvedMeasure): SqlType => {
   if (custom !== undefined) return exact;
   if (column === null || aggregate === 'COUNT' || aggregate === 'COUNT_DISTINCT') return whole;
@@ -92,7 +92,7 @@ export const measureType = ({ aggregate, column, indicator, custom }: ResolvedMe
   return type.kind === 'float' ? double : exact;
 };
 
-/** Tests of measures, each by its own type; `first` is the position of the first measure among the output columns. */
+/** Resolves conditions on measures. `first` is the position of the first measure among the output columns. */
 export const resolveHaving = (tree: HavingTree, measures: readonly ResolvedMeasure[], first: number): Having => {
   if (!('measure' in tree)) {
     const [kind, items] = 'all' in tree ? (['all', tree.all] as const) : (['any', tree.any] as const);

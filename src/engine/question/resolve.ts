@@ -17,23 +17,26 @@ import { type ResolvedCalculation, resolveCalculations } from './resolve-calcula
 import { type ResolvedDimension, resolveDimension } from './resolve-dimension.js';
 import { type ResolvedMeasure, resolveHaving, resolveMeasure } from './resolve-measure.js';
 
-/** A question whose every name was found and whose every value was checked; what is left to decide is how to ask it. */
+/** A question whose names were found and whose values were checked. */
 export type Resolved = {
   readonly datamart: Datamart;
-  /** The columns that relationships join by are looked up when a path is chosen. */
+  /** Also finds the columns of relationships, once a path is chosen. */
   readonly columnOf: (ref: ColumnRef) => Column;
   readonly from: TableRef;
-  /** All of the datamart's tables are joined, whatever the metric names. */
+  /** A worksheet joins every reachable table of the datamart. */
   readonly isWorksheet: boolean;
   readonly dimensions: readonly ResolvedDimension[];
   readonly measures: readonly ResolvedMeasure[];
   readonly conditions: readonly ResolvedCondition[];
-  /** The token's conditions on the table that hold only where it is read. Throws METRIC_QUERY_ERROR for one that does not fit. */
+  /**
+   * The token's conditions that hold wherever a question reads this table. Throws METRIC_QUERY_ERROR for one that
+   * does not fit.
+   */
   readonly whereRead: (table: TableRef) => readonly ResolvedCondition[];
-  /** The definition's own, beside the conditions. */
+  /** The definition's own filter, in addition to the conditions. */
   readonly where: ResolvedTree | null;
   readonly having: Having | null;
-  /** In the order of the output columns after the measures. */
+  /** In the order of the output columns, after the measures. */
   readonly calculations: readonly ResolvedCalculation[];
   readonly page: PageOfRows;
 };
@@ -48,13 +51,16 @@ export type ResolvedTree =
   | ResolvedCondition
   | { readonly kind: 'all' | 'any'; readonly items: readonly ResolvedTree[] };
 
-/** Options have neither sort nor offset of their own. */
+/** A question for options has no sort and no offset. */
 export type Question = Omit<MetricQuestion, 'sort' | 'offset' | 'definition'> & {
   readonly definition: VisualDefinition;
   readonly offset?: number;
 };
 
-/** Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with a mend. */
+/**
+ * Finds every name of the question in the datamart and the datasource. Throws METRIC_QUERY_ERROR with what to
+ * correct.
+ */
 export const resolve = (question: Question, catalog: Catalog, custom: Custom = noCustom): Resolved => {
   const { definition } = question;
   const datamart = withCardinalities(question.datamart, catalog);
@@ -86,7 +92,10 @@ export const resolve = (question: Question, catalog: Catalog, custom: Custom = n
   };
 };
 
-/** Of an expression, the tables of its columns. What a guest chose goes by the metric as it was before a drill, what the token restricts by either. */
+/**
+ * Whether the metric reads the table. A guest's conditions follow the tables before a drill; the token's follow those
+ * before and after it.
+ */
 const isReadBy = ({ definition, readBefore }: Question, measures: readonly ResolvedMeasure[]) => {
   const measured = measures.flatMap(({ column, custom = [] }) =>
     [column, ...custom].flatMap((part) => (part === null || typeof part === 'string' ? [] : [part.ref])),
@@ -99,7 +108,10 @@ const isReadBy = ({ definition, readBefore }: Question, measures: readonly Resol
   };
 };
 
-/** Conditions that hold, and those that hold where their table is read; what no question reads is not resolved. */
+/**
+ * Splits the conditions into those on the question's rows and those on every read of their table. Conditions on
+ * tables that no question reads are not resolved.
+ */
 export const splitHeld = (
   conditions: readonly Condition[],
   isRead: Parameters<typeof heldConditions>[1],
@@ -113,7 +125,7 @@ export const splitHeld = (
   };
 };
 
-/** As Intl spells it, whatever the case it was given in. */
+/** The zone in Intl's spelling, from any case. */
 export const resolveZone = (timezone: string): string =>
   findTimezone(timezone) ??
   refuseQuery('The timezone is unknown; give an IANA name such as Europe/Berlin.', 'timezone-unknown');
@@ -156,7 +168,10 @@ export const resolveColumn = (ref: ColumnRef, datamart: Datamart, catalog: Catal
   return { ref, type, zone: localZone(type.kind, column.isApplyTimezone, zone) };
 };
 
-/** An instant has no date or hour without a zone; a plain timestamp is stored in UTC where the datamart says so. */
+/**
+ * An instant is read in the question's zone, else in UTC. A timestamp is converted only where the datamart says that
+ * it is stored in UTC.
+ */
 const localZone = (kind: Column['type']['kind'], isApplyTimezone: boolean, zone: string | null): string | null => {
   if (kind === 'instant') return isApplyTimezone ? (zone ?? 'UTC') : 'UTC';
   return kind === 'timestamp' && isApplyTimezone ? zone : null;
@@ -171,7 +186,7 @@ const resolveTree = (tree: ConditionTree, columnOf: Resolved['columnOf'], querie
   return { kind, items: items.map((item) => resolveTree(item, columnOf, queries)) };
 };
 
-/** `queries` holds what was read of each condition in SQL. */
+/** `queries` holds the prepared SQL of conditions in SQL. */
 export const resolveCondition = (
   condition: Condition,
   columnOf: Resolved['columnOf'],

@@ -1,11 +1,11 @@
 /**
- * The token's conditions on tables that a metric does not join, as a tree of the ways to these tables. A hidden row must not count for any question, so each
- * semi-join meets the part of the tree that starts at its rows.
+ * The token's conditions on tables that the metric does not join, as a tree of the paths to these tables. A hidden
+ * row must not count for any question, so every semi-join includes the part of the tree that starts at its rows.
  */
 import type { Step } from './paths.js';
 import type { ResolvedCondition } from './resolve.js';
 
-/** From a joined table to another one, and what is asked of the last row. */
+/** The path from a joined table to another one, and the conditions on the last table. */
 export type Way = { readonly steps: readonly Step[]; readonly conditions: readonly ResolvedCondition[] };
 
 type Branch = {
@@ -15,7 +15,7 @@ type Branch = {
 };
 export type RestrictionTree = readonly Branch[];
 
-/** One row of the step's far table: it passes the conditions, and a chain of rows exists for each of `branches`, from that very row. */
+/** A row of the step's far table that passes the conditions and has a chain of rows for each of `branches`. */
 export type Link = {
   readonly step: Step;
   readonly conditions: readonly ResolvedCondition[];
@@ -23,7 +23,7 @@ export type Link = {
 };
 export type Chain = readonly Link[];
 
-/** Steps that two ways have in common lead to one row. */
+/** Builds the tree. Steps that two paths share lead to one row. */
 export const growTree = (ways: readonly Way[]): RestrictionTree => {
   const firsts = ways.flatMap(({ steps: [first] }) => first ?? []);
   return firsts
@@ -38,7 +38,10 @@ export const growTree = (ways: readonly Way[]): RestrictionTree => {
     });
 };
 
-/** What the tree asks of the joined rows, each branch by one chain. Left out: a branch that a chain of `asked` starts with, which asks the same and more. */
+/**
+ * One chain per branch of the tree, without the branches that a chain of `asked` starts with: that chain includes the
+ * branch's conditions.
+ */
 export const chainsOf = (tree: RestrictionTree, asked: readonly Chain[]): readonly Chain[] =>
   tree.filter(({ step }) => !asked.some(([first]) => first !== undefined && isSame(first.step, step))).map(chainOf);
 
@@ -49,7 +52,7 @@ const chainOf = ({ step, conditions, next }: Branch): Chain => {
     : [{ step, conditions, branches: next.map(chainOf) }];
 };
 
-/** The way, with everything that the tree asks of each of its rows. */
+/** The path as a chain, with all conditions of the tree on each of its rows. */
 export const walk = (tree: RestrictionTree, { steps: [step, ...rest], conditions }: Way): Chain => {
   if (step === undefined) return [];
   const { conditions: restrictions, next } = tree.find((branch) => isSame(branch.step, step)) ?? nothing;
@@ -68,6 +71,6 @@ const nothing: Pick<Branch, 'conditions' | 'next'> = { conditions: [], next: [] 
 
 const isSame = (a: Step, b: Step): boolean => a.relationship === b.relationship;
 
-/** Whether the chain holds a condition that the caller may not learn about. */
+/** Whether the chain has a condition that the caller may not know of. */
 export const isHiddenChain = (chain: Chain): boolean =>
   chain.some(({ conditions, branches }) => conditions.some(({ isHidden }) => isHidden) || branches.some(isHiddenChain));

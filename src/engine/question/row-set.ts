@@ -8,7 +8,7 @@ import { findPath, isMultiplying, joinTree, type Step } from './paths.js';
 import type { Resolved, ResolvedCondition, ResolvedTree } from './resolve.js';
 import { type Chain, chainsOf, growTree, isHiddenChain, type Way, walk } from './restriction-tree.js';
 
-/** The rows that a metric is about: its joined tables under all conditions, before anything is aggregated. */
+/** The rows of a metric: its joined tables under all conditions, before aggregation. */
 export type RowSet = {
   readonly leaves: readonly Leaf[];
   readonly steps: readonly Step[];
@@ -20,17 +20,18 @@ export type RowSet = {
 };
 
 /**
- * Tables beyond the metric's own, joined by equality. `narrow`: rows without a match are left out, and conditions test what was
- * joined. `lookup`: the metric's rows stay as they are, each once; what would repeat one is refused.
+ * Tables in addition to the metric's own, joined by equality. `narrow`: rows without a match are dropped, and
+ * conditions test the joined rows. `lookup`: the metric's rows stay, each once; joins that would repeat one are
+ * refused.
  */
 export type Extra = { readonly kind: 'narrow' | 'lookup'; readonly tables: readonly TableRef[] };
 
 const noExtra: Extra = { kind: 'narrow', tables: [] };
 
 /**
- * Joins `tables` to the root, each by its relationship's own kind, then the extra ones. A condition on a joined table tests
- * the joined rows; conditions on any other table make one semi-join together, and join nothing. The token's conditions on tables beyond hold in each
- * semi-join that reads or passes a row which they are about.
+ * Joins `tables` to the root by their relationships, then the extra tables. A condition on a joined table tests the
+ * joined rows. The conditions on any other table become one semi-join. The token's conditions also hold in every
+ * semi-join that reads or passes their table.
  */
 export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extra: Extra = noExtra): RowSet => {
   const { relationships } = resolved.datamart;
@@ -38,7 +39,7 @@ export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extr
   const added = extraSteps(resolved, own, extra);
   const steps = [...own, ...added];
   const joined: TableRef[] = [resolved.from, ...steps.map(({ far }) => far)];
-  // A looked-up row that is not there is NULL: to test it would not be to test that there is one.
+  // A looked-up row that does not exist is NULL, so conditions on its table cannot test it and become semi-joins.
   const tested = extra.kind === 'narrow' ? joined : joined.slice(0, own.length + 1);
   const leafOf = (table: TableRef): number => joined.findIndex((candidate) => sameTable(candidate, table));
   const fieldOf = (column: Column): Field => ({ leaf: leafOf(column.ref), column });
@@ -51,7 +52,8 @@ export const planRowSet = (resolved: Resolved, tables: readonly TableRef[], extr
     tested,
     resolved.conditions.filter(({ restriction }) => restriction === undefined),
   ).map((way) => walk(tree, way));
-  // The tree is of rows that there must be. A looked-up row is one of several if its relationship does not keep its word, and must pass itself.
+  // The tree requires that some row exists. If a relationship matches several rows although its cardinality says one,
+  // the looked-up row itself must pass too.
   const lookedUp = joined.slice(tested.length);
   const seen = restrictions.filter(({ column }) => isAmong(lookedUp, column.ref));
   const beyond = growTree(ways(joined, restrictions)).filter(({ step }) => isAmong(lookedUp, step.near));
@@ -82,7 +84,10 @@ type WhereParts = {
   readonly semiJoin: (group: TableConditions) => SemiJoin;
 };
 
-/** Tests of one table that is not joined share one row of it where they stand side by side in an `all`; in an `any`, each finds its own. */
+/**
+ * Conditions on one unjoined table share one row where they are side by side in `all`. In `any`, each condition finds
+ * its own row.
+ */
 const planWhere = (tree: ResolvedTree, parts: WhereParts): Where => {
   if (!('items' in tree)) {
     return parts.isTested(tree.column.ref)
@@ -133,14 +138,14 @@ const groupByTable = (conditions: readonly ResolvedCondition[]): readonly TableC
 const isAmong = (tables: readonly TableRef[], table: TableRef): boolean =>
   tables.some((candidate) => sameTable(candidate, table));
 
-/** From the last table of `joined` on the one path from the root. */
+/** The path from the last joined table, on the only path from the root. */
 const wayOf = (resolved: Resolved, joined: readonly TableRef[], { table, conditions }: TableConditions): Way => {
   const isHidden = conditions.some((condition) => condition.isHidden === true);
   const path = withoutNames(isHidden, () => findPath(resolved.datamart.relationships, resolved.from, table));
   return { steps: path.filter(({ far }) => !isAmong(joined, far)), conditions };
 };
 
-/** The ways to all tables that are not joined, of those that the conditions are on. */
+/** The paths to all unjoined tables that the conditions are on. */
 const createWays =
   (resolved: Resolved) =>
   (joined: readonly TableRef[], conditions: readonly ResolvedCondition[]): readonly Way[] =>
@@ -148,7 +153,7 @@ const createWays =
       wayOf(resolved, joined, group),
     );
 
-/** Each has leaves of its own, after the first `taken`. */
+/** Plans semi-joins. Each adds its own leaves, numbered from `taken`. */
 const createSemiJoins = (resolved: Resolved, leafOf: (table: TableRef) => number, taken: number) => {
   const leaves: Leaf[] = [];
   const asLeaf = createLeaf(resolved);
@@ -187,7 +192,7 @@ const createLeaf =
     ...testsOfLeaf(resolved.whereRead, { schemaName, tableName }),
   });
 
-/** The token's conditions that hold wherever their table is read. */
+/** The token's conditions that hold wherever the table is read, as tests of its leaf. */
 export const testsOfLeaf = (whereRead: Resolved['whereRead'], table: TableRef): Pick<Leaf, 'tests'> => {
   const tests = whereRead(table).map(
     ({ column, predicate, isHidden }): LeafTest =>

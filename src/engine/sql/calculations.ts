@@ -1,4 +1,4 @@
-/** Columns computed from measures over the groups that HAVING left, before sort and limit. */
+/** Writes calculations: columns computed from measures over the groups that HAVING left, before sort and limit. */
 import { sql } from 'kysely';
 import type { Dialect, Sql } from '../databases/dialect.js';
 import { refuseUnknown } from '../databases/refuse.js';
@@ -9,7 +9,7 @@ import { predicateSql } from './predicates.js';
 
 const outputSql = (index: number): Sql => sql.id(outputName(index));
 
-/** The groups that stay, with what is calculated; `groups` itself where there is nothing to add. */
+/** The groups with their calculated columns; `groups` itself where nothing is calculated. */
 export const calculatedSql = (dialect: Dialect, { having, output }: TenantScopedPlan, groups: Sql): Sql => {
   const calculations = output.columns.flatMap(({ expression }, index) =>
     isCalculated(expression) ? [sql`${calculationSql(dialect, expression)} AS ${outputSql(index)}`] : [],
@@ -47,11 +47,14 @@ const calculationSql = (dialect: Dialect, calculation: Calculated): Sql => {
   }
 };
 
-/** Both as floating-point numbers, so that every database divides alike. */
+/** Divides floats, so every database gives the same result. */
 const ratioSql = (dialect: Dialect, part: Sql, whole: Sql): Sql =>
   sql`${dialect.double(part)} / nullif(${dialect.double(whole)}, ${dialect.cast({ text: '0', cast: 'DOUBLE' })})`;
 
-/** By the period's number, so that a period without rows is not passed over. The sum is of one group at most, and wide enough for any difference. */
+/**
+ * Looks up the group by the number of its period, so a period without rows counts as a gap. The sum covers at most
+ * one group; its range fits any difference.
+ */
 const previousSql = (
   dialect: Dialect,
   { along, grain, periods, result }: Extract<Calculated, { kind: 'previous' }>,
@@ -63,6 +66,6 @@ const previousSql = (
   const earlier = sql`sum(${value}) OVER (${partition}ORDER BY ${number} ${frame})`;
   const change = sql`(${value} - ${earlier})`;
   const shown = { value: earlier, change, relativeChange: ratioSql(dialect, change, earlier) }[result];
-  // Rows without a period would all be each other's earlier ones.
+  // Rows without a period are excluded, because each would be the previous of every other.
   return sql`CASE WHEN ${number} IS NOT NULL THEN ${shown} END`;
 };

@@ -7,10 +7,14 @@ import { fromSql } from './from.js';
 import { groupedSql } from './grouped.js';
 import { leavesSql } from './leaves.js';
 
-/** Text and bound values. `page` answers the rows asked for, `count` the number of all rows before any limit. */
+/**
+ * Statements with their bound values. `page` answers the requested rows, `count` the number of rows before the limit.
+ */
 export type CompiledPlan = { readonly page: Statement; readonly count: Statement };
 
-/** Writes a scoped plan as SQL. Names of tables stand in the leaves alone; values are bound, and output columns are known by their position. */
+/**
+ * Compiles a tenant-scoped plan. Only leaves name tables, values are bound, and output columns are known by position.
+ */
 export const compile = (plan: TenantScopedPlan, dialect: Dialect): CompiledPlan => {
   const leaves = leavesSql(dialect, plan, plan.joins);
   const counted = withoutCalculations(plan);

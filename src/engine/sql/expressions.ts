@@ -11,10 +11,10 @@ type Aggregate = Extract<Aggregated, { kind: 'aggregate' }>;
 
 export const leafName = (index: number): string => `gl_leaf_${index}`;
 
-/** The name of an output column within the statement: its own may be anything. */
+/** A generated name for the output column, because its own may be any text. */
 export const outputName = (index: number): string => `gl_c${index}`;
 
-/** The name of the leaf's column that is never NULL. */
+/** The leaf's column that is never NULL. */
 export const markOf = ({ columns }: TenantScopedLeaf): string => {
   const taken = new Set(columns.map((name) => name.toLowerCase()));
   let mark = 'gl_row';
@@ -22,7 +22,7 @@ export const markOf = ({ columns }: TenantScopedLeaf): string => {
   return mark;
 };
 
-/** As stored: joins compare columns with each other, in no zone. */
+/** The stored value. Joins compare columns without a zone. */
 export const rawSql = ({ leaf, column }: Field): Sql => sql.id(leafName(leaf), column.ref.columnName);
 
 export const fieldSql = (dialect: Dialect, field: Field): Sql => dialect.field(rawSql(field), field.column);
@@ -34,7 +34,7 @@ const calculated: ReadonlySet<Expression['kind']> = new Set(['share', 'runningTo
 
 export const isCalculated = (expression: Expression): expression is Calculated => calculated.has(expression.kind);
 
-/** Whether the expression may answer NaN: of a database that sorts NaN in its own way, it is asked before the sort. */
+/** Whether the expression may be NaN, which some databases sort differently. */
 export const mayBeNaN = (expression: Expression): boolean => {
   if (isCalculated(expression)) return expression.isFloat;
   if (expression.kind === 'aggregate') {
@@ -44,7 +44,7 @@ export const mayBeNaN = (expression: Expression): boolean => {
   return (expression.kind === 'field' || expression.kind === 'bucket') && expression.field.column.type.kind === 'float';
 };
 
-/** What groups are made by, as each row has it. */
+/** The expression that groups are made by, per row. */
 export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, Aggregated | Calculated>): Sql => {
   switch (expression.kind) {
     case 'field':
@@ -58,7 +58,10 @@ export const dimensionSql = (dialect: Dialect, expression: Exclude<Expression, A
   }
 };
 
-/** The greatest multiple of the width that is not above the value: exact where the column is, so that no value falls beside its bucket. */
+/**
+ * The greatest multiple of the width that is not above the value. Exact where the column is, so no value lands in a
+ * neighbouring bucket.
+ */
 const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
   const value = fieldSql(dialect, field);
   if (field.column.type.kind !== 'float') {
@@ -70,8 +73,9 @@ const bucketSql = (dialect: Dialect, field: Field, width: Bound): Sql => {
 };
 
 /**
- * 3 * 0.1 is not 0.3, but 3 * 1 / 10 is. The buckets beside zero, and of what is so large that no width is added to it, are said: to divide by the width
- * would leave the range of floats, which PostgreSQL takes for an error.
+ * 3 * 0.1 is not 0.3, but 3 * 1 / 10 is. Buckets next to zero, and those of values so large that adding the width
+ * changes nothing, are written out: dividing by the width would exceed the range of floats, which is an error in
+ * PostgreSQL.
  */
 const floatBucketSql = (dialect: Dialect, value: Sql, width: string): Sql => {
   const double = (text: string): Sql => dialect.cast({ text, cast: 'DOUBLE' });
@@ -86,7 +90,7 @@ const floatBucketSql = (dialect: Dialect, value: Sql, width: string): Sql => {
   return sql`CASE ${beyond} WHEN ${value} >= ${double('0')} AND ${value} < ${double(width)} THEN ${double('0')} WHEN ${value} < ${double('0')} AND ${value} >= ${double(`-${width}`)} THEN ${double(`-${width}`)} ELSE floor(${value} * ${scale} / ${units}) * ${units} / ${scale} END`;
 };
 
-/** The aggregate of `value`, which `argumentSql` made. */
+/** The aggregate of `value`, which argumentSql wrote. */
 export const aggregateSql = (dialect: Dialect, expression: Aggregated, value: Sql): Sql => {
   if (expression.kind === 'rowCount') return sql`count(${value})`;
   if (expression.kind === 'custom') return value;
@@ -102,7 +106,7 @@ const missing = (): never => {
   throw new TypeError('percentiles are ranked where the dialect has none');
 };
 
-/** What is aggregated, row by row. */
+/** The aggregated value, per row. */
 export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Leaves): Sql => {
   if (expression.kind === 'rowCount') {
     const leaf = leaves[expression.leaf];
@@ -115,7 +119,7 @@ export const argumentSql = (dialect: Dialect, expression: Aggregated, leaves: Le
   return indicator === null ? value : indicatorSql(dialect, value, field.column.type, indicator);
 };
 
-/** Columns as they are stored: what is made of them is the host's to say. */
+/** Custom expressions get columns as they are stored. */
 const customSql = ({ template }: Extract<Aggregated, { kind: 'custom' }>): Sql =>
   sql`(${sql.join(
     template.map((part) => (typeof part === 'string' ? sql.raw(part) : rawSql(part))),

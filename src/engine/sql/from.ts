@@ -7,7 +7,7 @@ import { fieldSql, leafName, rawSql } from './expressions.js';
 import { predicateSql } from './predicates.js';
 import { semiJoinOf } from './semi-joins.js';
 
-/** The joined rows that a metric is about, under all of its conditions: what follows FROM. */
+/** Writes FROM, the joins and all conditions of a plan. */
 export const fromSql = (dialect: Dialect, plan: TenantScopedPlan): Sql => {
   const joins = plan.joins.map((join) => sql` ${joinSql(dialect, join)}`);
   return sql`${sql.id(leafName(0))}${sql.join(joins, sql``)}${whereSql(dialect, plan)}`;
@@ -47,7 +47,7 @@ const whereSql = (dialect: Dialect, { tests, semiJoins, where, output }: TenantS
   return conditions.length === 0 ? sql`` : sql` WHERE ${sql.join(conditions, sql` AND `)}`;
 };
 
-/** There is no NOT in it, so that a test which is NULL lets no row pass. */
+/** The tree has no NOT, so a test that is NULL passes no row. */
 const treeSql = (dialect: Dialect, where: Where): Sql => {
   switch (where.kind) {
     case 'test':

@@ -17,7 +17,7 @@ import {
   rawSql,
 } from './expressions.js';
 
-/** The rows of a plan, grouped and aggregated where it says so; what is calculated from them is not among them. */
+/** Writes the rows of a plan, grouped and aggregated where the plan says so. Calculations are not included. */
 export const groupedSql = (dialect: Dialect, plan: TenantScopedPlan, from: Sql): Sql => {
   const columns = plan.output.columns.filter(({ expression }) => !isCalculated(expression));
   const isRankedHere = dialect.percentile === null && columns.some(({ expression }) => isRanked(expression));
@@ -33,7 +33,7 @@ export const groupedSql = (dialect: Dialect, plan: TenantScopedPlan, from: Sql):
   return isStored ? fieldsSql(dialect, columns, grouped) : grouped;
 };
 
-/** A column that groups are made by as it is stored, and the field that is made of it. */
+/** A column that is grouped as stored, and the field computed from each group. */
 const storedOf = (dialect: Dialect, { expression }: OutputColumn) => {
   if (expression.kind !== 'field' || dialect.isGroupedAsStored?.(expression.field.column) !== true) return null;
   const { column } = expression.field;
@@ -57,7 +57,7 @@ const plainSql = (dialect: Dialect, { leaves }: TenantScopedPlan, { expression }
 const outputsSql = (columns: readonly OutputColumn[], write: (column: OutputColumn, index: number) => Sql): Sql =>
   sql.join(columns.map((column, index) => sql`${write(column, index)} AS ${sql.id(outputName(index))}`));
 
-/** By position, since an expression with bound values is another expression when it is written twice. */
+/** By position: an expression with bound values, written twice, counts as two expressions. */
 const groupSql = (kind: Output['kind'], columns: readonly OutputColumn[]): Sql => {
   if (kind === 'rows') return sql``;
   const groups = columns.flatMap(({ expression }, index) => (isAggregate(expression) ? [] : [sql.lit(index + 1)]));
@@ -72,8 +72,8 @@ const numberName = (leaf: number): Sql => sql.id(`gl_number_${leaf}`);
 const onceName = (leaf: number): Sql => sql.id(`gl_once_${leaf}`);
 
 /**
- * The same in layers: the joined rows with what is grouped and aggregated, then which of them are the first in their group with this row of a repeated
- * leaf, then the ranks of values, where the database has no percentiles. A row that an outer join padded has no number, and counts nothing.
+ * Groups in layers: the joined rows; then which row is the first in its group for a repeated leaf; then ranks, where
+ * the database has no percentiles. A row that an outer join padded has no number and does not count.
  */
 const layeredSql = (dialect: Dialect, plan: TenantScopedPlan, columns: readonly OutputColumn[], from: Sql): Sql => {
   for (const column of columns) assertSingle(column);
@@ -105,7 +105,7 @@ const layeredSql = (dialect: Dialect, plan: TenantScopedPlan, columns: readonly 
   return sql`SELECT ${outputs} FROM (${layers}) AS ${sql.id('gl_values')}`;
 };
 
-/** An expression aggregates several values, and a layer holds one for each output. */
+/** A custom expression aggregates several values, but a layer has one value per output. */
 const assertSingle = ({ name, expression }: OutputColumn): void => {
   if (expression.kind !== 'custom') return;
   refuseQuery(
@@ -135,7 +135,10 @@ const groupAggregateSql = (dialect: Dialect, name: string, expression: Aggregate
     ? rankedAggregateSql(dialect, name, expression, value, index)
     : aggregateSql(dialect, expression, value);
 
-/** Percentiles for a database without that aggregate: each group's values are ranked, and the two around the place are taken. */
+/**
+ * Percentiles for databases without that aggregate: ranks each group's values and takes the two around the wanted
+ * position.
+ */
 
 type Ranked = Extract<Expression, { kind: 'aggregate' }>;
 
@@ -145,7 +148,7 @@ export const isRanked = (expression: Expression): expression is Ranked =>
 const rankName = (index: number): Sql => sql.id(`gl_r${index}`);
 const countName = (index: number): Sql => sql.id(`gl_n${index}`);
 
-/** What each row needs beside its value: its rank in the group, NULL last, and how many values the group has. */
+/** Per row: its rank in the group, NULL last, and the number of values in the group. */
 export const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): readonly Sql[] => {
   const partition = groups.length === 0 ? sql`` : sql`PARTITION BY ${sql.join(groups)}`;
   return [
@@ -154,7 +157,7 @@ export const ranksSql = (value: Sql, index: number, groups: readonly Sql[]): rea
   ];
 };
 
-/** On the line from the value below the place to the one above it, as the other databases have it. */
+/** Interpolates linearly between the two values, as the other databases do. */
 export const rankedAggregateSql = (
   dialect: Dialect,
   name: string,
@@ -171,7 +174,7 @@ export const rankedAggregateSql = (
   return sql`${below} + (${above} - ${below}) * max(${place} - floor(${place}))`;
 };
 
-/** Without an exponent it would be a decimal, which reckons otherwise. */
+/** Written with an exponent, so the literal is a float and not a decimal. */
 const doubleLiteral = (value: number): Sql => {
   const text = String(value);
   return sql.raw(text.includes('e') ? text : `${text}e0`);

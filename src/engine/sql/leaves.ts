@@ -9,11 +9,11 @@ import { semiJoinOf } from './semi-joins.js';
 
 type LeafPlan = TenantScoped<{ readonly leaves: readonly Leaf[] }>;
 
-/** `WITH` and every leaf. Names of tables stand here alone. */
+/** `WITH` and every leaf. Only here are tables named. */
 export const leavesSql = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[] = []): Sql =>
   sql`WITH ${sql.join(leavesOf(dialect, plan, joins))}`;
 
-/** Rows that a token hides are taken from a leaf after all others are written, the last leaf first: a test may read leaves that come after its own. */
+/** Leaves first, then their visible rows, last leaf first: a test may read leaves that come later. */
 const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): readonly Sql[] => [
   ...plan.leaves.flatMap((leaf, index) =>
     withoutNames(leaf.isHidden, () => leafSql(dialect, plan.database, leaf, nameOf(leaf, index), joins)),
@@ -27,10 +27,10 @@ const leavesOf = (dialect: Dialect, plan: LeafPlan, joins: readonly Join[]): rea
 const nameOf = ({ name }: TenantScopedLeaf, index: number): string => name ?? leafName(index);
 const isTested = ({ tests = [], testsBeneath = [] }: TenantScopedLeaf): boolean =>
   tests.length + testsBeneath.length > 0;
-/** Of the leaf's rows before its tests. */
+/** The leaf's rows before its tests. */
 export const untestedName = (name: string): string => `${name}_all`;
 
-/** What stands above the leaf's own rows, where a token hides some: tests, custom columns, and tests that may be of these. */
+/** Writes tests, custom columns and tests of custom columns above a leaf that hides rows. */
 const visibleSql = (dialect: Dialect, leaf: TenantScopedLeaf, name: string): readonly Sql[] => {
   if (!isTested(leaf)) return [];
   const { computed = [], testsBeneath = [], tests = [], isBarrier } = leaf;
@@ -51,11 +51,14 @@ const visibleSql = (dialect: Dialect, leaf: TenantScopedLeaf, name: string): rea
   ];
 };
 
-/** The host's own rows under their name, after the leaves that they read: MariaDB finds no leaf from within a WITH of a derived table. */
+/**
+ * The custom SQL's rows under a name, after the leaves that they read: MariaDB finds no leaf from within the WITH of
+ * a derived table.
+ */
 export const rowsAs = (dialect: Dialect, plan: LeafPlan, name: string, rows: Sql): Sql =>
   sql`WITH ${sql.join([...leavesOf(dialect, plan, []), sql`${sql.id(name)} AS (${rows})`])}`;
 
-/** A common table expression is looked up before a table, but never for a name that is qualified: as inside here. */
+/** A leaf is a CTE. A qualified table name, as written here, never refers to a CTE. */
 const leafSql = (
   dialect: Dialect,
   database: string,
@@ -78,7 +81,7 @@ const leafSql = (
     : [sql`${sql.id(name)} ${dialect.asLeaf} (${rows})`];
 };
 
-/** What is computed stands above a barrier: it is never evaluated on another tenant's row. */
+/** Custom columns are computed above a barrier, so never on another tenant's rows. */
 const computedSql = (dialect: Dialect, name: string, rows: Sql, computed: readonly Computed[]): readonly Sql[] => {
   const base = `${name}_base`;
   const values = computed.map((one) => sql`${one.write(dialect, base)} AS ${sql.id(one.columnName)}`);
@@ -100,15 +103,15 @@ const markSql = (leaf: TenantScopedLeaf): readonly Sql[] => {
   return leaf.isMarked ? [sql`1 AS ${sql.id(markOf(leaf))}`] : [];
 };
 
-/** Numbers must stay the same however often the leaf is read within the statement. */
+/** The row numbers must be the same in every read of the leaf, so it is materialized. */
 const isKept = ({ capabilities }: Dialect, joins: readonly Join[], { isNumbered }: TenantScopedLeaf): boolean =>
   isNumbered === true || (capabilities.isRightJoinSlow && joins.some(({ kind }) => kind === 'RIGHT JOIN'));
 
-/** What follows the name of a leaf's table: an alias only where a subquery has to name its columns. */
+/** The alias of a leaf's table, where a subquery has to qualify its columns; otherwise null. */
 export const ownAlias = (tenant: TenantPredicate | null): string | null =>
   tenant === null || tenant.kind === 'column' ? null : 'gl_own';
 
-/** True for the tenant's rows of the table that is called `alias`; null: the only one in reach. */
+/** True for the tenant's rows of the table named `alias`; null: the only table in scope. */
 export const tenantSql = (
   dialect: Dialect,
   database: string,
@@ -139,7 +142,10 @@ export const tenantSql = (
   }
 };
 
-/** A database may have no type for both columns of one kind. That is refused as the tenancy's: a guest is told no names of it. */
+/**
+ * A database may have no common type for the two columns. The refusal gets a reason of its own, because a guest must
+ * not see its names.
+ */
 const asTenancy = (work: () => Sql): Sql => {
   try {
     return work();

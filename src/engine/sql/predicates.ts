@@ -5,7 +5,7 @@ import { refuseUnknown } from '../databases/refuse.js';
 import type { SqlType } from '../databases/sql-type.js';
 import type { BoundPredicate } from '../plan/values.js';
 
-/** The condition on a field's value; NULL where the value is NULL, unless it asks for that. */
+/** The condition on a field's value. NULL for a NULL value, except for isNull and isNotNull. */
 export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predicate: BoundPredicate): Sql => {
   const compared = dialect.comparable(value, type, castOf(predicate));
   switch (predicate.kind) {
@@ -30,7 +30,7 @@ export const predicateSql = (dialect: Dialect, value: Sql, type: SqlType, predic
   }
 };
 
-/** What the values of a predicate are read as; null where it has none of its own. */
+/** The type of the predicate's values; null where it has none. */
 const castOf = (predicate: BoundPredicate): string | null => {
   switch (predicate.kind) {
     case 'oneOf':

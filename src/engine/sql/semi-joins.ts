@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import type { Dialect, Side, Sql } from '../databases/dialect.js';
 
-/** One step of the way from a row to the last relation; `relation` is the one that `far` is a column of. */
+/** One step of a chain. `far` is a column of `relation`. */
 export type SemiJoinStep = { readonly near: Side; readonly far: Side; readonly relation: Sql };
 
-/** Rows pass for which a chain of matching rows exists that passes all tests; a test may be a semi-join that starts at one of the chain's rows. Never negated: by IN, what does not pass may be NULL. */
+/**
+ * A row passes if a chain of matching rows exists that passes all tests. A test may be a semi-join that starts at a
+ * row of the chain. Never negate the result: with IN, it may be NULL.
+ */
 export const semiJoinOf = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: readonly Sql[]): Sql =>
   dialect.capabilities.hasCorrelatedSubqueries ? existsSql(dialect, steps, tests) : inSql(dialect, steps, tests);
 
@@ -14,7 +17,7 @@ const existsSql = (dialect: Dialect, steps: readonly SemiJoinStep[], tests: read
   return sql`EXISTS (SELECT 1 FROM ${sql.join(steps.map(({ relation }) => relation))} WHERE ${all})`;
 };
 
-/** The same rows without a reference from within: NULL on either side matches nothing by IN, as by equality. */
+/** The same without correlated subqueries. With IN, as with equality, NULL matches nothing. */
 const inSql = (dialect: Dialect, [first, ...rest]: readonly SemiJoinStep[], tests: readonly Sql[]): Sql => {
   if (first === undefined || dialect.keys === undefined) {
     throw new TypeError('a semi-join has a step, and a dialect without correlated subqueries has keys');
