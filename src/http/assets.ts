@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { RequestHandler } from 'express';
 
 export type AssetFile = {
   readonly file: string;
@@ -46,23 +46,27 @@ const headersOf = ({ contentType, etag, isPublic, contentSecurityPolicy }: Asset
   ...(contentSecurityPolicy === undefined ? {} : { 'Content-Security-Policy': contentSecurityPolicy }),
 });
 
-/** Serves fixed files; what it does not know goes on to the next handler. */
+const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/, '');
+
+/** Serves fixed files, and calls `next` for every other path. Uses Node's own request and response, so it works outside of an Express app too. */
 export const serveAssets =
-  (assets: Assets): RequestHandler =>
-  (req, res, next) => {
-    const asset = req.method === 'GET' || req.method === 'HEAD' ? assets.get(req.path) : undefined;
+  (assets: Assets) =>
+  (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const asset = isRead ? assets.get(pathOf(request)) : undefined;
     if (asset === undefined) {
       next();
       return;
     }
-    res.set(headersOf(asset));
-    if (isUnchanged(req.headers['if-none-match'], asset.etag)) {
-      res.status(304).end();
+    for (const [name, value] of Object.entries(headersOf(asset))) response.setHeader(name, value);
+    if (isUnchanged(request.headers['if-none-match'], asset.etag)) {
+      response.statusCode = 304;
+      response.end();
       return;
     }
-    const isGzipped = acceptsGzip(req.headers['accept-encoding']);
-    if (isGzipped) res.setHeader('Content-Encoding', 'gzip');
+    const isGzipped = acceptsGzip(request.headers['accept-encoding']);
+    if (isGzipped) response.setHeader('Content-Encoding', 'gzip');
     const body = isGzipped ? asset.gzipped : asset.body;
-    res.setHeader('Content-Length', body.length);
-    res.end(req.method === 'HEAD' ? undefined : body);
+    response.setHeader('Content-Length', body.length);
+    response.end(request.method === 'HEAD' ? undefined : body);
   };

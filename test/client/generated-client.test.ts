@@ -31,7 +31,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   const { text } = await request(`${house.url()}/openapi.json`);
   await writeFile(join(folder, 'openapi.json'), text);
-  const { code, output } = await run(join(here, 'generate.mjs'), join(folder, 'openapi.json'));
+  const { code, output } = await run(join(root, 'packages/openapi-types.mjs'), join(folder, 'openapi.json'));
   if (code !== 0) throw new Error(output);
   await writeFile(join(folder, 'api.d.ts'), output);
 });

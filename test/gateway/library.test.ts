@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGateway, type LibraryOptions } from '../../src/compose/library.js';
+import { createGateway, InvalidOptions, type LibraryOptions } from '../../src/compose/library.js';
 import { captureLog } from './harness.js';
 import { listen, startScriptedService } from './scripted-service.js';
 
@@ -53,5 +54,41 @@ describe('the gateway as a library', () => {
     await expect(createGateway({ identify, policies, service, dataDir, allowedOrigins: ['*'] })).rejects.toThrow(
       /must be an origin/,
     );
+  });
+
+  it('names every faulty option in one message, before it opens anything', async () => {
+    const dataDir = join(await ownFolder(), 'data');
+    const wrong = {
+      policies: '/nowhere.yaml',
+      polices: policies,
+      service: { url: 'analytics.example.com', apikey: 'key' },
+      limits: { userPerMinute: 0 },
+      allowedOrigins: ['https://app.example.com/'],
+      hookSecrets: ['secret'],
+      databaseUrl: 'mysql://db/guestlist',
+      log: console.log,
+      dataDir,
+    };
+    const refused: unknown = await createGateway(wrong as unknown as LibraryOptions).catch((error: unknown) => error);
+    if (!(refused instanceof InvalidOptions)) throw refused;
+    expect(refused.message).toContain('createGateway: 11 invalid options');
+    expect(refused.faults.map((fault) => fault.split(':')[0]).sort()).toEqual(
+      [
+        'allowedOrigins.0',
+        'databaseUrl',
+        'hookSecrets.0',
+        'identify',
+        'limits.userPerMinute',
+        'log',
+        'policies',
+        'polices',
+        'service.apiKey',
+        'service.apikey',
+        'service.url',
+      ].sort(),
+    );
+    expect(refused.message).toContain('polices: unknown option; did you mean policies?');
+    expect(refused.message).toContain('service.apikey: unknown option; did you mean apiKey?');
+    expect(existsSync(dataDir)).toBe(false);
   });
 });

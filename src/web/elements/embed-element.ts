@@ -89,6 +89,19 @@ export abstract class EmbedElement extends LitElement {
     this.isExpired = false;
   }
 
+  /** Frameworks write the property `dashboardId` as the attribute `dashboardid`. Both spellings of each attribute work. */
+  static override get observedAttributes(): string[] {
+    // biome-ignore lint/complexity/noThisInStatic: each subclass observes the attributes of its own properties
+    const known = super.observedAttributes;
+    // biome-ignore lint/complexity/noThisInStatic: as above
+    return [...known, ...unhyphenated(this.elementProperties).keys()];
+  }
+
+  override attributeChangedCallback(name: string, old: string | null, value: string | null): void {
+    const { elementProperties } = this.constructor as typeof EmbedElement;
+    super.attributeChangedCallback(unhyphenated(elementProperties).get(name) ?? name, old, value);
+  }
+
   /** The dashboard id or metric id that this element's events carry. */
   protected abstract get embedId(): string | null;
   /**
@@ -227,6 +240,15 @@ export abstract class EmbedElement extends LitElement {
     </div>`;
   }
 }
+
+/** Attribute names by their spelling without hyphens. */
+const unhyphenated = (properties: typeof EmbedElement.elementProperties): ReadonlyMap<string, string> =>
+  new Map(
+    [...properties.values()]
+      .map(({ attribute }) => attribute)
+      .filter((attribute) => typeof attribute === 'string' && attribute.includes('-'))
+      .map((attribute) => [String(attribute).replaceAll('-', ''), String(attribute)]),
+  );
 
 /** Reads the attribute `options` as a JSON object. Anything else counts as no options and is reported on the console. */
 function parseOptions(text: string | null): Readonly<Record<string, unknown>> {

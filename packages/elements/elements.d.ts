@@ -1,0 +1,97 @@
+/** Importing this package in a browser registers both elements. On a server it registers nothing. */
+
+/** An error that an element shows in its place. */
+export type GuestlistFailure = {
+  /** Code of the interface, such as `INVALID_METRIC_ID`. */
+  readonly code: string;
+  readonly message: string;
+  /** HTTP status; 0 where no answer came. */
+  readonly status: number;
+  /** Id of the element that tells it: a dashboard id, or a metric id of a `<guestlist-metric>`. */
+  readonly dashboardId: string | null;
+  readonly metricId: string | null;
+};
+
+export type GuestlistLoaded = {
+  readonly dashboardId: string;
+  readonly name: string;
+  /** What the token allows on this dashboard. */
+  readonly permissions: Readonly<Record<string, boolean>>;
+  /** Names of the filters that the guest can use. */
+  readonly filters: readonly string[];
+};
+
+/** Events bubble, and cross the border of a shadow tree. */
+export interface GuestlistEvents {
+  /** The token has expired: set a new `token`. The element keeps the filters that the guest has set. */
+  'token-expired': CustomEvent<{ readonly dashboardId: string | null }>;
+  'guestlist-error': CustomEvent<GuestlistFailure>;
+}
+
+export interface GuestlistDashboardEvents extends GuestlistEvents {
+  'guestlist-loaded': CustomEvent<GuestlistLoaded>;
+}
+
+interface GuestlistElement extends HTMLElement {
+  /** A guest token. Without one, the element shows no data. */
+  token: string | null;
+  /** Attribute `service-url`. Base URL of the service. Default: `window.dbn.baseUrl`, otherwise the origin of the module. */
+  serviceUrl: string | null;
+  theme: 'light' | 'dark' | 'auto' | null;
+  /** Attribute `chart-colors`: CSS colours between commas. */
+  chartColors: string | null;
+  /** BCP 47 language tag for numbers and dates. Default: the page's language. */
+  language: string | null;
+  /** Attribute `options`, as JSON: `filters` holds the initial filter values by filter name. */
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** `<guestlist-dashboard>`: the metrics of one dashboard below its filters. */
+export interface GuestlistDashboard extends GuestlistElement {
+  /** Attribute `dashboard-id` or `dashboardid`. */
+  dashboardId: string | null;
+  /** Whether filters are written to the page's URL. The attribute `url-filters="off"` turns this off. */
+  urlFilters: boolean;
+  /** Attribute `url-prefix`. Prefix of each filter in the page's URL. */
+  urlPrefix: string | null;
+  addEventListener<Name extends keyof GuestlistDashboardEvents>(
+    type: Name,
+    listener: (event: GuestlistDashboardEvents[Name]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+/** `<guestlist-metric>`: one metric, of a metric embed or, with `dashboardId`, of a dashboard. */
+export interface GuestlistMetric extends GuestlistElement {
+  /** Attribute `metric-id` or `metricid`. */
+  metricId: string | null;
+  /** Attribute `dashboard-id` or `dashboardid`. */
+  dashboardId: string | null;
+  addEventListener<Name extends keyof GuestlistEvents>(
+    type: Name,
+    listener: (event: GuestlistEvents[Name]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+}
+
+/** Made by the page: `document.createElement('guestlist-dashboard')`. On a server the class has no behaviour. */
+export declare const GuestlistDashboard: { new (): GuestlistDashboard; readonly prototype: GuestlistDashboard };
+/** Made by the page: `document.createElement('guestlist-metric')`. On a server the class has no behaviour. */
+export declare const GuestlistMetric: { new (): GuestlistMetric; readonly prototype: GuestlistMetric };
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'guestlist-dashboard': GuestlistDashboard;
+    'guestlist-metric': GuestlistMetric;
+  }
+}

@@ -1,0 +1,2 @@
+// Types only: `import type {} from '@guestlist/elements/jsx'` lets TypeScript know both elements in JSX.
+export {};

@@ -1,0 +1,30 @@
+/** Both elements as React components, for React 18 and 19. They can be rendered on a server; they show data in the browser. */
+import type { ForwardRefExoticComponent, HTMLAttributes, PropsWithoutRef, RefAttributes } from 'react';
+import type {
+  GuestlistDashboard as DashboardElement,
+  GuestlistDashboardEvents,
+  GuestlistMetric as MetricElement,
+} from './elements.js';
+
+type Common = 'token' | 'serviceUrl' | 'theme' | 'chartColors' | 'language' | 'options';
+type Component<Element, Props> = ForwardRefExoticComponent<PropsWithoutRef<Props> & RefAttributes<Element>>;
+
+type Events = {
+  /** The token has expired: set a new `token`. */
+  onTokenExpired?: (event: GuestlistDashboardEvents['token-expired']) => void;
+  /** The element shows an error. */
+  onGuestlistError?: (event: GuestlistDashboardEvents['guestlist-error']) => void;
+};
+
+export type GuestlistDashboardProps = Omit<HTMLAttributes<DashboardElement>, keyof Events> &
+  Events &
+  Partial<Pick<DashboardElement, Common | 'dashboardId' | 'urlFilters' | 'urlPrefix'>> & {
+    /** The dashboard and its filters were read. */
+    onGuestlistLoaded?: (event: GuestlistDashboardEvents['guestlist-loaded']) => void;
+  };
+export type GuestlistMetricProps = Omit<HTMLAttributes<MetricElement>, keyof Events> &
+  Events &
+  Partial<Pick<MetricElement, Common | 'dashboardId' | 'metricId'>>;
+
+export declare const GuestlistDashboard: Component<DashboardElement, GuestlistDashboardProps>;
+export declare const GuestlistMetric: Component<MetricElement, GuestlistMetricProps>;

@@ -1,0 +1,21 @@
+'use client';
+// Both elements as React components. On a server they render an empty element: properties, the token among them, are set in the browser.
+import { GuestlistDashboard as DashboardElement, GuestlistMetric as MetricElement } from '@guestlist/elements';
+import { createComponent } from '@lit/react';
+import * as React from 'react';
+
+const events = { onTokenExpired: 'token-expired', onGuestlistError: 'guestlist-error' };
+
+export const GuestlistDashboard = createComponent({
+  react: React,
+  tagName: 'guestlist-dashboard',
+  elementClass: DashboardElement,
+  events: { ...events, onGuestlistLoaded: 'guestlist-loaded' },
+});
+
+export const GuestlistMetric = createComponent({
+  react: React,
+  tagName: 'guestlist-metric',
+  elementClass: MetricElement,
+  events,
+});

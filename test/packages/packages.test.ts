@@ -1,0 +1,163 @@
+/** What each published package holds, by `npm pack` of the packages as they are built. `installed.test.ts` installs them. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folders = {
+  guestlist: '.',
+  gateway: 'packages/gateway',
+  elements: 'packages/elements',
+  client: 'packages/client',
+};
+type Name = keyof typeof folders;
+const names: readonly Name[] = ['guestlist', 'gateway', 'elements', 'client'];
+
+type Manifest = {
+  readonly name: string;
+  readonly version: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports: unknown;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+};
+type Packed = { readonly files: readonly { readonly path: string; readonly mode: number }[] };
+
+const run = (command: string, args: readonly string[], cwd = root): string => {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 27 });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`);
+  return stdout;
+};
+const readJson = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
+const manifestOf = (name: Name) => readJson(join(folders[name], 'package.json')) as Manifest;
+
+const packed = new Map<Name, Packed>();
+const filesOf = (name: Name) => (packed.get(name)?.files ?? []).map(({ path }) => path);
+
+beforeAll(() => {
+  run(process.execPath, ['packages/build.mjs']);
+  for (const name of names) {
+    const told = run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], join(root, folders[name]));
+    const [found] = JSON.parse(told) as readonly Packed[];
+    if (found !== undefined) packed.set(name, found);
+  }
+});
+
+const pathsIn = (exported: unknown): readonly string[] => {
+  if (typeof exported === 'string') return [exported];
+  return typeof exported === 'object' && exported !== null ? Object.values(exported).flatMap(pathsIn) : [];
+};
+
+/** Packages that the code of a file imports. */
+const importsOf = (text: string): readonly string[] =>
+  [
+    ...text.matchAll(
+      /^(?:import|export)\s[^'"`;]*?from\s*["']([^"'.][^"']*)["']|\bimport\(\s*["']([^"'.][^"']*)["']\s*\)/gm,
+    ),
+  ]
+    .map(([, still, late]) => still ?? late ?? '')
+    .filter((specifier) => !specifier.startsWith('node:') && !builtinModules.includes(specifier))
+    .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '');
+
+describe.each(names)('the package %s', (name) => {
+  it('holds what its manifest names', () => {
+    const { exports, bin = {} } = manifestOf(name);
+    const missing = [...pathsIn(exports), ...Object.values(bin)]
+      .map((path) => path.replace(/^\.\//, ''))
+      .filter((path) => !filesOf(name).includes(path));
+    expect(missing).toEqual([]);
+    expect(filesOf(name)).toContain('README.md');
+  });
+
+  it('holds no tests, no sources and no data', () => {
+    const allowed = /^(?:bin|dist|config)\/|^[^/]+$/;
+    const unwanted =
+      /(?:^|\/)(?:\.[^/]*|test|src|data|node_modules|credentials\.json)(?:\/|$)|(?<!\.d)\.ts$|\.test\.[jt]s/;
+    expect(filesOf(name).filter((path) => !allowed.test(path) || unwanted.test(path))).toEqual([]);
+  });
+
+  it('imports what its manifest declares, and no package of development', () => {
+    const { dependencies = {}, peerDependencies = {}, name: own } = manifestOf(name);
+    const declared = new Set([own, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
+    const texts = filesOf(name)
+      .filter((path) => /\.m?js$/.test(path) && path !== 'dist/web/demo.js')
+      .map((path) => readFileSync(join(root, folders[name], path), 'utf8'));
+    const imported = new Set(texts.flatMap(importsOf));
+    // Real flight data of the demo: `guestlist serve` says so where it is not installed.
+    imported.delete('vega-datasets');
+    expect([...imported].filter((specifier) => !declared.has(specifier))).toEqual([]);
+    if (name !== 'elements') expect(imported.size).toBeGreaterThan(0);
+  });
+
+  it('has the version of the whole, and the versions of packages that the tests ran with', () => {
+    const { version, dependencies = {}, peerDependencies = {} } = manifestOf(name);
+    expect(version).toBe(manifestOf('guestlist').version);
+    const { packages } = readJson('package-lock.json') as { readonly packages: Record<string, { version?: string }> };
+    // @lit/react is a dependency of the wrapper alone: installed.test.ts runs it.
+    const others = new Set(['@lit/react']);
+    const exact = Object.entries({ ...dependencies, ...peerDependencies }).filter(
+      ([of, range]) => !others.has(of) && /^\d+\.\d+\.\d+/.test(range),
+    );
+    const locked = exact.map(([of]) => [of, packages[`node_modules/${of}`]?.version]);
+    expect(locked).toEqual(exact);
+    const pinned = Object.values(dependencies).filter((range) => /^\d+\.\d+\.\d+/.test(range));
+    expect(pinned).toEqual(Object.values(dependencies));
+  });
+});
+
+it('the command line of guestlist can be executed', () => {
+  const bin = packed.get('guestlist')?.files.find(({ path }) => path === 'bin/guestlist.mjs');
+  expect((bin?.mode ?? 0) & 0o111).toBe(0o111);
+});
+
+it('the bundles go with the licences of what they hold', () => {
+  const notices = (name: Name) => readFileSync(join(root, folders[name], 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
+  expect(notices('gateway')).toMatch(/^zod 4[\s\S]*MIT License/m);
+  expect(notices('elements')).toMatch(/^echarts 6[\s\S]*Apache License/m);
+  for (const name of ['gateway', 'elements'] as const) expect(filesOf(name)).toContain('dist/THIRD-PARTY-NOTICES.txt');
+});
+
+describe('the elements', () => {
+  type Field = { readonly name: string; readonly attribute: string };
+  type Declared = { readonly name: string; readonly tagName: string; readonly members: readonly Field[] };
+  const { modules } = readJson('packages/elements/custom-elements.json') as {
+    readonly modules: readonly { readonly declarations: readonly Declared[] }[];
+  };
+  const declarations = modules.flatMap(({ declarations: all }) => all);
+  type Properties = ReadonlyMap<string, { readonly state?: boolean; readonly attribute?: unknown }>;
+  type ElementClass = { readonly observedAttributes: readonly string[]; readonly elementProperties: Properties };
+  // A path that the compiler does not follow: these files want the DOM's types.
+  const load = async (file: string, name: string) => {
+    const module = (await import(join(root, 'src/web/elements', file))) as Readonly<Record<string, ElementClass>>;
+    return module[name];
+  };
+  const attributesOf = (properties: Properties) =>
+    [...properties]
+      .filter(([, { state }]) => state !== true)
+      .map(([name, { attribute }]) => [name, typeof attribute === 'string' ? attribute : name.toLowerCase()])
+      .sort();
+
+  it.each([
+    { file: 'dashboard-element.ts', name: 'GuestlistDashboard' },
+    { file: 'metric-element.ts', name: 'GuestlistMetric' },
+  ])('custom-elements.json lists the properties of $name', async ({ file, name }) => {
+    const element = await load(file, name);
+    // Lit collects the properties when the attributes are asked for.
+    const observed = element?.observedAttributes;
+    const declared = declarations
+      .find((each) => each.name === name)
+      ?.members.map((field) => [field.name, field.attribute]);
+    expect(declared?.sort()).toEqual(attributesOf(element?.elementProperties ?? new Map()));
+    expect(observed).toEqual(expect.arrayContaining(['dashboard-id', 'dashboardid', 'service-url', 'serviceurl']));
+  });
+
+  it('do nothing on a server', async () => {
+    const before = Object.keys(globalThis).sort();
+    const server = (await import(pathToFileURL(join(root, 'packages/elements/dist/server.js')).href)) as object;
+    expect(Object.keys(server)).toEqual(['GuestlistDashboard', 'GuestlistMetric']);
+    expect(Object.keys(globalThis).sort()).toEqual(before);
+  });
+});
