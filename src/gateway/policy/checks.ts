@@ -1,14 +1,14 @@
-/** Faults of a policy that its shape allows: names that do not exist, that occur twice, that are spelt in two ways. */
+/** Finds faults of a policy that the schema cannot find: unknown names, duplicate names, one name in two spellings. */
 import type { OverrideDocument, PolicyDocument } from './schema.js';
 import type { Faults, Path, Source } from './source.js';
 
-/** Where something is written, and where what is wrong with it goes. */
+/** A place in a file, and the list that collects the faults of that file. */
 export type Place = { readonly source: Source; readonly faults: Faults; readonly path: Path };
 
-/** Rules and restrictions that stand together: those of the policy, or of one override. */
+/** The rules and restrictions of the policy file, or of one override. */
 export type Part = Place & Pick<PolicyDocument, 'rules' | 'restrictions'>;
 
-/** An override with its place, be it in the policy's own file or in one beside it. */
+/** An override with its place, in the policy's own file or in one of `tenantFiles`. */
 export type PlacedOverride = Part & { readonly override: OverrideDocument };
 
 export type Parts = {
@@ -45,7 +45,7 @@ const checkSignUp = (parts: Parts): void => {
   });
 };
 
-/** Metrics are hidden on what some rule grants; a name that nothing bears would hide nothing. */
+/** A name that is neither a template nor a granted embed would hide nothing. */
 const checkHidden = (parts: Parts, part: Part, embeds: ReadonlySet<string>): void => {
   part.restrictions.forEach(({ restrict }, index) => {
     const path = [...part.path, 'restrictions', index, 'restrict', 'hideMetrics'];
@@ -56,7 +56,7 @@ const checkHidden = (parts: Parts, part: Part, embeds: ReadonlySet<string>): voi
   });
 };
 
-/** One name spelt in two ways would be two restrictions for us and one filter, or two, for the service. */
+/** The service ignores case in names of filters: two spellings would be two restrictions here and one filter there. */
 const checkSpelling = (all: readonly Part[]): void => {
   for (const field of ['dashboardFilters', 'rls', 'appFilters'] as const) {
     const spellings = new Map<string, string>();
@@ -74,7 +74,7 @@ const checkSpelling = (all: readonly Part[]): void => {
   }
 };
 
-/** An entry has a name of its own, among those of the policy too where it is an override's. */
+/** Names are unique within a list; those of an override also differ from those of the policy. */
 const checkUnique = (part: Part, taken: Part | null): void => {
   for (const list of ['rules', 'restrictions'] as const) {
     const known = new Set(taken?.[list].map(({ name }) => name));
@@ -102,7 +102,7 @@ const checkSwitchedOff = ({ document }: Parts, { override, source, faults, path 
   });
 };
 
-/** Two names for one template and tenant: nobody could say which counts. */
+/** Refuses two names for one template and tenant. */
 const checkNames = (parts: Parts): void => {
   const named = new Map<string, string>();
   for (const part of parts.overrides) {
@@ -121,7 +121,7 @@ const checkNames = (parts: Parts): void => {
   }
 };
 
-/** Notes every such fault. */
+/** Adds every such fault to the list of its file. */
 export const checkPolicy = (parts: Parts): void => {
   const all = [parts.own, ...parts.overrides];
   const embeds = new Set(all.flatMap(({ rules }) => rules.flatMap(({ grant }) => grant.embeds)));

@@ -1,6 +1,6 @@
 /**
- * What a user may see: every rule that matches adds, every restriction that matches applies to all of it. Evaluated at
- * every request, whether or not a token is cached. Decides only; it calls nothing.
+ * Decides what a user may see. Every rule whose condition is true adds what it grants; every restriction whose condition is true
+ * applies to all of it (combine.ts). Must not call the upstream, the ledger or the host.
  */
 import { basename } from 'node:path';
 import { LRUCache } from 'lru-cache';
@@ -35,16 +35,16 @@ import { createLifetimes } from './validity.js';
 /** What the policy grants this user in this tenant. */
 export type Grant = {
   readonly templates: readonly Template[];
-  /** Ids of embeds that exist anyway. */
+  /** Ids of embeds that are not copies of templates: of metrics, and of dashboards that all clients share. */
   readonly embeds: readonly string[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: AccessPermissions | null;
-  /** Never past the moment at which time alone would change the decision, to the second. */
+  /** In milliseconds. Ends before the next moment at which time alone would change the decision. */
   readonly expiryMs: number;
   /** IANA name; null: none. */
   readonly timezone: string | null;
   readonly restriction: Restriction;
-  /** What matched, for whoever has to say why. */
+  /** The rules and restrictions that matched, for the audit. */
   readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
 };
 
@@ -89,12 +89,12 @@ export const evaluateBoolean = (expression: Expression<PolicyVariables>, variabl
 const isFilledText = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= 4000;
 
-/** A value for a filter. An empty one is refused: who reads it could take it for "no filter". */
+/** A value for a filter. An empty value is refused: the service could take it for "no filter". */
 const evaluateBound = (expression: Expression<PolicyVariables>, variables: PolicyVariables): Bound => {
   const value = expression.evaluate(variables);
   if (typeof value === 'boolean' || isFilledText(value)) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  // Beyond 2^53 a JSON number would be rounded, and the service refuses it: it goes as text.
+  // Beyond 2^53 a JSON number would be rounded, and the service refuses it. It is sent as text.
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Array.isArray(value) && value.length > 0 && value.every(isFilledText)) return [...new Set(value)].toSorted();
   return fault(expression, 'not_a_filter_value');
@@ -115,7 +115,7 @@ export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: Po
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
 
-/** What the policy's expressions read. Throws ExpressionFault. */
+/** The variables of the policy's expressions for one session. Throws ExpressionFault. */
 export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
   const claims = celClaims(session.claims, policy.claims);
   const roles = policy.roles.evaluate({ claims });
@@ -147,7 +147,7 @@ const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): nev
 
 const knownTimezones = new LRUCache<string, boolean>({ max: 1000 });
 
-/** Whether a value is the name of an IANA timezone. Remembered, since every request asks and Intl is slow to answer. */
+/** Whether a value is the name of an IANA timezone. Answers are cached, because Intl is slow. */
 const isTimezone = (value: unknown): value is string => {
   if (typeof value !== 'string') return false;
   const held = knownTimezones.get(value);

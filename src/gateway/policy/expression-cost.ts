@@ -1,6 +1,6 @@
 /**
- * What an expression may cost at worst, told from its text: how many steps its evaluation takes where every list of the session is as long as it
- * may be. A step is one node of the expression, some 30 ns. The evaluation blocks the event loop, so its worst case is bounded when the policy is loaded.
+ * The worst-case cost of an expression, computed from its text: the number of steps if every list of the session has the maximum
+ * length. One step is one node of the expression, about 30 ns. Evaluation blocks the event loop, so the load of a policy limits it.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 
@@ -8,22 +8,22 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 export const maxClaimList = 256;
 /** The longest text that a claim may be, in UTF-16 units; a longer one counts as a claim of the wrong type. */
 export const maxClaimText = 4096;
-/** Steps of one expression. A comparison of every role with every entry of one claim fits. */
+/** Steps of one expression: enough to compare every role with every entry of one claim. */
 export const maxExpressionCost = 300_000;
 /** Steps of all expressions that one request may evaluate, about 30 ms. */
 export const maxPolicyCost = 1_000_000;
-/** Where an expression reads `now`, it is evaluated for each minute of the next hour, and for the moment between two of them. */
+/** An expression that reads `now` is evaluated for each minute of the next hour, and to find the exact moment of a change. */
 export const evaluationsOverTime = 80;
 
-/** As far as lists go: how long it may be, and what it holds. Null: a value that is no list. */
+/** The maximum length of a list and the shape of its elements. Null: the value is no list. */
 export type Shape = { readonly size: number; readonly element: Shape } | null;
-/** What the variables hold, by their paths, such as `user.roles`. */
+/** Shapes of the variables by path, such as `user.roles`. */
 export type Shapes = ReadonlyMap<string, Shape>;
 type Costed = { readonly cost: number; readonly shape: Shape };
 
 export const listOf = (element: Shape, size = maxClaimList): Shape => ({ size, element });
 
-/** A value of which nothing is known could be a list of the session. */
+/** An unknown value could be a list of the session. */
 const unknown: Shape = listOf(null);
 
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
@@ -79,7 +79,7 @@ const costOfCall = ({ op, args }: ASTNode, shapes: Shapes): Costed => {
   return { cost: cost + (name === 'join' ? sizeOf(on.shape) : 0), shape: null };
 };
 
-/** What an operator looks at: both lists where it compares or joins two, the whole list where it looks for an entry. */
+/** Comparing or joining two lists reads both; searching reads the whole list. */
 const costOfOperator = (op: string, parts: readonly Costed[]): Costed => {
   const cost = 1 + sum(parts);
   const lists = parts.map(({ shape }) => shape).filter((shape) => shape !== null);
@@ -104,7 +104,7 @@ const costOf = (node: ASTNode, shapes: Shapes): Costed => {
     const element = longest(parts.map(({ shape }) => shape));
     return { cost: 1 + sum(parts), shape: listOf(element, parts.length) };
   }
-  // Of what a map or an undeclared field holds, nothing is known.
+  // The values of a map or an undeclared field are unknown.
   if (op === 'id' || op === '.' || op === '.?' || op === '[?]') return { cost: 1 + sum(parts), shape: unknown };
   return costOfOperator(op, parts);
 };

@@ -1,6 +1,6 @@
 /**
- * The policy's expressions: CEL over declared variables. A misspelt claim, a wrong type and what could run long are
- * faults when the policy is loaded; what cannot be evaluated for one user denies that user.
+ * The policy's expressions: CEL over declared variables. A misspelt claim, a wrong type and a possibly long evaluation are faults
+ * when the policy is loaded. An expression that cannot be evaluated for one user denies that user.
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
 import type { JwtClaims } from '../../platform/jwt.js';
@@ -41,7 +41,7 @@ export type Expression<Variables> = {
   readonly at: string;
   /** Whether its value may change with time alone. */
   readonly readsNow: boolean;
-  /** Steps that it takes at worst, with all evaluations that one request may need. */
+  /** Steps in the worst case, over all evaluations that one request may need. */
   readonly cost: number;
   readonly evaluate: (variables: Variables) => unknown;
 };
@@ -64,7 +64,7 @@ export type ExpressionError = { readonly message: string; readonly offset: numbe
 const maxComprehensionDepth = 2;
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** A value that fits no declared type: reading it is a type mismatch, where a missing claim is `has() == false`. */
+/** Stands for a claim of another type than declared: reading it is a type error. For a missing claim, `has()` is false. */
 const mismatch = null;
 
 const celClaim = (value: unknown, type: ClaimType): CelValue => {

@@ -1,12 +1,12 @@
-/** Says when files may have changed. A look at their stamps every so often finds what the system's events miss: renames, and mounts. */
+/** Reports when files may have changed. Polls their stamps too, because system events miss renames and mounted folders. */
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Runs a task again and again, until the answer is called. */
+/** Runs a task every `ms` milliseconds until the returned function is called. */
 export type Every = (ms: number, task: () => void) => () => void;
 
-/** Keeps no process alive. */
+/** The timer does not keep the process alive. */
 export const every: Every = (ms, task) => {
   const timer = setInterval(task, ms);
   timer.unref();
@@ -16,26 +16,26 @@ export const every: Every = (ms, task) => {
 export type FileWatchOptions = {
   readonly every?: Every | undefined;
   readonly pollMs?: number | undefined;
-  /** False: only the looks count. */
+  /** False: files are only polled. */
   readonly hasEvents?: boolean | undefined;
-  /** Whatever may have changed: the caller looks for itself. */
+  /** Called if a file may have changed; the caller reads the files. */
   readonly onChange: () => void;
 };
 
 export type FileWatch = {
-  /** Takes the place of what was watched before. Other paths than those count as a change. */
+  /** Watches these paths instead of the earlier ones. A different list counts as a change. */
   readonly follow: (paths: readonly string[]) => Promise<void>;
-  /** Looks at the stamps now, as every so often. */
+  /** Polls the stamps now. */
   readonly look: () => Promise<void>;
-  /** The next look counts as a change: what the last one led to has failed. */
+  /** Makes the next poll count as a change, because handling the last change failed. */
   readonly forget: () => void;
   readonly close: () => void;
 };
 
-/** An editor writes in several steps: what it leaves at the end counts. */
+/** Waits for the last of several writes by an editor. */
 const settleMs = 100;
 
-/** Through symbolic links, as mounted settings have them. */
+/** Follows symbolic links, which mounted settings use. */
 const stampOf = async (path: string): Promise<string> => {
   try {
     const { mtimeMs, ctimeMs, size, ino } = await stat(path);
@@ -48,13 +48,13 @@ const stampOf = async (path: string): Promise<string> => {
 const stampsOf = async (paths: readonly string[]): Promise<string> =>
   JSON.stringify(await Promise.all(paths.map(stampOf)));
 
-/** The system's events of some folders, until others are followed. */
+/** System events of the folders that were given last. */
 const createFolderEvents = (onEvent: () => void) => {
   let watchers: readonly FSWatcher[] = [];
   const watchFolder = (folder: string): readonly FSWatcher[] => {
     try {
       const watcher = watch(folder, { persistent: false }, onEvent);
-      // What is watched may go away, and the system may have no watches left: the looks go on.
+      // The folder may disappear, or the system may run out of watches. Polling goes on.
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch (error) {
@@ -94,7 +94,7 @@ export const createFileWatch = (options: FileWatchOptions): FileWatch => {
       paths = next;
       stamps = null;
       if (hasEvents) events.follow([...new Set(next.map((path) => dirname(path)))]);
-      // What changed between the caller's reading and the first stamp is found by reading once more.
+      // A change between the caller's reading and the first stamp is found by one more reading.
       await look();
     },
     look,

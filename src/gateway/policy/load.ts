@@ -1,4 +1,4 @@
-/** Loads a policy: YAML with CEL in it. Every fault of all its files is found at once, with its place and a mend. */
+/** Loads a policy: YAML with CEL expressions. Reports every fault of all its files at once, with its place and a fix. */
 import { createHash } from 'node:crypto';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
@@ -27,17 +27,17 @@ const expressionsOf = ({ tenant, roles, rules, restrictions }: Policy): readonly
 
 const count = (steps: number): string => steps.toLocaleString('en');
 
-/** Undefined: what it costs may be spent at each request. */
+/** Undefined: the policy is cheap enough. */
 const faultOf = (policy: Policy): string | undefined => {
   const expressions = expressionsOf(policy);
   const total = expressions.reduce((sum, { cost }) => sum + cost, 0);
   if (total <= maxPolicyCost) return undefined;
-  const dearest = expressions.toSorted((left, right) => right.cost - left.cost).slice(0, 3);
-  const named = dearest.map(({ at, source, cost }) => `${at} takes ${count(cost)} (${source})`);
-  return `the expressions that one request evaluates take up to ${count(total)} steps together, and may take ${count(maxPolicyCost)}: make the dearest ones cheaper, or rules fewer. ${named.join('; ')}`;
+  const mostExpensive = expressions.toSorted((left, right) => right.cost - left.cost).slice(0, 3);
+  const named = mostExpensive.map(({ at, source, cost }) => `${at} takes ${count(cost)} (${source})`);
+  return `the expressions that one request evaluates take up to ${count(total)} steps together, and may take ${count(maxPolicyCost)}: make the most expensive ones cheaper, or use fewer rules. ${named.join('; ')}`;
 };
 
-/** Notes a fault where the policy, or what it is for a tenant with overrides, costs too much. */
+/** Adds a fault if one request would take too many steps, with or without the overrides of a tenant. */
 const checkCost = (policy: Policy, { source, faults }: Part): void => {
   const own = faultOf(policy);
   if (own !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * What the policy is for a tenant that has overrides. They add rules and restrictions, switch rules off, and set names and the
- * expiry; no restriction of the policy is ever missing from the result.
+ * The policy of a tenant that has overrides. Overrides add rules and restrictions, switch rules off, and set names and the expiry.
+ * They can never remove a restriction of the policy.
  */
 
 import type { PlacedOverride } from './checks.js';
@@ -27,13 +27,13 @@ const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
     onSignUp: policy.onSignUp.map(named),
     expiryMinutes: expiries.length === 0 ? policy.expiryMinutes : Math.min(...expiries),
     templates: new Map([...policy.templates].map(([id, template]) => [id, named(template)])),
-    // Those of the tenant come first, so that its timezone is the first one that is named.
+    // Rules of the override come first, so that their timezone wins.
     rules: [...overrides.flatMap(({ rules }) => rules), ...policy.rules.filter(({ name }) => !switchedOff.has(name))],
     restrictions: [...policy.restrictions, ...overrides.flatMap(({ restrictions }) => restrictions)],
   };
 };
 
-/** The policy of each tenant that overrides name. Tenants with the same ones share it. */
+/** The policy of each tenant that an override names, by clientId. Tenants with the same overrides share one. */
 export const compileOverrides = (
   policy: Policy,
   placed: readonly PlacedOverride[],

@@ -1,24 +1,24 @@
-/** The policy in force. It may change while the gateway runs: a request takes it once, and goes by that to its end. */
+/** The policy in force. It may change while the gateway runs; each request reads it once and uses that one to its end. */
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
 import type { Policy } from './policy.js';
 import { closeTenantRule } from './tenant-rule.js';
 
-/** What became of a look at the policy's files. */
+/** The outcome of reading the policy's files again. */
 export type Reload = { readonly outcome: 'unchanged' | 'changed' | 'refused'; readonly digest: string };
 
 export type PolicyListener = {
-  /** What else the policy needs. It throws PolicyFaults, and then the policy is not taken. */
+  /** Checks what else the policy needs. If it throws PolicyFaults, the policy is not used. */
   readonly prepare?: (next: Policy) => void;
-  /** After the policy changed. Its failure is the listener's own to deal with. */
+  /** Called after the policy changed. The listener must handle its own failures. */
   readonly changed?: (next: Policy, previous: Policy) => Promise<void>;
 };
 
 export type Policies = {
   readonly current: () => Policy;
-  /** Looks at the files now. Resolves once every listener is done with the change. */
+  /** Reads the files now. Resolves once every listener has handled the change. */
   readonly reload: () => Promise<Reload>;
-  /** `prepare` is asked of the policy in force at once. */
+  /** Calls `prepare` with the policy in force at once. */
   readonly subscribe: (listener: PolicyListener) => void;
   readonly close: () => void;
 };
@@ -31,6 +31,6 @@ export const fixedPolicies = (policy: Policy): Policies => ({
   close: () => closeTenantRule(policy.tenant),
 });
 
-/** Looks at the policy's files now, and says what came of it; the log says what is wrong with them. */
+/** The command `policy-reload`: reads the policy's files now and answers the outcome. Their faults are in the log. */
 export const policyReload = (policies: Policies): AdminCommand =>
   adminCommand('policy-reload', z.strictObject({}), policies.reload);

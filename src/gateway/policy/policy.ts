@@ -14,14 +14,14 @@ export type Template = {
   readonly provisioning: 'required' | 'best-effort';
 };
 
-/** A checked policy, as it is for tenants without overrides; `policyFor` is how it is for one tenant. */
+/** A checked policy as it applies to tenants without overrides; `policyFor` returns the one of a tenant. */
 export type Policy = {
   readonly file: string;
   /** SHA-256 of the file; where there are files beside it, of all of them. */
   readonly digest: string;
-  /** SHA-256 of what they say: comments and layout change it not. */
+  /** SHA-256 of the content without comments and layout. */
   readonly meaning: string;
-  /** What it was read from, its own file first. */
+  /** The files that it was read from, its own file first. */
   readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
@@ -32,11 +32,11 @@ export type Policy = {
   readonly expiryMinutes: number;
   /** By name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
-  /** What a tenant has before anybody logs in. */
+  /** Templates that each tenant gets a copy of at sign-up. */
   readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
-  /** The policy of each tenant that has another one, by its clientId; those have none of their own. */
+  /** The policy of each tenant with overrides, by clientId. These policies have no overrides themselves. */
   readonly overrides: ReadonlyMap<string, Policy>;
 };
 

@@ -24,7 +24,10 @@ export type RestrictionRule = {
   };
 };
 
-/** Compiles the expression at a path; a fault is noted, and stands for the expression until all faults are thrown. */
+/**
+ * Compiles the expression at a path. A fault is added to `faults`, and the returned expression is a placeholder: the load fails
+ * once all faults are collected.
+ */
 export const createCompile =
   (source: Source, faults: Faults) =>
   <Variables>(

@@ -1,4 +1,4 @@
-/** The places of a policy file: which character of the text a fault belongs to. */
+/** A parsed YAML file that knows the place (`file:line:column`) of each value, so that faults can name it. */
 import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 
@@ -17,7 +17,7 @@ export type Path = readonly (string | number)[];
 
 type Problem = { readonly offset: number; readonly message: string };
 
-/** What the document holds. One whose aliases cannot be followed, or would blow it up, is no document. */
+/** The content of the document. Aliases that cannot be resolved, or expand too far, are a problem. */
 const readContent = (document: Document): { readonly content: unknown; readonly problems: readonly Problem[] } => {
   const problems = document.errors.map(({ pos, message }) => ({
     offset: pos[0],
@@ -32,7 +32,7 @@ const readContent = (document: Document): { readonly content: unknown; readonly 
   }
 };
 
-/** The file's text with its places. */
+/** Parses the text; `file` is its name in faults. Never throws: `problems` has the syntax errors. */
 export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -51,16 +51,16 @@ export const createSource = (text: string, file: string) => {
   return {
     content,
     at,
-    /** What keeps it from being YAML at all. */
+    /** The syntax errors. */
     problems: problems.map(({ offset, message }): PolicyFault => ({ at: at(offset), message })),
     offsetOf: (path: Path): number => nodeAt(path)?.range?.[0] ?? 0,
-    /** Where the key itself stands, for a key that should not be there. */
+    /** The place of the key itself, for a key that is not allowed. */
     offsetOfKey: (path: Path, key: string): number => {
       const node = nodeAt(path);
       const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
       return (isScalar(pair?.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
     },
-    /** Where a character of a scalar's value stands; the scalar's start where it is folded or escaped. */
+    /** The place of a character of a scalar's value; the scalar's start if the scalar is folded or escaped. */
     offsetIn: (path: Path, value: string, offset: number): number => {
       const [start = 0, end = 0] = nodeAt(path)?.range ?? [];
       const inside = text.slice(start, end).indexOf(value);
@@ -74,7 +74,7 @@ type Issue = z.core.$ZodIssue;
 
 const isOfAnotherType = ({ code, path }: Issue): boolean => code === 'invalid_type' && path.length === 0;
 
-/** What is wrong with a value that may have several forms: the faults of the form that it was written in. */
+/** For a value that may have several forms: the faults of the form that was used. */
 const issuesOf = (issue: Issue): readonly Issue[] => {
   if (issue.code !== 'invalid_union') return [issue];
   const meant = issue.errors.find((issues) => !issues.some(isOfAnotherType)) ?? [];
@@ -82,7 +82,7 @@ const issuesOf = (issue: Issue): readonly Issue[] => {
   return meant.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] }));
 };
 
-/** The faults of the file's shape; `what` the file is. */
+/** The faults against the schema. `what` names the kind of file. */
 export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] =>
   error.issues.flatMap(issuesOf).flatMap((issue) => {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');

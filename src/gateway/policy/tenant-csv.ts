@@ -1,19 +1,19 @@
 /**
  * Reads a table of tenants: CSV (RFC 4180) in UTF-8. The first row is `key,tenant`, with one more `tenant` for each further tenant
- * that a key may have; what a row does not need stays empty. No field holds a line break, so a row is a line. Pieces are read as
- * they come, so that a table of a million rows blocks nobody.
+ * that a key may have; unused fields stay empty. A field holds no line break, so each row is one line. The file is read in pieces,
+ * so that a table of a million rows does not block other requests.
  */
 import { type PolicyFault, PolicyFaults } from './source.js';
 import { isTenantId, tenantIdShape } from './tenant-id.js';
 
-/** The tenants of every key, at the same cost however many there are. */
+/** The tenants of every key. A look-up costs the same for any number of rows. */
 export type TenantTable = {
   readonly size: number;
   /** Undefined: no row has this key. */
   readonly find: (key: string) => readonly string[] | undefined;
 };
 
-/** One tenant, as nearly every row has, is kept without a list. */
+/** Nearly every row has one tenant, which is stored without a list to save memory. */
 type Rows = Map<string, string | readonly string[]>;
 
 const maxRows = 10_000_000;
@@ -72,7 +72,7 @@ const createFaultList = (file: string) => {
   };
 };
 
-/** Reads one line into the rows; answers what is wrong with it. */
+/** Reads one line into the rows; returns its fault, or null. */
 const createRowReader = (rows: Rows) => {
   let columns: number | null = null;
   return (line: string): string | null => {

@@ -1,4 +1,4 @@
-/** How the policy finds the tenants of a session: `session.tenant`, checked. What it finds is tenant.ts's affair. */
+/** The policy's rule for the tenants of a session, `session.tenant`, compiled and checked. tenant/resolve.ts applies it. */
 import { dirname, resolve } from 'node:path';
 import { isLoopback } from '../../platform/issuers.js';
 import type { Expression, SessionVariables } from './expression.js';
@@ -26,7 +26,7 @@ export type TenantSurroundings = {
 
 const path = ['session', 'tenant'];
 
-/** What is wrong with an address; undefined: nothing. The address itself is not repeated: a secret may stand in it. */
+/** What is wrong with an address; undefined: nothing. Does not repeat the address, which may contain a secret. */
 const urlFault = (url: string, allowHttp: boolean): string | undefined => {
   if (!URL.canParse(url)) return 'is no URL: write https://...';
   const { protocol, hostname, username, password, hash } = new URL(url);
@@ -45,7 +45,7 @@ const compileHttp = (document: TenantHttpDocument, { source, faults }: TenantSur
   return { ...http, at: source.at(source.offsetOf([...path, 'http', 'secretVariable'])) };
 };
 
-/** The table of a policy. Its faults stand beside those of the policy, each with its place in its own file. */
+/** Loads the table of a policy. Its faults are reported with those of the policy, each with its place in its own file. */
 const loadTable = (table: string, { source, faults, file }: TenantSurroundings): TenantTableFile | undefined => {
   try {
     return loadTenantTable(resolve(dirname(file), table));
@@ -56,7 +56,7 @@ const loadTable = (table: string, { source, faults, file }: TenantSurroundings):
   }
 };
 
-/** Compiles `session.tenant`; a fault is noted, and an expression stands for what has one until all faults are thrown. */
+/** Compiles `session.tenant`. Faults are collected; a rule with a fault is a placeholder, because the load fails later. */
 export const compileTenantRule = (document: TenantDocument, surroundings: TenantSurroundings): TenantRule => {
   if (typeof document === 'string') return { by: 'expression', key: surroundings.compile(path, document) };
   const key = surroundings.compile([...path, 'key'], document.key);
@@ -65,7 +65,7 @@ export const compileTenantRule = (document: TenantDocument, surroundings: Tenant
   return table === undefined ? { by: 'expression', key } : { by: 'table', key, table };
 };
 
-/** Ends what a policy's rule does beside the requests. Those that still go by it are answered. */
+/** Ends the background work of a policy's rule. Requests that still use the rule are answered. */
 export const closeTenantRule = (rule: TenantRule): void => {
   if (rule.by === 'table') rule.table.close();
 };

@@ -1,4 +1,4 @@
-/** The file of a table of tenants: read with the policy, and again whenever it changes. */
+/** The file of a table of tenants. It is read with the policy and again whenever it changes. */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Log } from '../../platform/log.js';
 import { PolicyFaults } from './source.js';
@@ -8,24 +8,24 @@ export type TenantTableFile = {
   readonly file: string;
   /** The newest good table. */
   readonly current: () => TenantTable;
-  /** Reads the file anew, beside the requests. A file with faults, or none, keeps the table that there is, and the log says so. */
+  /** Reads the file again without blocking requests. If the file has faults or is missing, the current table stays, and an error is logged. */
   readonly reload: () => Promise<void>;
-  /** Reloads by itself from now on, until `close`. Does not keep the process running. */
+  /** Reloads after each change of the file, until `close`. Does not keep the process running. */
   readonly watch: (options: WatchOptions) => void;
-  /** Ends the watch; the table still answers those who hold it. */
+  /** Ends the watch. `current` still works. */
   readonly close: () => void;
 };
 
 export type WatchOptions = {
   readonly log: Log;
-  /** How often the file is looked at, by its name: so a replaced file, a moved link and a network's folder all count. */
+  /** The interval of polling. Polling by name notices a replaced file, a moved link and a network folder. */
   readonly everyMs?: number;
 };
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 
-/** What changes when the file does: also when it goes, or can no longer be looked at. */
+/** Changes with the file, also if the file disappears or becomes unreadable. */
 const stampOf = (file: string): string => {
   try {
     const { ino, size, mtimeMs } = statSync(file);
@@ -51,7 +51,7 @@ const pieceBytes = 65_536;
 const readAtOnce = (file: string): TenantTable => {
   const reader = createTableReader(file);
   const bytes = bytesOf(file);
-  // Whole, its text would be one string that every key and tenant keeps alive.
+  // In pieces: if decoded as one string, every key and tenant would keep that whole string in memory.
   for (let at = 0; at < bytes.length; at += pieceBytes) reader.push(bytes.subarray(at, at + pieceBytes));
   return reader.end();
 };
@@ -77,7 +77,7 @@ const sayKept = (log: Log, file: string, size: number, error: unknown): void => 
 
 /** Reads a table. Throws PolicyFaults with every fault of the file. */
 export const loadTenantTable = (file: string): TenantTableFile => {
-  // Taken before the file is read: what changes meanwhile is seen as a change afterwards.
+  // Taken before the file is read, so that a change during the reading counts as a change.
   let stamp = stampOf(file);
   let table = readAtOnce(file);
   let log: Log | null = null;
@@ -93,7 +93,7 @@ export const loadTenantTable = (file: string): TenantTableFile => {
       sayKept(log, file, table.size, error);
     }
   };
-  // One after the other: of two changes the later one is the one that stays.
+  // One reload at a time, so that the later of two changes wins.
   const reload = (): Promise<void> => {
     running = running.then(readAgain, readAgain);
     return running;

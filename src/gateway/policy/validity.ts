@@ -1,6 +1,6 @@
 /**
- * How long a decision may stand in a token. Conditions may read `now`; a token that lived on when one of them changes would grant
- * what the policy no longer does, or lack a restriction that began. So where a policy reads `now`, its tokens end before that.
+ * Limits the life of a token to the time for which its decision holds. Conditions may read `now`. A token that outlives the next
+ * change of a condition would grant what the policy no longer grants, or lack a new restriction. So it expires before that change.
  */
 
 import type { Session } from '../authenticate/signed-session.js';
@@ -10,11 +10,11 @@ import type { Policy } from './policy.js';
 
 type TimedExpression = Policy['rules'][number]['when'];
 
-/** What reads `now`: conditions, which choose, and values, which a token holds as they were when it was made. */
+/** The expressions that read `now`: conditions of rules and restrictions, and values, which a token keeps as they were at the mint. */
 type Timed = { readonly conditions: readonly TimedExpression[]; readonly values: readonly TimedExpression[] };
 
 const minuteMs = 60_000;
-/** The longest life of a token whose policy reads `now`; how far ahead it is looked. */
+/** The longest life of a token whose policy reads `now`. Changes are looked for within it. */
 const longestMs = 60 * minuteMs;
 const shortestMs = 1000;
 
@@ -32,7 +32,7 @@ const timedOf = ({ rules, restrictions }: Policy): Timed => {
   };
 };
 
-/** Whether time alone may change what the policy decides. */
+/** Whether a decision of this policy can change with time alone. */
 export const readsTime = (policy: Policy): boolean => {
   const { conditions, values } = timedOf(policy);
   return conditions.length + values.length > 0;
@@ -49,7 +49,10 @@ const readAt = (expression: TimedExpression, variables: PolicyVariables, atMs: n
 
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
 
-/** When the expressions first differ from what they are now; `untilMs` where they do not before. To the millisecond where they change at most once a minute. */
+/**
+ * The first moment at which a value of the expressions differs from now; `untilMs` if none differs before. Exact to the millisecond
+ * if the values change at most once a minute.
+ */
 const firstChange = (expressions: readonly TimedExpression[], variables: PolicyVariables, untilMs: number): number => {
   if (expressions.length === 0) return untilMs;
   const state = (atMs: number): string =>
@@ -74,17 +77,17 @@ const firstChange = (expressions: readonly TimedExpression[], variables: PolicyV
   return other;
 };
 
-/** Halved until it fits: so few lifetimes occur, and a token is found again in the cache until the next halving. */
+/** Halves the life until it fits. So only few lifetimes occur, and requests in between find the same cached token. */
 const shorten = (expiryMs: number, remainingMs: number): number => {
   let lifeMs = expiryMs;
   while (lifeMs > remainingMs && lifeMs > shortestMs) lifeMs = Math.max(Math.floor(lifeMs / 2), shortestMs);
   return lifeMs;
 };
 
-/** A minute of a session, in which the next change is looked for once. */
+/** The next change, found once for each session and minute. */
 type Seen = { readonly policy: Policy; readonly clientId: string; readonly minute: number; readonly endMs: number };
 
-/** Milliseconds that a token of this decision may live. A second where it would be less: what is decided now must be answered. */
+/** The life of a token of this decision in milliseconds; at least one second, so that the request can be answered. */
 export type LifetimeOf = (policy: Policy, session: Session, variables: PolicyVariables, expiryMs: number) => number;
 
 export const createLifetimes = (): LifetimeOf => {
@@ -104,7 +107,7 @@ export const createLifetimes = (): LifetimeOf => {
       return seen.endMs;
     }
     const untilMs = nowMs + longestMs + minuteMs;
-    // A value that changes all the time would leave no life at all: it holds for a minute.
+    // A value that changes constantly would leave no life at all, so a value holds for one minute.
     const endMs = Math.min(
       firstChange(conditions, variables, untilMs),
       Math.max(firstChange(values, variables, untilMs), nowMs + minuteMs),

@@ -1,6 +1,6 @@
 /**
- * A policy that follows its files. What is read is taken whole, or not at all: a new one with faults changes nothing, and says so
- * once. Each replica reads its own files.
+ * Keeps the policy in force equal to its files. A changed policy replaces the earlier one as a whole; one with faults changes
+ * nothing and is logged once. Each replica reads its own files.
  */
 import { createHash } from 'node:crypto';
 import type { Log } from '../../platform/log.js';
@@ -20,26 +20,26 @@ type PolicyRead = {
 
 export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvents'> & {
   readonly log: Log;
-  /** Keeps what was loaded or refused; a policy that cannot be recorded is not used. */
+  /** Records loaded and refused policies. A policy that cannot be recorded is not used. */
   readonly audit: { readonly record: (event: PolicyRead) => Promise<void> };
   readonly metrics?: Pick<GatewayMetrics, 'policyRead'> | undefined;
-  /** Keeps a policy before it counts. */
+  /** Stores the policy's text before the policy is used. */
   readonly keep?: (policy: Policy) => Promise<void>;
 };
 
 type Followed = WatchOptions & { readonly path: string; readonly listeners: PolicyListener[] };
 
-/** `taken` and `refused` mark what was read last of each kind. */
+/** `taken` and `refused`: digests of the files that were last used and last refused. */
 type State = { current: Policy; taken: string; refused: string | null };
 
-/** All that was read, as one mark: the same faults in the same content are said once. */
+/** A digest of all that was read, so that the same faults in the same content are logged once. */
 const markOf = ({ own, beside, faults }: PolicyTexts): string =>
   createHash('sha256')
     .update(JSON.stringify([own, beside, faults]))
     .digest('hex');
 
-/** What cannot be accounted for does not happen. */
-const account = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
+/** Rejects if the policy cannot be stored or recorded; it must not be used then. */
+const recordPolicy = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
   const { file, digest } = policy;
   await keep?.(policy);
   await audit.record({ kind: 'policy-load', code: 'OK', detail: { file, digest } });
@@ -61,7 +61,7 @@ const refuse = async (state: State, mark: string, { faults }: PolicyFaults, foll
 const take = async (state: State, mark: string, next: Policy, followed: Followed) => {
   const { path, log, metrics, listeners } = followed;
   const previous = state.current;
-  await account(followed, next);
+  await recordPolicy(followed, next);
   Object.assign(state, { current: next, taken: mark, refused: null });
   metrics?.policyRead('changed');
   log.info(
@@ -95,12 +95,12 @@ const compare = async (state: State, texts: PolicyTexts, followed: Followed): Pr
   return { outcome: next instanceof PolicyFaults ? 'refused' : 'changed', digest: state.current.digest };
 };
 
-/** Rejects with PolicyFaults where the files hold no policy to begin with. */
+/** Loads the policy and follows its files. Rejects with PolicyFaults if the files hold no valid policy at the start. */
 export const watchPolicies = async (path: string, options: WatchOptions): Promise<Policies> => {
   const texts = readPolicyTexts(path);
   const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
   const followed: Followed = { ...options, path, listeners: [] };
-  await account(options, state.current);
+  await recordPolicy(options, state.current);
   options.metrics?.policyRead('changed');
   let turn: Promise<unknown> = Promise.resolve();
   const reload = (): Promise<Reload> => {
@@ -109,7 +109,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
       await files.follow(found.watched);
       return compare(state, found, followed);
     };
-    // One at a time, so that what was read last is in force at the end. A rejection is for whoever asked.
+    // One reload at a time, so that the files that were read last win. A rejection goes to the caller of that reload.
     const next = turn.then(read, read);
     turn = next;
     return next;
