@@ -1,7 +1,7 @@
 /**
- * Decisions with their answers, kept for requests that are the same. A decision is a pure function of the policy, the tenant, the body
- * and what the policy reads of the session; a policy that reads the time is decided anew at every request. What a decision
- * rests on beside these (revocations, the tenant's state, the token's life, dashboards, metrics) is asked at every request: `isStill`.
+ * Caches decisions with their answers for equal requests. A decision is a pure function of the policy, the tenant, the body and the
+ * claims that the policy reads; decisions of a policy that reads the time are not cached. Everything else that a decision depends
+ * on (revocations, the tenant's state, the token's life, dashboards, metrics) is checked at every request by `isStill`.
  */
 import { createSizedLru } from '../platform/lru.js';
 import type { Session } from './authenticate/signed-session.js';
@@ -14,7 +14,7 @@ import { type Policy, policyFor } from './policy/policy.js';
 import { readsTime } from './policy/validity.js';
 import type { GuestToken } from './token/token.js';
 
-/** What a request is decided by. */
+/** The inputs of a decision. */
 export type DecisionInput = {
   readonly policy: Policy;
   readonly session: Session;
@@ -25,32 +25,32 @@ export type DecisionInput = {
 export type Decision = {
   readonly grant: Grant;
   readonly token: Pick<GuestToken, 'token' | 'expiresAtMs' | 'mintedBy'>;
-  /** The answer's body, as JSON, without the service's address. */
+  /** The body of the answer, as JSON, without `serviceUrl`. */
   readonly body: string;
-  /** Whether deciding anew would give the same now, as far as that can be told without asking anybody. */
+  /** Whether a new decision would be the same now. Uses only what this process knows. */
   readonly isStill: () => boolean;
 };
 
 export type DecisionCache = {
-  /** Undefined: it has to be decided. */
+  /** Undefined: no cached decision holds. */
   readonly find: (input: DecisionInput) => Decision | undefined;
   readonly store: (input: DecisionInput, decision: Decision) => Decision;
   readonly forget: ForgetClient;
   readonly clear: () => void;
 };
 
-/** Room for an answer of each session that is remembered (10,000), at about 3 KB. */
+/** Room for one answer of each remembered session (10,000) of about 3 KB. */
 const usualBytes = 32 * 1024 * 1024;
-/** What a decision takes beside its texts: a grant with its lists and maps. Measured: 1.5 to 2 KB. */
+/** Memory of a decision beside its texts: the grant with its lists and maps. Measured: 1.5 to 2 KB. */
 const decisionBytes = 2_048;
 
-/** The body as text; most have none. */
+/** The body as text; empty for most requests. */
 const textOf = ({ tenant, embeds, timezone }: EmbedTokenBody): string =>
   tenant === undefined && embeds === undefined && timezone === undefined
     ? ''
     : JSON.stringify([tenant ?? null, embeds ?? null, timezone ?? null]);
 
-/** Different for every two values that an expression could tell apart: JSON has no -0 and no infinity. */
+/** Differs for every two values that an expression could tell apart. JSON alone loses -0 and infinity. */
 const claimText = (value: unknown): string => {
   if (typeof value === 'number') return `#${Object.is(value, -0) ? '-0' : value}`;
   return value === undefined ? '' : JSON.stringify(value);
@@ -61,29 +61,34 @@ const claimsOf = ({ claims }: Session, schema: ClaimSchema): readonly string[] =
   Object.keys(schema).map((name) => (Object.hasOwn(claims, name) ? claimText(claims[name]) : ''));
 
 type Entry = { readonly policy: Policy; readonly clientId: string; readonly key: string; readonly decision: Decision };
-type Named = { readonly policy: Policy; readonly clientId: string; readonly asked: string; readonly key: string };
+type RememberedKey = {
+  readonly policy: Policy;
+  readonly clientId: string;
+  readonly asked: string;
+  readonly key: string;
+};
 
-/** The names of inputs under one policy. Each session remembers its last one: to make it costs as much as the rest of a request. */
-const createNames = () => {
-  const names = new WeakMap<Session, Named>();
+/** Makes cache keys. Each session remembers its last key, because making one costs as much as the rest of a request. */
+const createKeys = () => {
+  const remembered = new WeakMap<Session, RememberedKey>();
   return ({ policy, session, clientId, asked }: DecisionInput): string => {
     const text = textOf(asked);
-    const last = names.get(session);
+    const last = remembered.get(session);
     if (last?.policy === policy && last.clientId === clientId && last.asked === text) return last.key;
     const key = JSON.stringify([clientId, text, session.issuer, session.subject, claimsOf(session, policy.claims)]);
-    names.set(session, { policy, clientId, asked: text, key });
+    remembered.set(session, { policy, clientId, asked: text, key });
     return key;
   };
 };
 
-/** `maxBytes`: of all that is kept, roughly. */
+/** `maxBytes`: approximate size limit of all cached decisions. The least recently used are dropped first. */
 export const createDecisionCache = (maxBytes = usualBytes): DecisionCache => {
   const held = createSizedLru<string, Entry>(
     maxBytes,
     ({ key, decision }) => decisionBytes + key.length + decision.body.length,
     () => {},
   );
-  const nameOf = createNames();
+  const keyOf = createKeys();
   const timed = new WeakMap<Policy, boolean>();
   const isTimed = (policy: Policy): boolean => {
     const known = timed.get(policy) ?? readsTime(policy);
@@ -92,7 +97,7 @@ export const createDecisionCache = (maxBytes = usualBytes): DecisionCache => {
   };
   return {
     find: (input) => {
-      const key = nameOf(input);
+      const key = keyOf(input);
       const entry = held.get(key);
       if (entry === undefined) return undefined;
       if (entry.policy === input.policy && entry.decision.isStill()) return entry.decision;
@@ -101,9 +106,9 @@ export const createDecisionCache = (maxBytes = usualBytes): DecisionCache => {
     },
     store: (input, decision) => {
       const { policy, clientId } = input;
-      // What was revoked meanwhile would stay: the erasure of its tenant is over then.
+      // A decision that was revoked during the request would stay, because the erasure of its tenant has already run.
       if (isTimed(policyFor(policy, clientId)) || !decision.isStill()) return decision;
-      const key = nameOf(input);
+      const key = keyOf(input);
       held.set(key, { policy, clientId, key, decision });
       return decision;
     },

@@ -1,6 +1,6 @@
 /**
- * The gateway as a Router of its own: called before an Express app, or mounted inside a host's. `req` and `res` are
- * Node's own here. Decodes, answers and logs; what a session may see is embed-token.ts's affair.
+ * The gateway as an Express Router: called before an Express app, or mounted inside a host's app. Decodes, answers, logs and counts.
+ * Uses only Node's request and response. Must not decide what a session may see: embed-token.ts does.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
@@ -28,24 +28,24 @@ export type GatewayHandlers = {
   readonly answerHook: AnswerHook;
   readonly commands: readonly AdminCommand[];
   readonly guards: Limits['guards'];
-  /** Rejects with UPSTREAM_UNAVAILABLE where the ledger does not answer. */
+  /** Rejects with UPSTREAM_UNAVAILABLE if the ledger does not answer. */
   readonly assertReady: () => Promise<void>;
-  /** What readiness asks, each rejecting where it cannot serve. */
+  /** The checks of `/readyz`; each rejects if its dependency cannot serve. */
   readonly checks: readonly Check[];
-  /** Ends what runs beside requests. */
+  /** Ends the background work. */
   readonly close: () => Promise<void>;
 };
 
-/** Express's Router; as it uses nothing of Express's request and response, Node's own will do. */
+/** A Router that also takes Node's own request and response. */
 export type Gateway = express.Router &
   ((request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void) & {
-    /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE where it does not. */
+    /** Resolves once the ledger has answered; rejects with UPSTREAM_UNAVAILABLE if it does not. */
     readonly assertReady: () => Promise<void>;
-    /** What `/readyz` asks. */
+    /** The checks of `/readyz`. */
     readonly checks: readonly Check[];
-    /** Ends what runs beside requests. */
+    /** Ends the background work. */
     readonly close: () => Promise<void>;
-    /** `/gateway/admin` alone, for a port of its own. */
+    /** Serves only `/gateway/admin`, for a separate port. */
     readonly admin: express.Router;
   };
 
@@ -86,9 +86,9 @@ const createAdminRouter = (admin: Admin): express.Router => {
 
 export type RouterOptions = Origins & {
   readonly audit: Audit;
-  /** Lets operators in at `/gateway/admin`; null: nobody. */
+  /** The operators' token for `/gateway/admin`; null: every call is refused. */
   readonly gatewayToken: string | null;
-  /** Whether `/gateway/admin` is served by the router `admin` alone; false where left out. */
+  /** Whether only the router `admin` serves `/gateway/admin`; false if left out. */
   readonly isAdminApart?: boolean;
   readonly clock: Clock;
   readonly log: Log;

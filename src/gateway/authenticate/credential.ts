@@ -1,4 +1,4 @@
-/** Where a session may be carried, and from which pages. Knows headers only. */
+/** Reads the session's credential from the headers, and checks which pages may send it. Must not read anything but headers. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isOrigin, originMend } from '../../platform/origin.js';
 
@@ -8,10 +8,7 @@ export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null 
   return match === null ? null : (match[1] ?? '');
 };
 
-/**
- * Whether more than one Authorization header was sent. Node keeps the first of them, a proxy in front may have gone by another: no
- * guess which one is meant.
- */
+/** Whether more than one Authorization header was sent. Node keeps the first, but a proxy may have used another, so both are refused. */
 export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -21,7 +18,7 @@ export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
   return count > 1;
 };
 
-/** The cookie's value. Several cookies of that name that differ give the empty string: no guess which one is meant. */
+/** The cookie's value. Cookies of that name with different values give the empty string, which is refused. */
 export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
   const values = (cookie ?? '')
     .split(';')
@@ -33,7 +30,7 @@ export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string 
   return values.every((value) => value === first) ? first : '';
 };
 
-/** The origins whose pages may use a session that browsers send by themselves. */
+/** The origins whose pages may use a session cookie. */
 export type Origins = {
   /** Beside the gateway's own, such as `https://app.example.com`. */
   readonly allowedOrigins: readonly string[];
@@ -55,15 +52,14 @@ const hostOf = (origin: string): string | null => {
   try {
     return new URL(origin).host;
   } catch {
-    // `Origin: null` and other texts without a host are nobody's origin.
+    // `Origin: null` and other texts without a host match no origin.
     return null;
   }
 };
 
 /**
- * Whether the page that sent the request is of the gateway's own origin or an allowed one. A request that names no origin is
- * trusted only where the browser says `Sec-Fetch-Site: same-origin`, which no page can set; one of the gateway's own may not
- * contradict it.
+ * Whether the page that sent the request has the gateway's own origin or an allowed one. A request without `Origin` is trusted only
+ * with `Sec-Fetch-Site: same-origin`, which no page can set. The gateway's own origin with another `Sec-Fetch-Site` is refused.
  */
 export const isTrustedOrigin = (headers: IncomingHttpHeaders, { allowedOrigins, publicOrigin }: Origins): boolean => {
   const { origin, host } = headers;

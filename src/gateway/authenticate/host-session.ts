@@ -1,4 +1,4 @@
-/** Who a request comes from, as the host application says that runs in this very process: its own session, by its own means. */
+/** Identifies the user through a function of the host application, which runs in the same process and has its own sessions. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -14,17 +14,17 @@ import {
   sessionOf,
 } from './signed-session.js';
 
-/** What the host says of a user: claims as a session token would carry them, `sub` at least; nothing: nobody is logged in. */
+/** The claims of a user as a session token would carry them; `sub` is required. */
 export type HostClaims = { readonly sub: string } & JwtClaims;
 
-/** The host's function. It may throw, and say anything: what it says is checked, and what it throws gives no token. */
+/** The host's function; null or undefined: nobody is logged in. Its result is checked; if it throws, no token is given. */
 export type Identify<Request = IncomingMessage> = (
   request: Request,
 ) => HostClaims | null | undefined | Promise<HostClaims | null | undefined>;
 
 export type HostIdentityOptions = Origins & {
   readonly identify: Identify;
-  /** How long the host may take to say who it is; ten seconds where left out. */
+  /** How long `identify` may take; ten seconds if left out. */
   readonly identifyTimeoutMs?: number | undefined;
   readonly clock: Clock;
 };
@@ -32,7 +32,7 @@ export type HostIdentityOptions = Origins & {
 /** Characters of the largest claims, as JSON. */
 const maxClaimsLength = 16_384;
 
-/** As JSON carries them: later changes by the host, getters and classes have no part in what was decided. */
+/** The claims as JSON, so that later changes by the host, getters and classes have no effect. */
 const claimsText = (value: unknown): string => {
   const text: unknown = typeof value === 'object' ? JSON.stringify(value) : undefined;
   if (typeof text !== 'string' || text.length > maxClaimsLength || !text.startsWith('{')) {
@@ -41,12 +41,12 @@ const claimsText = (value: unknown): string => {
   return text;
 };
 
-/** Of the sessions that are remembered, in characters of their claims. */
+/** Size limit of the remembered sessions, in characters of their claims. */
 const maxRemembered = 16 * 1024 * 1024;
-/** What a session takes beside its claims. */
+/** Size of a session beside its claims. */
 const sessionLength = 512;
 
-/** One session for the same claims, so that what is kept with it is found again. */
+/** Returns the same Session object for equal claims, so that caches keyed by the session work. */
 const createSessionsByClaims = (): ((text: string) => Session) => {
   const remembered = createSizedLru<string, { readonly session: Session; readonly length: number }>(
     maxRemembered,
@@ -71,7 +71,7 @@ const assertInTime = ({ exp, nbf }: JwtClaims, nowSeconds: number): void => {
   if (nbf !== undefined && nbf > nowSeconds) refuseSession('The session is not valid yet.', 'session-not-yet-valid');
 };
 
-/** A promise of whichever library. */
+/** Whether the value is a promise of any library. */
 const isLater = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value;
 
@@ -104,9 +104,9 @@ const ask = async (
 };
 
 /**
- * Asks the host at every request, whatever it said before. As its session comes most likely by a cookie, only pages of trusted
- * origins may ask, or requests with a Bearer header and no cookie, which no page of another origin can send unasked. Rejects with
- * SESSION_INVALID where nobody is logged in, with UPSTREAM_UNAVAILABLE where the host's function fails or is late.
+ * Calls the host's function at every request. The host's session is most likely a cookie, so only pages of trusted origins are
+ * accepted, or requests with a Bearer header and no cookie, which a page of another origin cannot send without permission. Rejects
+ * with SESSION_INVALID if nobody is logged in, and with UPSTREAM_UNAVAILABLE if the host's function fails or takes too long.
  */
 export const createHostIdentity = (options: HostIdentityOptions): Identity => {
   const sessionBy = createSessionsByClaims();

@@ -1,4 +1,4 @@
-/** How much one user and one tenant may ask for, and how often an address may fail. platform/budget.ts and credential-guard.ts count. */
+/** The rate limits of the gateway: requests of one user and one tenant, and failed credentials of one address. */
 import type { IncomingMessage } from 'node:http';
 import { type AddressOf, createAddresses } from '../../http/address.js';
 import { type AssertBudget, type BudgetOptions, createBudget } from '../../platform/budget.js';
@@ -15,15 +15,15 @@ import {
 export type LimitSettings = {
   readonly userPerMinute: number | null;
   readonly tenantPerMinute: number | null;
-  /** Sessions of one address that could not be verified. */
+  /** Sessions from one address that could not be verified. */
   readonly failedSessionsPerMinute: number | null;
-  /** Gateway tokens, and signatures of hooks, of one address that were wrong. */
+  /** Wrong gateway tokens and wrong signatures of hooks from one address. */
   readonly failedCredentialsPerMinute?: number | null;
-  /** How many proxies in front each append to X-Forwarded-For whom they were called by; 0: the header is never read. */
+  /** The number of proxies in front that append their caller to X-Forwarded-For; 0: the header is never read. */
   readonly trustedProxies: number;
 };
 
-/** What holds unless it is set otherwise. */
+/** The default limits. */
 export const defaultLimits = {
   userPerMinute: 300,
   tenantPerMinute: 12_000,
@@ -32,11 +32,11 @@ export const defaultLimits = {
   trustedProxies: 0,
 } as const satisfies LimitSettings;
 
-/** `credential` is its hash; null: it cannot be told from others. */
+/** `credential` is the hash of the credential; null: there is none to tell apart. */
 export type RequestGuard = (request: IncomingMessage, credential: string | null) => Attempt;
 
 export type Limits = {
-  /** Throw, or reject with, RATE_LIMITED that says when to come again. */
+  /** Throw, or reject with, RATE_LIMITED with the time to wait. */
   readonly assertUser: (user: { readonly userIdentifier: string }) => void | Promise<void>;
   readonly assertTenant: AssertBudget;
   readonly guards: { readonly session: RequestGuard; readonly gatewayToken: RequestGuard; readonly hook: RequestGuard };
@@ -44,7 +44,7 @@ export type Limits = {
 
 const openGuard: RequestGuard = () => noGuard('', null);
 
-/** Lets everybody pass. */
+/** No limits. */
 export const noLimits: Limits = {
   assertUser: () => {},
   assertTenant: () => {},
@@ -54,7 +54,7 @@ export const noLimits: Limits = {
 export type LimitsOptions = BudgetOptions & {
   readonly settings: LimitSettings;
   readonly log: Parameters<typeof createAddresses>[0]['log'];
-  /** Of the process, where it serves more than the gateway. */
+  /** Shared with the service, if this process serves it too. */
   readonly addressOf?: AddressOf | undefined;
   readonly note?: NoteFailures | undefined;
 };

@@ -1,4 +1,4 @@
-/** Who a request comes from, by a signed session of one of the issuers. host-identity.ts is the other way: the host says it. */
+/** Identifies the user by a session that one of the configured issuers signed. host-session.ts is the alternative. */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
@@ -22,9 +22,9 @@ export type IdentityOptions = Origins & {
   /** The host's session cookie that holds the JWT; null: only `Authorization: Bearer`. */
   readonly cookieName: string | null;
   readonly clock: Clock;
-  /** How many verified sessions are remembered. */
+  /** Number of verified sessions to remember; 10,000 if left out. */
   readonly maxSessions?: number;
-  /** Left out: any number may fail. */
+  /** Left out: failed sessions are not limited. */
   readonly guard?: RequestGuard | undefined;
 };
 
@@ -35,14 +35,14 @@ export type Session = {
   /** Issuer and subject together: different for every two users. */
   readonly userIdentifier: string;
   /**
-   * The earliest moment at which its user can have logged in, in milliseconds: `auth_time`, otherwise `iat`, less what the clocks may
-   * differ; null: it does not say. Against it a revocation is held.
+   * The earliest possible time of login in milliseconds: `auth_time`, otherwise `iat`, minus the clock tolerance; null: unknown.
+   * A revocation after it ends the session.
    */
   readonly issuedAtMs: number | null;
   readonly claims: JwtClaims;
 };
 
-/** Finds out whose session the request carries. Throws, or rejects with, SESSION_INVALID. */
+/** Returns the verified session of the request. Throws, or rejects with, SESSION_INVALID. */
 export type Identity = (request: IncomingMessage) => Session | Promise<Session>;
 
 const mend = 'Send the host session as "Authorization: Bearer <jwt>" (a signed JWT with exp and sub).';
@@ -52,7 +52,7 @@ export const refuseSession = (message: string, reason: SessionReason, cause?: un
   throw new Refusal('SESSION_INVALID', message, { reason, cause });
 };
 
-/** The page is of an origin that may not use a session that its browser sends along. */
+/** The page's origin may not use the session cookie. */
 export const refuseOrigin = (): never =>
   refuseSession(
     "The session cookie is accepted only from the gateway's own pages and its allowed origins; add the page's origin to them, or send the session as a Bearer token.",
@@ -73,17 +73,14 @@ export const identifierOf = (issuer: string | null, subject: string): string => 
 
 const subjectPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-/**
- * A session that the host prolongs has a new `iat`, but the `auth_time` of its login: the earlier counts. One that is no number
- * says nothing.
- */
+/** A renewed session has a new `iat` but the `auth_time` of its login, so the earlier counts. Null if one of them is no number. */
 const issuedAtOf = ({ iat, auth_time }: JwtClaims, clockToleranceSeconds: number): number | null => {
   const times = [iat, ...(auth_time === undefined ? [] : [auth_time])];
   const isTime = (time: unknown): time is number => typeof time === 'number' && Number.isFinite(time);
   return times.every(isTime) ? (Math.min(...times) - clockToleranceSeconds) * 1000 : null;
 };
 
-/** The session that claims name. Throws SESSION_INVALID where they name no user. */
+/** Makes the session of verified claims. Throws SESSION_INVALID if they name no user. */
 export const sessionOf = (claims: JwtClaims, clockToleranceSeconds = 0): Session => {
   const issuer = typeof claims.iss === 'string' ? claims.iss : null;
   const subject = claims.sub;
@@ -106,9 +103,9 @@ const refuseFault = (error: unknown): never => {
 };
 
 /**
- * The credential of a request. A Bearer header is the one credential where there is one: a bad one never falls back to
- * the cookie, and since no page of another origin can send it unasked, it counts from every page. The cookie, which browsers
- * send by themselves, counts only for pages of a trusted origin.
+ * The credential of a request. If there is a Bearer header, only it counts: a bad one never falls back to the cookie. It is accepted
+ * from every page, because a page of another origin cannot send it without permission. The cookie, which browsers add to every
+ * request, is accepted only from pages of a trusted origin.
  */
 const credentialOf = (request: IncomingMessage, options: IdentityOptions): string => {
   const { headers } = request;
@@ -120,7 +117,7 @@ const credentialOf = (request: IncomingMessage, options: IdentityOptions): strin
   return isTrustedOrigin(headers, options) ? cookie : refuseOrigin();
 };
 
-/** What can be guessed at: a session whose issuer cannot be asked, or whose time is not now, is no guess. */
+/** Whether the failure may be an attack. An unreachable issuer, or a session that is expired or not yet valid, is none. */
 const isGuess = (error: unknown): boolean =>
   error instanceof JwtFault && !['expired', 'not-yet-valid', 'keys-unavailable'].includes(error.reason);
 
@@ -129,8 +126,8 @@ type Remembered = { readonly token: VerifiedJwt; readonly session: Session };
 const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
 /**
- * Remembers verified sessions by the hash of their token, whatever they are signed with. Their times are checked again at every
- * request, and whether their issuer still has their key: one that it has withdrawn is verified anew.
+ * Remembers verified sessions by the hash of their token. Every request checks again that the session has not expired and that its
+ * issuer still has the key; if the issuer withdrew the key, the session is verified again.
  */
 export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock } = options;

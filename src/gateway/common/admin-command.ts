@@ -1,13 +1,13 @@
-/** A command of `POST /gateway/admin/<command>`: each step declares its own, and http/admin.ts serves them. */
+/** The type of the commands of `POST /gateway/admin/<command>`. Each folder declares its own; http/admin.ts serves them. */
 import type { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { writeFaults } from '../../http/faults.js';
 
-/** What an operator can have done. */
+/** One command. */
 export type AdminCommand = {
   /** Kebab-case: the last part of its path. */
   readonly name: string;
-  /** Decodes the input and runs. Throws INVALID_REQUEST_BODY, and what the command refuses. */
+  /** Checks the input and runs. Rejects with INVALID_REQUEST_BODY and the command's own refusals. */
   readonly run: (input: unknown) => Promise<unknown>;
 };
 
@@ -18,7 +18,7 @@ const decodeInput = <Input extends z.ZodType>(name: string, schema: Input, input
   throw new Refusal('INVALID_REQUEST_BODY', `The input of ${name} is not valid: ${writeFaults(faults)}`);
 };
 
-/** Declares a command: what it takes is checked before it runs. */
+/** Declares a command. Its input is checked against the schema before `run`. */
 export const adminCommand = <Input extends z.ZodType>(
   name: string,
   input: Input,

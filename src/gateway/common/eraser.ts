@@ -1,27 +1,27 @@
-/** One place that holds data of tenants, and how that data is erased. Each part that keeps something of a tenant provides one. */
+/** How the data of a tenant is erased. Each part that stores data of tenants provides an Eraser. */
 import type { LRUCache } from 'lru-cache';
 
 export type ErasureSubject = {
   readonly clientId: string;
-  /** Stays: it tells nothing without the installation's key. */
+  /** Is not erased: it reveals nothing without the installation's key. */
   readonly tenantRef: string;
 };
 
 export type Erased = {
-  /** How many of what: dashboards, rows, keys. */
+  /** Counts by kind, such as dashboards, rows or keys. */
   readonly erased: Readonly<Record<string, number>>;
-  /** What stays, and why. Names no tenant. */
+  /** What is not erased, and why. Names no tenant. */
   readonly left?: readonly string[];
 };
 
 export type Eraser = {
-  /** As the report names it. */
+  /** The name in the report. */
   readonly where: string;
-  /** Safe to repeat: what is gone is not an error. Rejects where it cannot be told that all is gone. */
+  /** Idempotent: missing data is no error. Rejects if it is not certain that everything is erased. */
   readonly erase: (subject: ErasureSubject) => Promise<Erased>;
 };
 
-/** Drops what this process holds of a client in memory; other replicas drop it when it expires. Returns the number of entries. */
+/** Drops a client's data from the memory of this process; other replicas drop theirs when it expires. Returns the number of entries. */
 export type ForgetClient = (clientId: string) => number;
 
 export const dropWhere = <Key extends object | string, Value extends object>(

@@ -1,25 +1,25 @@
-/** What a gateway counts and shows of itself. Nothing here names a tenant or a user, and no label has more than a few values. */
+/** The metrics of a gateway. No metric names a tenant or a user, and each label has only a few values. */
 
-/** `refused`: the service refused this very request. `failed`: it gave no good answer. */
+/** `refused`: the service refused the request. `failed`: it gave no valid answer. */
 export type CallOutcome = 'ok' | 'refused' | 'failed';
 
 export type GatewayMetrics = {
-  /** To each request for a token: `cached`, `minted`, or the code of the refusal. */
+  /** Each request for a token: `cached`, `minted`, or the error code. */
   readonly answered: (outcome: string) => void;
-  /** Beside `answered`: which limit a request met. */
+  /** Besides `answered`: the limit that a request exceeded. */
   readonly limited: (limit: string) => void;
   readonly minted: (durationMs: number) => void;
-  /** Calls with all their tries. */
+  /** A call to the service, with all its retries. */
   readonly called: (operation: string, outcome: CallOutcome) => void;
   readonly circuitChanged: (state: 'open' | 'closed') => void;
-  /** A look at the policy's files. */
+  /** A reading of the policy's files. */
   readonly policyRead: (outcome: 'unchanged' | 'changed' | 'refused') => void;
   readonly audited: (entries: number, outcome: 'kept' | 'failed') => void;
-  /** `read` is asked whenever the metrics are. */
+  /** `read` is called whenever the metrics are read. */
   readonly watch: (what: 'auditWaiting' | 'epochsAgeMs', read: () => number) => void;
 };
 
-/** For those who want none. */
+/** Counts nothing. */
 export const noGatewayMetrics: GatewayMetrics = {
   answered: () => {},
   limited: () => {},

@@ -1,11 +1,11 @@
-/** The gateway's wire as data: the body of `POST /embed-token`, its answer, and the status of every error code. */
+/** The wire format of `POST /embed-token`: body, answer, and the HTTP status of every error code. */
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Status } from '../../contract/operation.js';
 import { type Code, Refusal } from '../../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
 
-/** The body is optional and strict. It only chooses among what the session has, and narrows. */
+/** The body is optional, without unknown fields. It can only narrow what the session may see. */
 export const embedTokenBody = z.strictObject({
   tenant: identifier.optional(),
   /** Dashboard ids as an earlier answer gave them, or template names of the policy. */
@@ -14,12 +14,12 @@ export const embedTokenBody = z.strictObject({
 });
 export type EmbedTokenBody = z.output<typeof embedTokenBody>;
 
-/** Bytes of the largest body that is read. */
+/** Maximum size of a body in bytes. */
 export const maxBodyBytes = 4096;
 
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: 'dashboard' | 'metric' };
 
-/** Times are ISO 8601. Asking again before `refreshAfter` gives the same token. */
+/** Times are ISO 8601. A request before `refreshAfter` gets the same token. */
 export type EmbedTokenAnswer = {
   readonly token: string;
   readonly expiresAt: string;
@@ -28,7 +28,7 @@ export type EmbedTokenAnswer = {
   readonly serviceUrl: string;
 };
 
-/** Every code that the gateway answers, with its status. */
+/** Every error code of the gateway, with its HTTP status. */
 export const gatewayErrors = {
   INVALID_REQUEST_BODY: 400,
   AUTHENTICATION_ERROR: 401,
@@ -47,11 +47,11 @@ export const gatewayErrors = {
 } as const satisfies Partial<Record<Code, Status>>;
 export type GatewayCode = keyof typeof gatewayErrors;
 
-/** Seconds after which a client may try again when the service could not be reached and did not say when it can be. */
+/** `Retry-After` in seconds if the service is unreachable and gave no time. */
 const usualRetrySeconds = 5;
 const longestRetrySeconds = 60;
 
-/** Whole seconds for `Retry-After`, at least one and at most a minute: a service may ask for any time. */
+/** Whole seconds for `Retry-After`: at least 1, and at most 60 even if the service asks for more. */
 export const retryAfterSeconds = (retryAfterMs: number | undefined): number =>
   retryAfterMs === undefined
     ? usualRetrySeconds
@@ -69,7 +69,7 @@ export type ErrorAnswer = {
 const isOwnFailure = (error: unknown): boolean =>
   !(error instanceof Refusal) || !isGatewayCode(error.code) || gatewayErrors[error.code] === 500;
 
-/** Where a dependency of the gateway cannot serve now: UPSTREAM_UNAVAILABLE with the time to ask again. Any other error stays. */
+/** Turns the error of an unavailable dependency into UPSTREAM_UNAVAILABLE with a time to retry. Returns other errors unchanged. */
 export const namedUnavailable = (error: unknown): unknown => {
   const unavailable = isOwnFailure(error) ? findUnavailable(error) : undefined;
   if (unavailable === undefined) return error;
@@ -80,7 +80,7 @@ export const namedUnavailable = (error: unknown): unknown => {
   );
 };
 
-/** The envelope of an error. What is not a refusal of the gateway becomes INTERNAL_SERVER_ERROR without its text. */
+/** The error as an answer. An error that is no refusal of the gateway becomes INTERNAL_SERVER_ERROR without its text. */
 export const encodeError = (thrown: unknown): ErrorAnswer => {
   const error = namedUnavailable(thrown);
   const known = error instanceof Refusal && isGatewayCode(error.code);

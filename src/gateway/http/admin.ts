@@ -1,6 +1,6 @@
 /**
- * The operators' way to a running gateway, and the command line's: `POST /gateway/admin/<command>` with the gateway token as
- * Bearer and the command's input as JSON. Answers `{data, error}` as the interface does.
+ * The administration of a running gateway, for operators and the command line: `POST /gateway/admin/<command>` with the gateway token
+ * as Bearer and the command's input as JSON. Answers `{data, error}`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
@@ -16,7 +16,7 @@ import { assertFewJson, readText } from './body.js';
 
 export type AdminOptions = {
   readonly commands: readonly AdminCommand[];
-  /** Null: nobody is let in. */
+  /** Null: every call is refused. */
   readonly gatewayToken: string | null;
   readonly guard: RequestGuard;
   readonly log: Log;
@@ -24,7 +24,7 @@ export type AdminOptions = {
 
 const maxInputBytes = 1024 * 1024;
 
-/** Compared before anything is counted: the right token is never refused for the wrong ones of others. */
+/** Compares the token before counting failures, so that the right token is never refused because of wrong ones. */
 const assertOperator = async (
   request: IncomingMessage,
   { gatewayToken, guard }: Pick<AdminOptions, 'gatewayToken' | 'guard'>,
@@ -39,29 +39,29 @@ const assertOperator = async (
   );
 };
 
-/** U+0000 and halves of characters: no database keeps them in a text, and not every encoding can write them. */
-const isKept = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
+/** Whether a database can store the text: not with U+0000 or a lone surrogate. */
+const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
 
 const parseInput = (text: string): unknown => {
   if (text.trim() === '') return {};
-  let isKeepable = true;
+  let areAllStorable = true;
   let input: unknown;
   try {
     input = JSON.parse(text, (key, value: unknown) => {
-      isKeepable &&= isKept(key) && (typeof value !== 'string' || isKept(value));
+      areAllStorable &&= isStorable(key) && (typeof value !== 'string' || isStorable(value));
       return value;
     });
   } catch (cause) {
     throw new Refusal('INVALID_REQUEST_BODY', 'The body is not valid JSON.', { cause });
   }
-  if (isKeepable) return input;
+  if (areAllStorable) return input;
   throw new Refusal(
     'INVALID_REQUEST_BODY',
     'The body holds U+0000 or half a character (a lone surrogate): leave it out.',
   );
 };
 
-/** Who a command is about: the fields of its input that name somebody or something, and hold no claim, filter or secret. */
+/** The fields of a command's input that are logged: names and ids, which hold no claim, filter or secret. */
 const targetFields = [
   'by',
   'clientId',
@@ -90,22 +90,22 @@ const targetOf = (input: unknown): Readonly<Record<string, unknown>> => {
   return Object.fromEntries(named.map((field) => [field, shorten(Reflect.get(input, field))]));
 };
 
-/** The header in which a user of the gateway token names themselves. It is for the log: the token is all that is checked. */
+/** The header with the operator's name, for the log. It is not verified: only the token is checked. */
 export const operatorHeader = 'x-guestlist-operator';
 
-/** The credential by the beginning of its hash, which tells two tokens apart and gives neither away. */
+/** The operator for the log: the first digits of the token's hash, which tell tokens apart without revealing them. */
 const operatorOf = ({ headers }: IncomingMessage, gatewayToken: string) => {
   const name = headers[operatorHeader];
   const isPlain = typeof name === 'string' && /^[\w.@+-]{1,64}$/.test(name);
   return { credential: `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`, ...(isPlain ? { name } : {}) };
 };
 
-/** What is known of a call when its line is written. */
+/** What is known of a call when it is logged. */
 type Noted = { operator?: ReturnType<typeof operatorOf>; target?: Readonly<Record<string, unknown>> };
 
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;
 
-/** Answers one command. Every call is logged by its name and outcome, with who asked and for whom. */
+/** Answers one command. Every call is logged with its name, outcome, operator and target. */
 export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions): Admin => {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const answer = async (request: IncomingMessage, name: string, noted: Noted): Promise<unknown> => {

@@ -45,7 +45,7 @@ export const answerBrowser = (thrown: unknown, requestId: string): ReturnType<ty
 export const developerText = (thrown: unknown, status: number): { readonly detail?: string } =>
   status === 403 && thrown instanceof Refusal ? { detail: thrown.message } : {};
 
-/** Why, for the log. No claim's value is in it: an expression is named by its place, a refusal by its slug. */
+/** The cause of an error as fields for the log. Holds no value of a claim: an expression is named by its place. */
 export const explain = (thrown: unknown): Record<string, unknown> => {
   const error = namedUnavailable(thrown);
   if (!(error instanceof Refusal)) return { err: error };
@@ -59,7 +59,7 @@ export const explain = (thrown: unknown): Record<string, unknown> => {
   return cause instanceof Error ? { reason, cause: cause.message } : { reason };
 };
 
-/** The methods that the path takes. */
+/** The methods that the path accepts. */
 export const allow: FlatHeaders = ['Allow', 'POST, OPTIONS'];
 
 /** The answer to any method but POST. */

@@ -7,24 +7,24 @@ import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../com
 const refuse = (message: string, reason: Reason<'INVALID_REQUEST_BODY'>): Refusal =>
   new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
-/** The reason of a body that was not read to its end: its connection cannot be used again. */
+/** The reason code of a body that was not read to its end. Its connection cannot be used again. */
 export const bodyTooLarge = 'body-too-large';
 
 const jsonType = /^application\/json *(;|$)/i;
 
 const tooLarge = (maxBytes: number): Refusal => refuse(`The body is larger than ${maxBytes} bytes.`, bodyTooLarge);
 
-/** Senders of hooks add fields of their own, and commands take whole dashboards. */
+/** The maximum nesting of JSON. Senders of hooks add their own fields, and commands take whole dashboards. */
 const levels = 100;
 
-/** The text as it is. Throws INVALID_REQUEST_BODY for what nothing should have to parse. */
+/** Returns the text. Throws INVALID_REQUEST_BODY if it has too many values or levels to parse safely. */
 export const assertFewJson = (text: string, maxBytes: number): string => {
   const excess = findJsonExcess(text, { levels, values: valuesIn(maxBytes) });
   if (excess !== undefined) throw refuse(`The body has too much in it: ${excess}.`, 'json-excess');
   return text;
 };
 
-/** The body as it was sent, for what is signed over it. Throws INVALID_REQUEST_BODY, also where it was read before. */
+/** The unparsed body, for signatures over it. Throws INVALID_REQUEST_BODY, also if another parser read the body before. */
 export const readText = (request: IncomingMessage, maxBytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -50,10 +50,7 @@ export const readText = (request: IncomingMessage, maxBytes: number): Promise<st
   });
 
 const readBefore = (): Refusal =>
-  refuse(
-    'The body was read before it reached the gateway: mount the gateway before what reads it.',
-    'body-read-before',
-  );
+  refuse('Another parser read the body before the gateway. Mount the gateway before body parsers.', 'body-read-before');
 
 const hasBody = ({ headers }: IncomingMessage): boolean => {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
@@ -62,7 +59,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean => {
 
 const parseFew = (text: string): EmbedTokenBody => parseBody(assertFewJson(text, maxBodyBytes));
 
-/** What a host app's own parser left, where the gateway is mounted behind one. */
+/** The body that a parser of the host application left, if the gateway is mounted behind one. */
 const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
   const parsed: unknown = 'body' in request ? request.body : undefined;
   if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseFew(parsed.toString('utf8'));
@@ -70,7 +67,7 @@ const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
   throw readBefore();
 };
 
-/** The body of a request, which may have none. Throws INVALID_REQUEST_BODY. */
+/** Reads and decodes the body; a request without a body gives {}. Throws INVALID_REQUEST_BODY. */
 export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<EmbedTokenBody> => {
   if (!hasBody(request)) return {};
   const { 'content-type': type = '', 'content-length': length } = request.headers;

@@ -5,7 +5,7 @@ export type { FlatHeaders } from '../../http/constant-headers.js';
 
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
-/** CORS for the pages of allowed origins, with their cookies; nothing for any other page. */
+/** CORS headers for pages of allowed origins, with cookies. Pages of other origins get none. */
 export const createCors = (allowedOrigins: readonly string[]) => {
   const vary = allowedOrigins.length === 0 ? [] : ['Vary', 'Origin'];
   const byOrigin = new Map<string | undefined, FlatHeaders>(
@@ -28,7 +28,7 @@ export const createCors = (allowedOrigins: readonly string[]) => {
   };
 };
 
-/** What a browser may send from an allowed page. */
+/** What a page of an allowed origin may send. */
 export const preflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'POST',

@@ -1,6 +1,6 @@
 /**
  * Asks the host which tenants a key has: a POST of `{"keys": [...]}` to the policy's address, signed by Standard Webhooks, answered
- * by 200 and `{"tenants": [...]}`; an empty list is an answer, anything else is none. Answers are kept for as long as the policy says.
+ * by 200 and `{"tenants": [...]}`. An empty list is a valid answer. Answers are cached for as long as the policy says.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -25,9 +25,9 @@ export type TenantLookupOptions = {
 /** The tenants of keys. */
 export type FindTenants = (keys: readonly string[]) => readonly string[] | Promise<readonly string[]>;
 
-/** The tenants of all these keys; at once where they are known. Rejects with UPSTREAM_UNAVAILABLE. */
+/** The tenants of all these keys; not a promise if the answer is cached. Rejects with UPSTREAM_UNAVAILABLE. */
 export type TenantLookup = FindTenants & {
-  /** The answers that name the client. */
+  /** Drops the answers that name the client. */
   readonly forget: ForgetClient;
 };
 
@@ -40,9 +40,9 @@ type Known = {
 };
 
 const maxAnswerBytes = 128 * 1024;
-/** Questions under way at once; who comes beyond that is refused rather than kept waiting. */
+/** Concurrent requests to the host. Further ones are refused and do not wait. */
 const maxUnderWay = 64;
-/** After a failure, stale answers serve for so long before the host is asked again. */
+/** After a failure, stale answers are used for this time before the host is asked again. */
 const restMs = 1_000;
 
 /** The tenants that a host may answer. */
@@ -56,14 +56,14 @@ const unavailable = (reason: string, cause?: unknown): Refusal =>
     { reason, cause },
   );
 
-/** What the answer holds is the host's: no part of it may stand in an error, which is logged. */
+/** No part of the host's answer may be in an error, because errors are logged. */
 const decodeAnswer = (status: number, text: string): Tenants => {
   if (status !== 200) throw new Error(`the tenant lookup answered with status ${status}`);
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    // Its message would quote the text; what is undefined is refused below.
+    // The error's message would quote the text. An undefined body is refused below.
     body = undefined;
   }
   const result = answerShape.safeParse(body);
@@ -80,7 +80,7 @@ const readCause = (error: unknown): Error => {
 
 const createAsk = ({ http, secret, clock }: TenantLookupOptions) => {
   const send = async (body: string): Promise<Tenants> => {
-    // Loaded where it is used: most policies look nothing up.
+    // Loaded on first use: most policies have no lookup.
     const { Webhook } = await import('standardwebhooks');
     const id = `msg_${randomUUID()}`;
     const now = clock.now();
@@ -111,7 +111,7 @@ const createAsk = ({ http, secret, clock }: TenantLookupOptions) => {
   };
 };
 
-/** Says the first failure of an outage, and its end. The query of the address is not repeated. */
+/** Logs the first failure of an outage and its end. Leaves out the query of the address. */
 const createOutageLog = ({ http, log }: TenantLookupOptions) => {
   const { origin, pathname } = new URL(http.url);
   const url = `${origin}${pathname}`;
@@ -125,7 +125,7 @@ const createOutageLog = ({ http, log }: TenantLookupOptions) => {
   };
 };
 
-/** Makes the lookup of one policy, with a memory of its own. Who asks for one thing at the same time shares one question. */
+/** Makes the lookup of one policy, with its own cache. Concurrent requests for the same keys share one call. */
 export const createTenantLookup = (options: TenantLookupOptions): TenantLookup => {
   const { http, clock } = options;
   const known = createLru<string, Known>(http.maxEntries);

@@ -1,6 +1,6 @@
 /**
- * The tenants in the ledger: what is known of them, and what an event changes. Knows neither upstream nor tokens. A change raises
- * the tenant's epoch in its own transaction, so that no gateway goes by the state of before for longer than a second.
+ * The tenants in the ledger, and how an event changes them. A change raises the tenant's revocation epoch in the same transaction,
+ * so no gateway uses the earlier state for longer than a second. Must not call the upstream or touch tokens.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
@@ -17,24 +17,24 @@ export type Tenant = {
   readonly tenantRef: string;
   readonly state: TenantState;
   readonly moments: TenantMoments;
-  /** It was deleted, and not everything is erased: nothing may be made for it, even where it is signed up anew. */
+  /** The tenant was deleted and its erasure is not complete: nothing may be made for it, even after a new sign-up. */
   readonly isErasureOwed: boolean;
-  /** Another one whenever the state, or what follows from it, changed. */
+  /** Changes whenever the tenant's state changes. Part of the token cache key, so earlier tokens miss. */
   readonly changes: string;
 };
 
 export type TenantRecords = {
   /** Undefined: never seen. */
   readonly find: (clientId: string) => Promise<Tenant | undefined>;
-  /** Notes the event, and answers what follows of all that is known. Noting one twice changes nothing but `tokens`. */
+  /** Stores the event and returns the tenant's new state. Storing an event twice changes only `tokens`. */
   readonly note: (event: TenantEvent) => Promise<Noted>;
-  /** Clients that were deleted, and of whom not everything is erased. */
+  /** The clientIds of deleted tenants whose erasure is not complete. */
   readonly listOwed: () => Promise<readonly string[]>;
 };
 
 /**
- * `tokens`: of a suspended tenant, their end, which is still to be told to the service. Noted with the state, so that whoever comes after
- * a crash ends them.
+ * `tokens`: the pending revocation of a suspended tenant's tokens at the service. Stored with the state, so that it is completed
+ * after a crash.
  */
 export type Noted = { readonly tenant: Tenant; readonly tokens: PendingRow | null };
 
@@ -56,7 +56,7 @@ const decode = (row: Row): Tenant => ({
   changes: String(row.changes),
 });
 
-/** Makes sure that the tenant has a row. One that was erased has: it is not named again. */
+/** Makes sure that the tenant has a row. The row of an erased tenant stays without its clientId. */
 export const insertTenant = async (
   db: Kysely<LedgerTables>,
   tenant: { readonly tenantRef: string; readonly clientId: string; readonly now: Date },
@@ -91,7 +91,7 @@ const change = async (
       deleted_at: moments.deleted,
       is_erasure_owed: isErasureOwed,
       changes: sql<string>`changes + 1`,
-      // A tombstone gets its name back only with a new life.
+      // The row of a deleted tenant gets its clientId back only at a new sign-up.
       ...(state === 'deleted' ? {} : { client_id: clientId }),
     })
     .where('tenant_ref', '=', before.tenantRef)
@@ -103,7 +103,7 @@ const change = async (
 const noteEvent = async (db: Kysely<LedgerTables>, { self }: Ledger, event: TenantEvent, before: Tenant, now: Date) => {
   const tenant = await change(db, before, event, now);
   const raise = { scopes: [tenantScopeOf(tenant.tenantRef)], revokedAt: null };
-  // An erasure that is owed ends them itself, first of all.
+  // A pending erasure revokes the tokens itself, as its first step.
   if (tenant.state === 'suspended' && !tenant.isErasureOwed) {
     const target: RevocationTarget = { by: 'tenant', clientId: event.clientId };
     return { tenant, tokens: await notePending(db, self, raise, { target: JSON.stringify(target), now }) };

@@ -1,4 +1,4 @@
-/** Which tenant a request is for: what the policy's `session.tenant` finds for the session's claims, and the body's choice among it. */
+/** Finds the tenant of a request: the policy's `session.tenant` gives the session's tenants, and the body may choose one of them. */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
@@ -15,20 +15,19 @@ import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
 import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
 
 /**
- * The clientId of a session: what the policy's tenant rule finds for its claims. Where it finds several, `asked` must choose one of
- * them, and nothing but one of them. Answers at once unless the host has to be asked. Throws, or rejects with, NO_TENANT and
- * UPSTREAM_UNAVAILABLE.
+ * The clientId of a session, from the policy's tenant rule. If the rule gives several, `asked` must be one of them. Returns a promise
+ * only if the host has to be asked. Throws, or rejects with, NO_TENANT and UPSTREAM_UNAVAILABLE.
  */
 export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
 
 export type Tenants = {
-  /** By any policy, such as one that a question is about. */
+  /** By any policy, also one that is not in force. */
   readonly of: TenantOf;
-  /** By the policy in force: its table is followed from then on, and that of the one before no longer. */
+  /** By the policy in force. Starts to follow its table of tenants, and stops following the earlier policy's. */
   readonly inForce: TenantOf;
-  /** Puts a policy in force before its first request. Throws PolicyFaults for a secret that is missing or weak. */
+  /** Prepares a policy before its first request. Throws PolicyFaults for a missing or weak secret. */
   readonly open: (policy: Policy) => void;
-  /** What the policy in force remembers of its host's answers. */
+  /** Drops the host's remembered answers about a client. */
   readonly forget: ForgetClient;
 };
 
@@ -57,7 +56,7 @@ const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
   }
 };
 
-/** What the policy's expression gives for a session: it reads claims alone, so each session remembers it for the last policy. */
+/** The value of the policy's tenant expression. It depends only on claims, so each session remembers it for the last policy. */
 const createGiven = () => {
   const given = new WeakMap<Session, { readonly policy: Policy; readonly value: unknown }>();
   return (policy: Policy, session: Session): unknown => {
@@ -69,7 +68,7 @@ const createGiven = () => {
   };
 };
 
-/** Ids without repetition, as claims or the host gave them. */
+/** The valid ids of the claims or the host, without duplicates. */
 const idsOf = (value: unknown): readonly string[] => {
   const ids = Array.isArray(value) ? value : [value];
   if (ids.length === 0) {
@@ -98,7 +97,7 @@ const chooseOf = (found: unknown, asked: string | undefined): string => {
   );
 };
 
-/** What is looked up may be unknown there: such an organisation is nobody's tenant. */
+/** A key without any tenant in the lookup is refused. */
 const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
   tenants.length === 0
     ? refuse(
@@ -118,7 +117,7 @@ const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariab
   throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
 };
 
-/** Throws PolicyFaults where the secret of a policy's lookup is missing or weak: such a policy could answer nobody. */
+/** Throws PolicyFaults if the secret of a policy's lookup is missing or weak: the policy could find no tenant. */
 export const assertTenantSecret = ({ tenant }: Policy, readVariable: ReadVariable | undefined): void => {
   if (tenant.by === 'http') readSecret(tenant.http, readVariable);
 };
@@ -137,7 +136,7 @@ const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptio
 
 type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
 
-/** Makes the step. `lookupOf` is for a policy that looks its tenants up at the host. */
+/** Makes the step. `lookupOf` gives the lookup of a policy that asks the host. */
 export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
   const givenBy = createGiven();
   return (policy, session, asked) => {
@@ -151,7 +150,7 @@ export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
   };
 };
 
-/** Makes the step of a running gateway. What a policy remembers of its host's answers lives as long as the policy. */
+/** Makes the step of a running gateway. The host's remembered answers belong to one policy and are dropped with it. */
 export const createTenants = (options: TenantsOptions): Tenants => {
   const lookups = new WeakMap<Policy, TenantLookup>();
   const of = createTenantStep((policy, http) => {
@@ -161,7 +160,7 @@ export const createTenants = (options: TenantsOptions): Tenants => {
   });
   const seen = new WeakSet<Policy>();
   let newest: Policy | null = null;
-  /** Requests under way may still go by the policy before: they are answered, but it is not in force again. */
+  /** A request that began under an earlier policy does not put that policy in force again. */
   const follow = (policy: Policy): void => {
     if (policy === newest || seen.has(policy)) return;
     if (newest !== null) closeTenantRule(newest.tenant);

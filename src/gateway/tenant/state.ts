@@ -1,7 +1,7 @@
-/** Where a tenant stands, from the newest event of each kind: the order in which they came does not matter. Pure. */
+/** Computes a tenant's state from the newest event of each kind. The order in which events arrive does not matter. Pure. */
 import type { TenantState } from '../ledger/ledger.js';
 
-/** In order of rank: of two at the same moment the later one here counts as the newer, so that the stricter one wins. */
+/** By strictness: of two events at the same moment, the one later in this list wins. */
 export const tenantEventKinds = ['signed-up', 'resumed', 'suspended', 'deleted'] as const;
 export type TenantEventKind = (typeof tenantEventKinds)[number];
 
@@ -12,13 +12,13 @@ export const noMoments: TenantMoments = { 'signed-up': null, resumed: null, susp
 
 const msOf = (moment: Date | null): number => moment?.getTime() ?? Number.NEGATIVE_INFINITY;
 
-/** With one more event. A moment that is older than what is known changes nothing. */
+/** Adds one event. An event that is older than the known one of its kind changes nothing. */
 export const withEvent = (moments: TenantMoments, kind: TenantEventKind, occurredAt: Date): TenantMoments =>
   msOf(moments[kind]) >= occurredAt.getTime() ? moments : { ...moments, [kind]: occurredAt };
 
 /**
- * The state of the newest event; but what is deleted stays deleted until it is signed up anew, whatever else came later. A
- * tenant of whom nothing but logins is known is active.
+ * The state after the newest event. A deleted tenant stays deleted until it signs up again, whatever other event came later. A tenant
+ * without events is active.
  */
 export const stateOf = (moments: TenantMoments): TenantState => {
   const [signedUp, resumed, suspended, deleted] = tenantEventKinds.map((kind) => msOf(moments[kind])) as [
