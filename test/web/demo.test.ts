@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium())('the demo host page', { timeout: 60_000 }, () =>
     await close();
   });
 
-  it('shows the gateway’s refusal to the host developer unchanged', async () => {
+  it('shows the gateway’s refusal unchanged', async () => {
     const { page, close } = await bench.open('/demo?user=lax-guest');
     await page.getByText('NO_POLICY').first().waitFor();
     expect(await textOf(page.getByRole('alert'))).toContain("You can't see these analytics.");

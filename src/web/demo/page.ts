@@ -160,8 +160,8 @@ const refused = ({ code, message, status }: HostError): TemplateResult => html`<
   <h1>The gateway gave no token</h1>
   <p>${message}</p>
   <p class="quiet">
-    This is the answer of <code>POST /embed-token</code> to this user’s session, word for word. A host shows its users something
-    kinder; whoever builds the host reads this.
+    This is the unchanged answer of <code>POST /embed-token</code> to this user’s session. The gateway’s log has the cause: look for
+    the reference.
   </p>
 </section>`;
 

@@ -24,7 +24,7 @@ export type EmbedToken = {
   readonly serviceUrl: string;
 };
 
-/** The gateway's refusal, for the developer of the host app. */
+/** The gateway's refusal: its code, its message for end users, and the HTTP status. */
 export type HostError = { readonly code: string; readonly message: string; readonly status: number };
 
 export const readSession = async (): Promise<DemoSession> => {
