@@ -468,16 +468,16 @@ const createTenantLife = (
   const lifecycle = createLifecycle({
     ...options,
     tenants: tenantRecords,
-    takeTurn: createTenantLock(ledger),
+    withTenantLock: createTenantLock(ledger),
     erasure,
     tokens,
     provision,
-    spread: revocation.epochs.spread,
+    publishEpochs: revocation.epochs.publish,
   });
   return {
     answerHook: createHooks({ ...options, ...hooks, deliveries: createDeliveries(ledger, clock), lifecycle }),
     commands: createTenantCommands({ ...options, tenants: tenantRecords, lifecycle, erasure }),
-    finishOwed: lifecycle.finishOwed,
+    finishOwed: lifecycle.finishErasures,
   };
 };
 

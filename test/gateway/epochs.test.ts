@@ -167,7 +167,7 @@ describe('epochs, where others write to the ledger', () => {
     await expect.poll(() => known.markOf([scopes.all])).not.toBe(before);
     await raise(ledger, scopes.all);
     const then = known.markOf([scopes.all]);
-    await epochs.spread();
+    await epochs.publish();
     await expect.poll(() => known.markOf([scopes.all])).not.toBe(then);
   });
 

@@ -150,7 +150,7 @@ describe('a body', () => {
       clock,
       audit: { record: never },
       deliveries: { once: never },
-      lifecycle: { apply: never, finishOwed: never },
+      lifecycle: { apply: never, finishErasures: never },
     });
     const receive = createReceiver(
       answerHook,

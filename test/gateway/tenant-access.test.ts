@@ -75,7 +75,7 @@ it('reads a tenant once for each change of its state, and by its epoch alone', a
   await ask();
   expect(reads).toEqual(['LAX']);
   await tenants.note(at('suspended', 1));
-  await there.epochs.spread();
+  await there.epochs.publish();
   await expect(there.standing.assert(session, 'LAX')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
   // Not told yet, and what it knows is no second old.
   await ask();

@@ -31,7 +31,7 @@ export type Erasure = {
   readonly run: (
     subject: ErasureSubject,
     deletedAt: Date,
-    turn: TenantLock,
+    lock: TenantLock,
     before: ErasedBefore,
   ) => Promise<ErasureReport>;
   /** The newest first. */
@@ -95,18 +95,18 @@ export const createErasure = ({ ledger, erasers, leases, clock }: ErasureOptions
   const note = (tenantRef: string, deletedAt: Date) =>
     db.updateTable('erasures').where('tenant_ref', '=', tenantRef).where('deleted_at', '=', deletedAt);
   return {
-    run: async (subject, deletedAt, turn, before) => {
+    run: async (subject, deletedAt, lock, before) => {
       const { tenantRef } = subject;
       await leases.assertNoLease(tenantRef);
       let steps = withStep(await begin(tenantRef, deletedAt), before.where, before.erased);
       for (const { where, erase } of erasers) {
-        await turn.assertHeld();
+        await lock.assertHeld();
         steps = withStep(steps, where, await erase(subject));
         await note(tenantRef, deletedAt)
           .set({ steps: JSON.stringify(steps) })
           .execute();
       }
-      await turn.assertHeld();
+      await lock.assertHeld();
       return reportOf(await finish(db, tenantRef, deletedAt, clock.now()));
     },
     list: async (tenantRef) => {

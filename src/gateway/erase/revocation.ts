@@ -14,7 +14,7 @@ export type TenantRevocation = {
   /** Ends every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE where the service could not be told yet. */
   readonly revoke: (clientId: string) => Promise<Erased>;
   /** The same, where it was noted with the tenant's state. */
-  readonly goOn: (noted: PendingRow) => Promise<Erased>;
+  readonly resume: (noted: PendingRow) => Promise<Erased>;
 };
 
 const why = { reason: 'the tenant was suspended or deleted' };
@@ -28,9 +28,12 @@ const erasedBy = ({ service, revoked }: RevocationAnswer): Erased => {
     : { erased: {}, left: ['guest tokens until they expire: this service has no operation that revokes them'] };
 };
 
-export const createTenantRevocation = ({ revoke, goOn }: Pick<Revocations, 'revoke' | 'goOn'>): TenantRevocation => ({
+export const createTenantRevocation = ({
+  revoke,
+  resume,
+}: Pick<Revocations, 'revoke' | 'resume'>): TenantRevocation => ({
   revoke: async (clientId) => erasedBy(await revoke({ by: 'tenant', clientId }, why)),
-  goOn: async (noted) => erasedBy(await goOn(noted, why)),
+  resume: async (noted) => erasedBy(await resume(noted, why)),
 });
 
 /** As the report of an erasure names it. */

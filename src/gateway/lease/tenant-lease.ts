@@ -1,6 +1,7 @@
 /**
- * What is being made for tenants at the upstream. Each work is noted before it begins, in one statement with the look at the
- * tenant's state: so an erasure, which sets the state first, either finds the work and waits for it, or the work never begins.
+ * Tenant leases: a process holds one while it makes something for a tenant at the upstream (a dashboard, a token). One
+ * statement reads the tenant's state and inserts the lease. An erasure first sets the state, then looks for leases: so it
+ * finds the lease and waits for its end, or the lease is refused. Several leases of one tenant may be held at once.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -14,7 +15,7 @@ import { isAlive, tenantLeasePrefix } from '../ledger/processes.js';
 import { insertTenant } from '../tenant/records.js';
 import { tenantBusy } from './tenant-lock.js';
 
-/** The same for both: who is logged in to a tenant that was deleted need not learn which it is. */
+/** The message is the same for a suspended and a deleted tenant: the user must not learn which it is. */
 export const tenantSuspended = (state: string): Refusal =>
   new Refusal(
     'TENANT_SUSPENDED',
@@ -23,9 +24,9 @@ export const tenantSuspended = (state: string): Refusal =>
   );
 
 export type TenantLeases = {
-  /** Throws TENANT_SUSPENDED, and does not begin, where the tenant is not active. */
+  /** Runs `work` under a lease of the tenant. Throws TENANT_SUSPENDED, without running it, if the tenant is not active. */
   readonly withLease: <T>(clientId: string, work: () => Promise<T>) => Promise<T>;
-  /** Throws UPSTREAM_UNAVAILABLE while anything is being made for the tenant. */
+  /** Throws UPSTREAM_UNAVAILABLE (`tenant-lease-held`) while a live process holds a lease of the tenant. */
   readonly assertNoLease: (tenantRef: string) => Promise<void>;
 };
 
@@ -34,8 +35,8 @@ type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean; r
 const leasePrefixOf = (tenantRef: string): string => `${tenantLeasePrefix}${tenantRef}/`;
 
 /**
- * Notes the work where the tenant is active; answers how it stands, undefined where it was never seen. One statement: the row is
- * held shared, so that works of one tenant do not wait for each other, and whoever changes the state waits for this one.
+ * Inserts a lease if the tenant is active. Returns the tenant's state; undefined if the ledger has no row of it. `for share`:
+ * leases of one tenant do not wait for each other, and a change of the tenant's state waits for this statement.
  */
 const insertLease = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
   const id = self.id();
@@ -53,9 +54,9 @@ const insertLease = async ({ db, self }: Ledger, tenantRef: string, workId: stri
 };
 
 const assertActive = (found: Found | undefined): void => {
-  if (found === undefined) throw new Error('a tenant that was just noted is not there');
+  if (found === undefined) throw new Error('the row of a tenant that was just inserted is missing');
   if (found.state !== 'active' || found.is_erasure_owed) throw tenantSuspended(found.state);
-  // It stood still for so long that the others took it for dead. It has a new life from its next beat on.
+  // This process was silent for so long that the others declared it dead. Its next heartbeat gives it a new id.
   if (!found.isAlive) throw tenantBusy('process-was-silent');
 };
 

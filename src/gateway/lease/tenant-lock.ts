@@ -2,22 +2,22 @@ import { Refusal } from '../../domain/refusal.js';
 import { createLeases } from '../ledger/leases.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** It cannot be done just now, and nothing is half done that the next attempt would not finish. */
+/** Another operation has the tenant's lock or a lease of it. What was noted in the ledger stays; a retry completes it. */
 export const tenantBusy = (reason: string): Refusal =>
   new Refusal(
     'UPSTREAM_UNAVAILABLE',
-    'This tenant is being worked on just now. What the event says is noted; send it again shortly for the rest.',
+    'Another operation on this tenant is in progress. The event was saved; retry to complete it.',
     { reason },
   );
 
 /** One at a time, over all replicas, brings about what a tenant's state asks for. */
 export type TenantLock = {
-  /** Throws UPSTREAM_UNAVAILABLE where the turn was lost: somebody else may be at it. Call it before each step. */
+  /** Throws UPSTREAM_UNAVAILABLE if the lock was lost: another process may hold it. Call it before each step. */
   readonly assertHeld: () => Promise<void>;
 };
 
-/** Rejects with UPSTREAM_UNAVAILABLE where somebody else has the turn. */
-export type WithTenantLock = <T>(tenantRef: string, work: (turn: TenantLock) => Promise<T>) => Promise<T>;
+/** Runs `work` under the tenant's lock. Rejects with UPSTREAM_UNAVAILABLE (`tenant-locked`) if another process holds it. */
+export type WithTenantLock = <T>(tenantRef: string, work: (lock: TenantLock) => Promise<T>) => Promise<T>;
 
 export const createTenantLock = (ledger: Ledger): WithTenantLock => {
   const leases = createLeases(ledger);

@@ -1,4 +1,4 @@
-/** The rows of epochs.ts and revocations.ts. */
+/** The rows of the revocation epochs (revocation/epochs.ts says what they are). */
 import { type Kysely, sql } from 'kysely';
 import type { Ledger } from './ledger.js';
 import type { LedgerTables } from './tables.js';
@@ -12,11 +12,11 @@ export type EpochRow = {
 
 export type Raise = {
   readonly scopes: readonly string[];
-  /** Sessions of these scopes that were issued before are refused from now on; null: as it was. */
+  /** Refuses sessions of these scopes that were issued before this moment. Null: changes nothing for sessions. */
   readonly revokedAt: Date | null;
 };
 
-/** Those that changed after `change`, in the order in which they did. */
+/** The epochs that changed after the change number `change`, in the order of their changes. */
 export const listEpochsAfter = async ({ db }: Ledger, change: bigint): Promise<readonly EpochRow[]> => {
   const rows = await db
     .selectFrom('epochs')
@@ -34,8 +34,8 @@ export const listEpochsAfter = async ({ db }: Ledger, change: bigint): Promise<r
 };
 
 /**
- * The next change. Its row stays locked until the transaction ends, so changes become visible in the order of their numbers: who
- * has seen one has seen all before it.
+ * The number of the next change. Its row stays locked until the transaction ends, so changes become visible in the order of
+ * their numbers: a reader that saw one has seen all before it.
  */
 const nextChange = async (db: Kysely<LedgerTables>): Promise<string> => {
   const { last } = await db
@@ -47,7 +47,7 @@ const nextChange = async (db: Kysely<LedgerTables>): Promise<string> => {
   return last;
 };
 
-/** Raises the epoch of each scope by one. Within a transaction. */
+/** Raises the epoch of each scope by one. Call it inside a transaction. */
 export const raiseEpochs = async (db: Kysely<LedgerTables>, { scopes, revokedAt }: Raise): Promise<void> => {
   const change = sql<bigint>`${await nextChange(db)}::bigint`;
   for (const scope of scopes.toSorted()) {
@@ -65,7 +65,7 @@ export const raiseEpochs = async (db: Kysely<LedgerTables>, { scopes, revokedAt 
   }
 };
 
-/** Sessions of this scope are accepted again, whenever they were issued. Answers whether any was refused. */
+/** Accepts the sessions of this scope again, whenever they were issued. Resolves to whether any was refused until now. */
 export const liftRevocation = async ({ db }: Ledger, scope: string): Promise<boolean> =>
   db.transaction().execute(async (transaction) => {
     const change = sql<bigint>`${await nextChange(transaction)}::bigint`;

@@ -1,7 +1,7 @@
 /**
- * What the gateway remembers for good: its tenants, what was made for them, what was revoked, and the audit. Its tables are in
- * a schema of their own, so that either half can be deployed alone. Nobody may call the upstream inside a transaction here: the
- * embedded database has one connection, and the built-in service would wait for it for ever.
+ * The ledger: what the gateway stores durably, that is its tenants, their dashboards, revocations and the audit. Its tables
+ * have a schema of their own, so that gateway and service can be deployed apart. Never call the upstream inside a transaction
+ * of the ledger: the embedded database has one connection, and the built-in service would wait for it for ever.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -18,7 +18,7 @@ export type Ledger = {
   /** Whether other processes may write to it. */
   readonly isShared: boolean;
   readonly self: OwnProcess;
-  /** The reference that a tenant's rows are kept under. Tells nothing of the clientId without the installation's key. */
+  /** A keyed digest under which a tenant's rows are stored: HMAC-SHA256 in hex. Without the installation's key it tells nothing of the clientId. */
   readonly refOf: (clientId: string) => string;
 };
 
@@ -32,7 +32,7 @@ const tenantKeyOf = async (db: Kysely<LedgerTables>): Promise<Buffer> => {
   return Buffer.from(tenant_key, 'base64');
 };
 
-/** Brings the tables up to date, and opens them. Safe where several gateways start at once. */
+/** Migrates the tables and opens the ledger. Safe if several gateways start at once. Rejects as `migrateSchema` does. */
 export const openLedger = async (connected: Kysely<LedgerTables>, isShared = true): Promise<Ledger> => {
   await migrateSchema({
     db: connected,
@@ -43,10 +43,10 @@ export const openLedger = async (connected: Kysely<LedgerTables>, isShared = tru
   return attachLedger(connected, isShared);
 };
 
-/** Rejects where it takes no writes now. */
+/** Rejects if the ledger takes no writes now. */
 export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWritable(db, schemaName);
 
-/** Opens one whose tables are up to date. */
+/** Opens a ledger whose tables are migrated. */
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);

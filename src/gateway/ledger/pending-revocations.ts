@@ -1,4 +1,4 @@
-/** The rows of revocations whose half at the service is still to be done. */
+/** Revocations that the ledger has and the service does not have yet. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { type Raise, raiseEpochs } from './epochs.js';
@@ -11,9 +11,9 @@ export type PendingRow = { readonly id: string; readonly target: string; readonl
 export type PendingRevocation = { readonly target: string; readonly now: Date };
 
 /**
- * Writes down what the service has to be told, and raises the epochs, in the caller's transaction: both or neither. This process
- * works on the row; once it is dead, any other may. The row replaces an earlier one of the same target: an event that is sent many
- * times leaves one row.
+ * Inserts a pending revocation and raises the epochs, in the caller's transaction: both or neither. The row is claimed by this
+ * process; once this process is dead, any other may claim it. It replaces an earlier row of the same target, so an event that
+ * is sent many times leaves one row.
  */
 export const notePending = async (
   db: Kysely<LedgerTables>,
@@ -23,7 +23,7 @@ export const notePending = async (
 ): Promise<PendingRow> => {
   const id = randomUUID();
   self.claims.add(id);
-  // Before the epochs, as finishPending does: in one order, neither waits for the other for ever.
+  // Before the epochs, in the same order as finishPending: otherwise the two could deadlock.
   await db.deleteFrom('pending_revocations').where('target', '=', target).execute();
   await raiseEpochs(db, raise);
   await db
@@ -36,14 +36,14 @@ export const notePending = async (
 export const insertPending = ({ db, self }: Ledger, raise: Raise, pending: PendingRevocation): Promise<PendingRow> =>
   db.transaction().execute((transaction) => notePending(transaction, self, raise, pending));
 
-/** No process works on the row: the one that claimed it is dead, or is this one, which could not finish it. */
+/** The row can be claimed: nobody did, or the claiming process is dead, or it is this process, which failed to finish it. */
 const isFree = ({ id, claims }: OwnProcess) =>
   sql<SqlBool>`(claimed_by is null or not ${isAlive(sql.ref('claimed_by'))}
     or (claimed_by = ${id()} and id::text <> all(${[...claims]}::text[])))`;
 
-/** Those whose time has come, oldest first, taken so that no other process works on them just now. */
+/** Claims up to `limit` due rows for this process, the oldest first. */
 export const claimPending = async ({ db, self }: Ledger, now: Date, limit: number): Promise<readonly PendingRow[]> => {
-  // Nearly always there is none: to look takes the embedded database, which answers on this thread, a fifth of the time of a claim.
+  // Nearly always none is due. This read takes a fifth of the time of a claim, and the embedded database runs on this thread.
   const due = db.selectFrom('pending_revocations').select('id').where('attempt_at', '<=', now).limit(1);
   if ((await due.executeTakeFirst()) === undefined) return [];
   const rows = await db
@@ -67,8 +67,9 @@ export const claimPending = async ({ db, self }: Ledger, now: Date, limit: numbe
 };
 
 /**
- * Done at the service. Raises the epochs once more: what was minted between the two halves was ended there, too. Where the client was
- * erased meanwhile, the revocation has written its name to the service again: its erasure is then to be repeated.
+ * Removes the row, as the service has revoked. Raises the epochs once more: the service also ended the tokens that were minted
+ * since the first raise. If the tenant was erased meanwhile, the revocation wrote its clientId to the service again: then its
+ * erasure is marked as pending, and is repeated.
  */
 export const finishPending = async (
   { db, refOf }: Ledger,
@@ -77,7 +78,7 @@ export const finishPending = async (
   clientId: string | null,
 ): Promise<void> =>
   db.transaction().execute(async (transaction) => {
-    // The tenant's row is written first, in the same order as by an event of the tenant.
+    // The tenant's row is locked first, in the same order as a tenant's event does.
     if (clientId !== null) {
       await transaction
         .updateTable('tenants')
@@ -91,7 +92,7 @@ export const finishPending = async (
     await raiseEpochs(transaction, { scopes, revokedAt: null });
   });
 
-/** Nothing is left to do: the service cannot revoke at all. */
+/** Removes the row of a service that cannot revoke at all. */
 export const dropPending = async ({ db }: Ledger, id: string): Promise<void> => {
   await db.deleteFrom('pending_revocations').where('id', '=', id).execute();
 };
@@ -104,7 +105,10 @@ export const postponePending = async ({ db }: Ledger, id: string, until: Date): 
     .execute();
 };
 
-/** Takes away those that name a client, as all of its tokens end. Answers how many there were; null where a process works on one. */
+/**
+ * Deletes the pending revocations that name a client, because all tokens of the client are revoked anyway. Resolves to their
+ * number; null if another live process has claimed one.
+ */
 export const takePendingOf = async ({ db, self }: Ledger, clientId: string): Promise<number | null> => {
   const names = sql<SqlBool>`target::jsonb ->> 'clientId' = ${clientId}`;
   const { numDeletedRows } = await db

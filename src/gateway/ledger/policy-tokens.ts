@@ -1,14 +1,17 @@
-/** Under which policies tokens may live, by process: a process that comes later knows nothing else of them. */
+/**
+ * Until when tokens may live, by process and policy. A process knows its own tokens in memory only; these rows tell a later
+ * process that tokens of another policy may still live.
+ */
 import type { Ledger } from './ledger.js';
 
 export type PolicyTokens = {
-  /** Notes that this process may hand out tokens of this policy until then. Never shortens. */
+  /** Notes that tokens of this policy, minted by this process, may live until `until`. Never shortens an earlier note. */
   readonly note: (meaning: string, until: Date) => Promise<void>;
-  /** Whether tokens of another policy than this may live, of whatever process. */
+  /** Whether tokens of another policy may live, minted by any process. */
   readonly areOthersLive: (meaning: string, now: Date) => Promise<boolean>;
-  /** Forgets this process's other policies: their tokens were dealt with. */
+  /** Deletes this process's notes of other policies, once their tokens were checked or revoked. */
   readonly settleOwn: (meaning: string) => Promise<void>;
-  /** Forgets every other policy of every process: all tokens were revoked. */
+  /** Deletes every process's notes of other policies, once all tokens were revoked. */
   readonly settleAll: (meaning: string) => Promise<void>;
 };
 

@@ -1,45 +1,46 @@
 /**
- * Which processes are alive. Each has a row in the ledger and sets its time twice a second, by the database's clock. A process that
- * was silent for too long is declared dead: its row goes, and with it all that it held. A process that only stood still, and
- * comes back, finds its row gone: it goes on under a new id, and what it held under the old one is not its own any more. The embedded
- * database is opened by one process at a time and needs no such times: every earlier process is dead.
+ * Which gateway processes are alive. Each has a row in the ledger and writes a heartbeat to it twice a second, by the
+ * database's clock. A process without a heartbeat for `deadAfterMs` is declared dead: another process deletes its row, and
+ * its leases and claims become free. A process that was only paused finds its row gone: it gets a new id, and no longer holds
+ * what it held under the old one. The embedded database has one process at a time and no heartbeats: every earlier process is
+ * dead.
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { LedgerTables } from './tables.js';
 
 export const beatEveryMs = 500;
-/** Silent for so long, a process is dead to the others. */
+/** Without a heartbeat for this long, a process may be declared dead. */
 export const deadAfterMs = 2_500;
 
 export type Beat = {
-  /** How many processes this one declared dead just now. */
+  /** How many processes this heartbeat declared dead. */
   readonly dead: number;
-  /** The others had declared this one dead: it has a new id. */
+  /** Whether another process had declared this one dead. It has a new id then. */
   readonly wasDead: boolean;
 };
 
-/** This process, as the ledger knows it. */
+/** This process, as the ledger has it. */
 export type OwnProcess = {
-  /** Another one after it was declared dead. */
+  /** Changes when this process was declared dead. */
   readonly id: () => string;
-  /** Ids of the rows that it claimed and works on now: its other claims were left over by a failure. */
+  /** Ids of the claimed rows that this process is handling now. Its other claims in the ledger were left over by a failure. */
   readonly claims: Set<string>;
-  /** Says that this process is alive. `mayJudge`: it may declare others dead that are silent. */
+  /** Writes a heartbeat. `mayJudge`: also declares silent processes dead. */
   readonly beat: (mayJudge: boolean) => Promise<Beat>;
-  /** Ends what this holder holds, if anything. Rejects nothing: what cannot be ended now goes with a later call, or beat. */
+  /** Releases the leases of `holder`. Never rejects: a release that fails is repeated with the next call or heartbeat. */
   readonly release: (holder?: string) => Promise<void>;
-  /** What it holds is free from now on. */
+  /** Removes this process and its leases: they are free at once. */
   readonly leave: () => Promise<void>;
 };
 
 type Db = Kysely<LedgerTables>;
 
-/** Whether the process of this column, or with this id, is alive. */
+/** SQL: whether the process with this id is alive. */
 export const isAlive = (processId: RawBuilder<unknown>): RawBuilder<SqlBool> =>
   sql<SqlBool>`exists (select from guestlist_gateway.processes as alive where alive.process_id = ${processId})`;
 
-/** What one process names itself in. A work of a dead one goes with it; anything else waits for whoever takes it over. */
+/** Name prefix of tenant leases. Those of a dead process are deleted with it; any other lease stays until it is taken over. */
 export const tenantLeasePrefix = 'work/';
 
 type Counts = { readonly me: number; readonly dead: number };
@@ -66,7 +67,7 @@ const join = async (db: Db): Promise<string> => {
   return id;
 };
 
-/** Holders whose end could not be written are kept, and go with the next one. */
+/** Remembers the holders whose release failed, and releases them with the next call. */
 const createRelease = (db: Db) => {
   const ending = new Set<string>();
   return async (holder?: string): Promise<void> => {
@@ -76,14 +77,14 @@ const createRelease = (db: Db) => {
     try {
       await db.deleteFrom('leases').where('holder', 'in', holders).execute();
     } catch {
-      // The database cannot be asked: whoever asks it next logs why.
+      // The database does not answer. The next heartbeat logs that, and releases again.
       return;
     }
     for (const ended of holders) ending.delete(ended);
   };
 };
 
-/** Enters this process. `isShared` false: no other process is there, and none of before lives. */
+/** Adds this process. `isShared` false: no other process is alive, so earlier ones and their tenant leases are removed. */
 export const joinProcesses = async (db: Db, isShared: boolean): Promise<OwnProcess> => {
   if (!isShared) {
     await db.deleteFrom('processes').execute();

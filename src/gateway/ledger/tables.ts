@@ -1,25 +1,25 @@
-/** The gateway's own tables. Every statement names the schema, which `ledgerOf` sees to. */
+/** The types of the ledger's tables. `attachLedger` gives every statement the schema's name. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
 
 export const schemaName = 'guestlist_gateway';
 
-/** Where a tenant stands. What is deleted stays deleted until it is signed up anew. */
+/** A tenant's status. A deleted tenant stays deleted until it signs up again. */
 export type TenantState = 'active' | 'suspended' | 'deleted';
 
 /** A bigint: PGlite gives a number, a server text. */
 type Seq = string | number;
 
-/** The rows of each table, as the migrations made them. */
+/** The rows of each table, as migrations.ts creates them. */
 export type LedgerTables = RolloutTables & {
   /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
   readonly installation: { id: Generated<number>; tenant_key: string };
   readonly tenants: {
-    /** HMAC-SHA256 of the clientId under the installation's key, in hex: all that is left of a tenant that was erased. */
+    /** HMAC-SHA256 of the clientId under the installation's key, in hex. An erased tenant keeps nothing else. */
     tenant_ref: string;
     /** Null: erased. */
     client_id: string | null;
     state: TenantState;
-    /** Of the newest event that set the state; null: nothing but a login was ever seen. */
+    /** Moment of the newest event that set the state; null: only logins were seen. */
     occurred_at: Date | null;
     created_at: Date;
     updated_at: Date;
@@ -28,46 +28,46 @@ export type LedgerTables = RolloutTables & {
     resumed_at: Nullable<Date>;
     suspended_at: Nullable<Date>;
     deleted_at: Nullable<Date>;
-    /** It was deleted, and not everything is erased yet. */
+    /** Whether an erasure is pending: the tenant was deleted, and not everything is erased yet. */
     is_erasure_owed: Generated<boolean>;
-    /** How often the state, or what follows from it, changed. */
+    /** Counts the changes of the state and of what follows from it. */
     changes: ColumnType<string, never, RawBuilder<string>>;
   };
   /** One row: the number of the newest change of an epoch. */
   readonly epoch_changes: { id: number; last: bigint };
-  /** What was revoked ever. A scope that has no row has the epoch 0. */
+  /** The revocation epochs. A scope without a row has the epoch 0. */
   readonly epochs: {
-    /** As epoch-scopes.ts writes it: nobody's name is in it. */
+    /** As revocation/scopes.ts writes it. Holds no name of a tenant or user. */
     scope: string;
     epoch: bigint;
-    /** Sessions that were issued before are refused; null: none. */
+    /** Sessions issued before this moment are refused; null: no session is. */
     revoked_at: Date | null;
-    /** Of the change that wrote it: grows in the order in which changes become visible. */
+    /** Number of the change that wrote this row. Changes become visible in the order of their numbers. */
     change: bigint;
   };
-  /** Revocations whose half at the service is still to be done. */
+  /** Revocations that the service has not executed yet. */
   readonly pending_revocations: {
     id: string;
-    /** A RevocationTarget as JSON: it names a user or tenant, until the row goes. */
+    /** A RevocationTarget as JSON. It names a user or tenant until the row is deleted. */
     target: string;
     attempts: number;
     attempt_at: Date;
-    /** The process that works on it; null, or a dead one: nobody. */
+    /** Id of the process that handles it. Null, or the id of a dead process: it can be claimed. */
     claimed_by: string | null;
     created_at: Date;
   };
-  /** One for each process that is alive, as far as the others know. */
+  /** One row for each process that is alive. */
   readonly processes: { process_id: string; beat_at: Date };
-  /** Who works on what: `leases.ts` says how long. */
+  /** Leases over all processes: see leases.ts. */
   readonly leases: { name: string; holder: string; process_id: string };
   readonly hook_deliveries: {
-    /** Stands for the webhook-id. */
+    /** Keyed digest of the webhook-id. */
     delivery_ref: string;
-    /** Stands for the event's kind and body. */
+    /** Keyed digest of the event's kind and body. */
     body_ref: string;
     received_at: Date;
     done_at: Nullable<Date>;
-    /** What was answered. */
+    /** The answer that was sent. */
     answer: ColumnType<unknown, string | null | undefined, string>;
   };
   readonly erasures: {
@@ -75,39 +75,39 @@ export type LedgerTables = RolloutTables & {
     deleted_at: Date;
     started_at: Date;
     finished_at: Nullable<Date>;
-    /** What was erased so far, and what could not be. */
+    /** What was erased so far, and what could not be erased. */
     steps: ColumnType<readonly ErasureStep[], string, string>;
   };
-  /** A tenant's copies of templates: one row for each, from before it is made. */
+  /** A tenant's dashboards: copies of templates. A row is inserted before its dashboard is made. */
   readonly dashboards: {
     tenant_ref: string;
     template: string;
     dashboard_id: string;
     /** SHA-256 of where the copy is: the upstream's address, data app and workspace. */
     upstream: string;
-    /** SHA-256 that stands for the API key which saw it there. */
+    /** SHA-256 of the API key's id with which it was made or verified. */
     key_ref: string;
-    /** `templateVersionOf` what it was made from; null: unknown. */
+    /** The version of the template that it was made from; null: unknown. */
     template_version: string | null;
-    /** Who makes it now, or did so last. */
+    /** `<process id>/<random id>` of the latest attempt to make it. */
     attempt: string;
     started_at: Date;
-    /** Null: it was there when this gateway came. */
+    /** Null: this gateway found it and did not make it. */
     created_at: Date | null;
-    /** Owner, template and import were seen to be right; null: never. */
+    /** When its owner, template and import were last verified; null: never. */
     verified_at: Date | null;
-    /** The service said since that something about it does not fit. */
+    /** Set when the service later contradicted the verification: it is verified again. */
     doubted_at: Date | null;
     failed_at: Date | null;
     failed_step: string | null;
-    /** A slug. */
+    /** Reason code. */
     failure: string | null;
-    /** In a row. */
+    /** Consecutive failures. */
     failures: Generated<number>;
   };
-  /** Until when tokens may live that a process minted under a policy of this meaning: what is left of one whose process has ended. */
+  /** Until when tokens may live that a process (`replica`) minted under a policy of this meaning. */
   readonly policy_tokens: { replica: string; meaning: string; until: Date };
-  /** Append-only. `content` and `hash` as audit-chain.ts makes them; the other columns are for finding them. */
+  /** Append-only. `content` and `hash` as audit/chain.ts makes them; the other columns are for searching. */
   readonly audit_events: {
     seq: Seq;
     at: Date;
@@ -118,11 +118,11 @@ export type LedgerTables = RolloutTables & {
     content: string;
     hash: string;
   };
-  /** One row: the last entry. */
+  /** One row: sequence number and hash of the last entry. */
   readonly audit_head: { id: Generated<number>; seq: Seq; hash: string };
-  /** 32 bytes in base64 for each tenant; the reference of those who are of no tenant is empty. */
+  /** A key of 32 bytes in base64 for each tenant. The key for events without a tenant has an empty reference. */
   readonly tenant_keys: { tenant_ref: string; pseudonym: string; key: string };
-  /** What a request was decided on, sealed with the tenant's key. */
+  /** The input of a request's decision, encrypted with the tenant's key. */
   readonly audit_explanations: { request_id: string; tenant_ref: string; at: Date; sealed: string };
   /** Every policy that was in force, as JSON: `[{file, text}]`. */
   readonly policy_texts: { digest: string; at: Date; files: string };
@@ -131,7 +131,7 @@ export type LedgerTables = RolloutTables & {
 /** Left out in an insert: null. */
 type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
 
-/** One place that was erased. Names no tenant. */
+/** The result of erasing one place (see Eraser). Names no tenant. */
 export type ErasureStep = {
   readonly where: string;
   /** How many of what. */
@@ -140,10 +140,8 @@ export type ErasureStep = {
   readonly left: readonly string[];
 };
 
-/** The tables of roll-outs. */
-
 export type RolloutTables = {
-  /** A template's content as it once was, kept once: `version` is the digest of `content`. */
+  /** Every version of a template that was seen. `version` is the digest of `content`. */
   readonly template_versions: {
     template: string;
     version: string;
@@ -156,7 +154,7 @@ export type RolloutTables = {
     template: string;
     version: string;
     workspace: string;
-    /** JSON: the canary, the steps, and what stops it. */
+    /** RolloutOptions as JSON. */
     options: string;
     state: RolloutState;
     created_at: Date;
@@ -169,7 +167,7 @@ export type RolloutTables = {
     cohort: number;
     state: ItemState;
     from_version: string | null;
-    /** The content that a rollback restores, with its digest; then the one that is written. */
+    /** `before`: the content that a rollback restores. `after`: the content that the roll-out writes. */
     before_content: string | null;
     before_digest: string | null;
     after_content: string | null;
@@ -180,12 +178,12 @@ export type RolloutTables = {
   };
 };
 
-/** Where a roll-out stands. `running` and `rolling-back` without a lease were interrupted, and can be gone on with. */
+/** `running` and `rolling-back` without a lease: the roll-out was interrupted and can be resumed. */
 export type RolloutState = 'running' | 'stopped' | 'finished' | 'rolling-back' | 'rollback-stopped' | 'rolled-back';
 
 /**
- * Where one dashboard of a roll-out stands. `prepared`: its before-image is kept, and it may or may not be written. `current`: there was nothing to
- * write. What begins with `restore` is of a rollback.
+ * The state of one dashboard in a roll-out. `prepared`: its earlier content is stored, and the new one may or may not be
+ * written. `current`: nothing had to be written. States that begin with `restore` belong to a rollback.
  */
 export type ItemState =
   | 'waiting'

@@ -1,6 +1,6 @@
 /**
- * Keeps this process alive in the ledger, notices those that died, and finishes what they began: at the start, whenever a process was
- * declared dead, and now and then for what nobody else takes up.
+ * Writes this process's heartbeats, declares silent processes dead, and finishes their interrupted work: at the start, after
+ * each death, and once a minute for work that nothing else picks up.
  */
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
@@ -8,7 +8,7 @@ import { systemTiming, type Timing } from '../../platform/timing.js';
 import type { Ledger } from './ledger.js';
 import { beatEveryMs, deadAfterMs } from './processes.js';
 
-/** Finishes what was cut off. Answers how much of it could not be finished now. */
+/** Finishes interrupted work of one kind. Resolves to how many pieces failed; those are retried soon. */
 export type FinishWork = () => Promise<number>;
 
 export type TakeoverOptions = {
@@ -24,7 +24,7 @@ export type Takeover = { readonly close: () => Promise<void> };
 const sweepEveryMs = 60_000;
 const longestPauseMs = 30_000;
 
-/** Runs the work when it is due, one at a time; what failed is due again, later each time. */
+/** Runs all work when it is due, one run at a time. After a failed run it is due again after a pause that doubles. */
 const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
   let dueAtMs = timing.nowMs();
   let failedRuns = 0;
@@ -49,7 +49,7 @@ const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
     },
     runDue: (): void => {
       if (running !== null || timing.nowMs() < dueAtMs) return;
-      // What becomes due meanwhile is earlier than any pause.
+      // `now()` may make it due again while it runs.
       dueAtMs = Number.POSITIVE_INFINITY;
       running = runAll().finally(() => {
         running = null;
@@ -64,10 +64,10 @@ const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
   let judgesFromMs = Number.NEGATIVE_INFINITY;
   let lastMs = Number.POSITIVE_INFINITY;
   let isOut = false;
-  /** Answers how many processes died. */
+  /** Resolves to how many processes were declared dead. */
   const beat = async (): Promise<number> => {
     const nowMs = timing.nowMs();
-    // Where this process stood still, or the database did, the others may not have been heard either: they get their time.
+    // If this process or the database was paused, the others could not write heartbeats either: they get time to do so first.
     if (isOut || nowMs - lastMs > deadAfterMs) judgesFromMs = nowMs + deadAfterMs;
     const { dead, wasDead } = await self.beat(nowMs >= judgesFromMs);
     lastMs = nowMs;

@@ -5,7 +5,7 @@ import { refuseRevoked, type Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import { tenantSuspended } from '../lease/tenant-lease.js';
 import type { TenantState } from '../ledger/ledger.js';
-import type { Epochs, Knowledge } from '../revocation/epochs.js';
+import type { Epochs, KnownEpochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
 import type { TenantRecords } from '../tenant/records.js';
 import { unavailable } from '../upstream/upstream.js';
@@ -33,7 +33,7 @@ type Held = { readonly state: TenantState; readonly generation: string; readonly
 /** Goes by the epochs of now: at once where they are known. */
 const whenKnown = (
   { current }: Pick<Epochs, 'current'>,
-  check: (known: Knowledge) => Promise<void> | void,
+  check: (known: KnownEpochs) => Promise<void> | void,
 ): Promise<void> | void => {
   const known = current();
   return known instanceof Promise ? known.then(check) : check(known);

@@ -32,12 +32,12 @@ export type Lifecycle = {
   /** Throws UPSTREAM_UNAVAILABLE where it is noted and not all of it is done, INVALID_REQUEST_BODY where it never can be. */
   readonly apply: (event: TenantEvent) => Promise<EventAnswer>;
   /** Finishes the deletions that were cut off. Answers how many could not be finished now; those of whoever is at it do not count. */
-  readonly finishOwed: () => Promise<number>;
+  readonly finishErasures: () => Promise<number>;
 };
 
 export type LifecycleOptions = {
   readonly tenants: TenantRecords;
-  readonly takeTurn: WithTenantLock;
+  readonly withTenantLock: WithTenantLock;
   readonly erasure: Erasure;
   readonly tokens: TenantRevocation;
   readonly provision: Pick<Provision, 'ensure'>;
@@ -45,7 +45,7 @@ export type LifecycleOptions = {
   readonly audit: Audit;
   readonly log: Log;
   /** Tells every gateway, this one too, that the state of some tenant has changed. Throws UPSTREAM_UNAVAILABLE. */
-  readonly spread: () => Promise<void>;
+  readonly publishEpochs: () => Promise<void>;
 };
 
 const stateAfter: Readonly<Record<TenantEventKind, TenantState>> = {
@@ -81,14 +81,17 @@ const provisionOf = async (
 };
 
 /** Noted, and the tokens of a suspended tenant ended: before anything that takes long. Answers the tenant's reference. */
-const begin = async ({ tenants, tokens, spread }: LifecycleOptions, event: TenantEvent): Promise<string> => {
+const begin = async (
+  { tenants, tokens, publishEpochs }: LifecycleOptions,
+  event: TenantEvent,
+): Promise<string> => {
   const { tenant, tokens: noted } = await tenants.note(event);
-  if (noted === null) await spread();
-  else await tokens.goOn(noted);
+  if (noted === null) await publishEpochs();
+  else await tokens.resume(noted);
   return tenant.tenantRef;
 };
 
-const isAnothers = (error: unknown): boolean =>
+const isLockedByOther = (error: unknown): boolean =>
   error instanceof Refusal && ['tenant-locked', 'tenant-lock-lost'].includes(error.reason);
 
 const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> => {
@@ -101,40 +104,40 @@ const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> =
 const erase = async (
   { tenants, tokens, erasure }: LifecycleOptions,
   clientId: string,
-  turn: TenantLock,
+  lock: TenantLock,
 ): Promise<ErasureReport | undefined> => {
   const { tenantRef, moments, isErasureOwed } = await load(tenants, clientId);
   if (!isErasureOwed) return undefined;
   if (moments.deleted === null) throw new Error('the erasure of a tenant that was never deleted');
   // Before all else, also before what is being made for the tenant is waited for.
   const ended = { where: guestTokens, erased: await tokens.revoke(clientId) };
-  return erasure.run({ clientId, tenantRef }, moments.deleted, turn, ended);
+  return erasure.run({ clientId, tenantRef }, moments.deleted, lock, ended);
 };
 
 /** One deletion that was cut off. */
 const finish = async (options: LifecycleOptions, clientId: string): Promise<void> => {
-  const { tenants, takeTurn, spread, audit } = options;
+  const { tenants, withTenantLock, publishEpochs, audit } = options;
   const tenant = await tenants.find(clientId);
   if (tenant === undefined) return;
-  const report = await takeTurn(tenant.tenantRef, (turn) => erase(options, clientId, turn));
+  const report = await withTenantLock(tenant.tenantRef, (lock) => erase(options, clientId, lock));
   if (report === undefined) return;
-  await spread();
+  await publishEpochs();
   const detail = { event: 'tenant-deleted', isTakenOver: true, isComplete: report.isComplete };
   await audit.record({ kind: 'erasure', code: 'OK', detail });
 };
 
 export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
-  const { tenants, takeTurn, spread, log } = options;
+  const { tenants, withTenantLock, publishEpochs, log } = options;
   return {
     apply: async (event) => {
       const { kind, clientId, occurredAt } = event;
       const tenantRef = await begin(options, event);
-      return takeTurn(tenantRef, async (turn) => {
-        const report = await erase(options, clientId, turn);
+      return withTenantLock(tenantRef, async (lock) => {
+        const report = await erase(options, clientId, lock);
         const before = await load(tenants, clientId);
         const isSignUp = kind === 'signed-up' && isSameMoment(before.moments['signed-up'], occurredAt);
         const made = isSignUp && before.state === 'active' ? await provisionOf(options, clientId) : undefined;
-        if (report !== undefined) await spread();
+        if (report !== undefined) await publishEpochs();
         const tenant = await load(tenants, clientId);
         return {
           state: tenant.state,
@@ -144,13 +147,13 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
         };
       });
     },
-    finishOwed: async () => {
+    finishErasures: async () => {
       let failures = 0;
       for (const clientId of await tenants.listOwed()) {
         try {
           await finish(options, clientId);
         } catch (err) {
-          if (isAnothers(err)) continue;
+          if (isLockedByOther(err)) continue;
           failures += 1;
           log.warn({ event: 'erasure.failed', err }, 'failed to complete a pending erasure; retrying');
         }

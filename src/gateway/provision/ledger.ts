@@ -208,7 +208,7 @@ const failTarget = async (db: Db, target: CopyTarget, now: Date, step: string, f
   return row?.failures ?? 0;
 };
 
-const leaveTarget = async (db: Db, target: CopyTarget, now: Date, failure: string): Promise<void> => {
+const insertLeftover = async (db: Db, target: CopyTarget, now: Date, failure: string): Promise<void> => {
   const { tenantRef, template, dashboardId, place, attempt } = target;
   const left = { failed_at: now, failed_step: 'undo', failure };
   const row = {
@@ -231,7 +231,12 @@ const leaveTarget = async (db: Db, target: CopyTarget, now: Date, failure: strin
   );
 };
 
-const doubtTemplates = async (db: Db, tenantRef: string, templates: readonly string[], now: Date): Promise<void> => {
+const markTemplatesUnverified = async (
+  db: Db,
+  tenantRef: string,
+  templates: readonly string[],
+  now: Date,
+): Promise<void> => {
   await askLedger(
     db
       .updateTable('dashboards')
@@ -269,9 +274,9 @@ export type ProvisionLedger = {
   /** Answers how often it failed in a row. */
   readonly fail: (target: CopyTarget, now: Date, step: string, failure: string) => Promise<number>;
   /** To be looked at anew: the service said something about them that does not fit. */
-  readonly doubt: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
+  readonly markUnverified: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
   /** What could not be taken back of a deleted tenant: it stays known until it is. */
-  readonly leave: (target: CopyTarget, now: Date, failure: string) => Promise<void>;
+  readonly recordLeftover: (target: CopyTarget, now: Date, failure: string) => Promise<void>;
   /** Whether a copy was ever made of this version of the template. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   /** Forgets all of a tenant's rows; answers how many there were. */
@@ -286,8 +291,8 @@ export const createProvisionLedger = ({ db, self }: Pick<Ledger, 'db' | 'self'>)
     claim: (target, now) => claimTarget(db, named(target), now),
     complete: (target, now, made) => completeTarget(db, target, now, made),
     fail: (target, now, step, failure) => failTarget(db, named(target), now, step, failure),
-    doubt: (tenantRef, templates, now) => doubtTemplates(db, tenantRef, templates, now),
-    leave: (target, now, failure) => leaveTarget(db, named(target), now, failure),
+    markUnverified: (tenantRef, templates, now) => markTemplatesUnverified(db, tenantRef, templates, now),
+    recordLeftover: (target, now, failure) => insertLeftover(db, named(target), now, failure),
     isKnownVersion: (template, version) => isVersionOf(db, template, version),
     erase: (tenantRef) => eraseTenant(db, tenantRef),
   };

@@ -155,7 +155,7 @@ const undo = async (options: MakeOptions, run: Run): Promise<never> => {
       { event: 'dashboard.orphaned', err: error, dashboardId, tenant: clientId },
       'failed to delete a dashboard of a deleted tenant; delete it by hand',
     );
-    await provisioned.leave(run.target, clock.now(), reasonOf(error));
+    await provisioned.recordLeftover(run.target, clock.now(), reasonOf(error));
     await account(options, run, 'UPSTREAM_UNAVAILABLE', { step: 'undo', reason: reasonOf(error) }, true);
   }
   throw tenantDeleted();

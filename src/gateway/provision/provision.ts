@@ -184,7 +184,7 @@ export const createProvision = (options: ProvisionOptions): Provision => {
       index.forget();
       const templates = dashboards.map(({ template }) => template);
       try {
-        await provisioned.doubt(options.ledger.refOf(clientId), templates, options.clock.now());
+        await provisioned.markUnverified(options.ledger.refOf(clientId), templates, options.clock.now());
       } catch (err) {
         options.log.error(
           { event: 'provision.note_failed', err, tenant: clientId },

@@ -13,7 +13,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Scope } from './scopes.js';
 
 /** The epochs as they are known just now. */
-export type Knowledge = {
+export type KnownEpochs = {
   /** One text for these scopes in this order. It differs, once anything was revoked for one of them. */
   readonly markOf: (scopes: readonly Scope[]) => string;
   /** When sessions of one of these scopes were revoked last; null: never. */
@@ -22,13 +22,13 @@ export type Knowledge = {
 
 export type Epochs = {
   /** At most a second old. Asks the ledger only where it is older; rejects with UPSTREAM_UNAVAILABLE where that fails. */
-  readonly current: () => Knowledge | Promise<Knowledge>;
+  readonly current: () => KnownEpochs | Promise<KnownEpochs>;
   /** As `current`, but asks nobody; undefined where the ledger would have to be asked. */
-  readonly known: () => Knowledge | undefined;
+  readonly known: () => KnownEpochs | undefined;
   /** As the ledger has it after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
-  readonly latest: () => Promise<Knowledge>;
+  readonly latest: () => Promise<KnownEpochs>;
   /** Of what was just written: tells the other gateways to look, and looks. It counts here at once. Rejects with UPSTREAM_UNAVAILABLE. */
-  readonly spread: () => Promise<void>;
+  readonly publish: () => Promise<void>;
   /** Of what is known now; 0 where nobody else writes. */
   readonly ageMs: () => number;
   readonly close: () => void;
@@ -55,7 +55,7 @@ const unknown = (cause: unknown): Refusal =>
     { reason: 'ledger-unreachable', cause },
   );
 
-type Copy = Knowledge & { readonly note: (rows: readonly EpochRow[]) => void; readonly newest: () => bigint };
+type Copy = KnownEpochs & { readonly note: (rows: readonly EpochRow[]) => void; readonly newest: () => bigint };
 
 const createCopy = (): Copy => {
   const known = new Map<Scope, EpochRow>();
@@ -131,8 +131,8 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
   });
   const isFresh = (): boolean =>
     ledger.isShared ? timing.nowMs() - knownAtMs <= maxAgeMs : knownAtMs > Number.NEGATIVE_INFINITY;
-  const latest = (): Promise<Knowledge> => look().then(() => copy);
-  const ask = async (): Promise<Knowledge> => {
+  const latest = (): Promise<KnownEpochs> => look().then(() => copy);
+  const ask = async (): Promise<KnownEpochs> => {
     for (let asked = 0; asked < asksAtMost; asked += 1) {
       await look();
       if (isFresh()) return copy;
@@ -148,7 +148,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     known: () => (isFresh() ? copy : undefined),
     latest,
     ageMs: () => (ledger.isShared ? timing.nowMs() - knownAtMs : 0),
-    spread: async () => {
+    publish: async () => {
       await sharing.publish(topic);
       await look();
     },

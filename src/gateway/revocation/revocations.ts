@@ -58,7 +58,7 @@ export type Revocations = {
   /** Once this resolves, no gateway answers what was minted before for longer than a second. Throws UPSTREAM_UNAVAILABLE where the ledger fails. */
   readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
   /** The rest of a revocation whose first half was noted with another change of the ledger. */
-  readonly goOn: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
+  readonly resume: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
   /** Accepts sessions again that a revocation refused. Tokens stay revoked. Answers whether there was anything to lift. */
   readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
   /** Tries again what the service could not be told, and is due. Answers 0: what still cannot be told is due later. */
@@ -113,7 +113,7 @@ const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attemp
 const claimedAtOnce = 20;
 
 /** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
-const createSettle = (options: RevocationsOptions) => {
+const createRevokeAtService = (options: RevocationsOptions) => {
   const { ledger, epochs, scopes, tokens, clock, log } = options;
   const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
     const isForeign = error instanceof Refusal && error.code === 'NOT_SUPPORTED';
@@ -134,7 +134,7 @@ const createSettle = (options: RevocationsOptions) => {
       return { service, revoked: null, message: messages[service] };
     }
     await finishPending(ledger, row.id, scopesEnded(scopes, target), clientOf(target));
-    await epochs.spread();
+    await epochs.publish();
     return { service: 'done', revoked, message: messages.done };
   };
 };
@@ -157,12 +157,12 @@ const decodeTarget = ({ target }: PendingRow): RevocationTarget => revocationTar
 
 export const createRevocations = (options: RevocationsOptions): Revocations => {
   const { ledger, epochs, scopes, clock } = options;
-  const settle = createSettle(options);
+  const settle = createRevokeAtService(options);
   const note = createNote(options);
-  const goOn = async (pending: PendingRow, chosen: RevokeOptions, endsSessions = false): Promise<RevocationAnswer> => {
+  const resume = async (pending: PendingRow, chosen: RevokeOptions, endsSessions = false): Promise<RevocationAnswer> => {
     const target = decodeTarget(pending);
     try {
-      await epochs.spread();
+      await epochs.publish();
       const answer = await settle(pending, target);
       await note(target, chosen, { service: answer.service, endsSessions });
       return answer;
@@ -176,17 +176,17 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
     if (service !== 'pending') await note(target, { reason: 'tried again' }, { service, attempts: row.attempts });
   };
   return {
-    goOn,
+    resume,
     revoke: async (target, chosen) => {
       const now = clock.now();
       const endsSessions = (target.by === 'user' && chosen.keepsSessions !== true) || chosen.endsSessions === true;
       const raise = { scopes: scopesEnded(scopes, target), revokedAt: endsSessions ? now : null };
       const pending = await insertPending(ledger, raise, { target: JSON.stringify(target), now });
-      return goOn(pending, chosen, endsSessions);
+      return resume(pending, chosen, endsSessions);
     },
     lift: async (target, chosen) => {
       const isLifted = await liftRevocation(ledger, scopeOf(scopes, target));
-      await epochs.spread();
+      await epochs.publish();
       if (isLifted) await note(target, chosen, { isLifted });
       return isLifted;
     },

@@ -10,7 +10,7 @@ import type { Policies } from '../policy/policies.js';
 import { templateName } from '../policy/schema.js';
 import { createRolloutLedger } from './ledger.js';
 import { planRollout, rolloutStatus } from './plan.js';
-import { createRollouts, type RolloutDeps, type UnderWay } from './rollout.js';
+import { createRollouts, type RolloutDeps, type StartedRollout } from './rollout.js';
 
 export type RolloutCommandsOptions = Omit<RolloutDeps, 'ledger'> & {
   readonly ledger: Ledger;
@@ -65,7 +65,7 @@ export const createRolloutCommands = (options: RolloutCommandsOptions): RolloutC
   const { policies, log, versions, upstream } = options;
   const ledger = createRolloutLedger(options.ledger, options.clock);
   const rollouts = createRollouts({ ...options, ledger });
-  const underWay = ({ id, done }: UnderWay): { readonly id: string } => {
+  const underWay = ({ id, done }: StartedRollout): { readonly id: string } => {
     done.catch((err: unknown) =>
       log.error(
         { event: 'rollout.interrupted', err, rollout: id },

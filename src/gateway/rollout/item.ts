@@ -109,7 +109,7 @@ const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy
 };
 
 /** Its before-image is kept; whether it was written, the service knows. */
-const goOn = async (
+const resume = async (
   work: ApplyContext,
   item: RolloutItem,
   { before, after }: { readonly before: Copy; readonly after: DashboardContent },
@@ -117,7 +117,7 @@ const goOn = async (
   const current = await work.copies.find(item);
   if (current === undefined) return settleWith(work, item, { state: 'missing' });
   if (current.digest === before.digest)
-    return (await write(work, item, before, after)) ?? goOn(work, item, { before, after });
+    return (await write(work, item, before, after)) ?? resume(work, item, { before, after });
   if (await isSame(work, item, current.content, after))
     return settleWith(work, item, { state: 'applied', afterDigest: current.digest, version: work.target.version });
   return settleEdited(work, item, current);
@@ -129,7 +129,7 @@ export const applyItem = async (work: ApplyContext, item: RolloutItem): Promise<
   try {
     return before === null || after === null
       ? await begin(work, item)
-      : await goOn(work, item, { before, after: after.content });
+      : await resume(work, item, { before, after: after.content });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // Content that was refused was not written; whatever else went wrong, it may have been.

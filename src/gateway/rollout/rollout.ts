@@ -38,17 +38,17 @@ export type StartRollout = RolloutOptions & {
 };
 
 /** Work that goes on: `done` rejects where it was interrupted. */
-export type UnderWay = { readonly id: string; readonly done: Promise<void> };
+export type StartedRollout = { readonly id: string; readonly done: Promise<void> };
 
 export type Rollouts = {
   /** Throws where the template is another one than planned. */
-  readonly start: (policy: Policy, wanted: StartRollout) => Promise<UnderWay>;
+  readonly start: (policy: Policy, wanted: StartRollout) => Promise<StartedRollout>;
   /** Goes on with one that was stopped or interrupted; what failed is tried again. */
-  readonly resume: (id: string) => Promise<UnderWay>;
+  readonly resume: (id: string) => Promise<StartedRollout>;
   /** Takes back what it wrote. Again: what could not be taken back is tried again. */
-  readonly rollback: (id: string) => Promise<UnderWay>;
+  readonly rollback: (id: string) => Promise<StartedRollout>;
   /** Goes on with those whose process died. */
-  readonly takeOver: () => Promise<readonly UnderWay[]>;
+  readonly takeOver: () => Promise<readonly StartedRollout[]>;
 };
 
 const pageSize = 200;
@@ -166,9 +166,9 @@ const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger 
   };
 };
 
-const createWork =
+const createStart =
   (deps: RolloutDeps) =>
-  async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<UnderWay> => {
+  async (rollout: Rollout, state: RolloutState, all: (run: Run) => Promise<RolloutState>): Promise<StartedRollout> => {
     const { id } = rollout;
     const lease = await deps.ledger.lease(id);
     if (lease === undefined) throw atWork(id);
@@ -215,7 +215,7 @@ const begin = async (deps: RolloutDeps, policy: Policy, wanted: StartRollout): P
 };
 
 export const createRollouts = (deps: RolloutDeps): Rollouts => {
-  const work = createWork(deps);
+  const work = createStart(deps);
   return {
     start: async (policy, wanted) => work(await begin(deps, policy, wanted), 'running', applyAll),
     resume: async (id) => {
@@ -230,7 +230,7 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => {
       return work(rollout, 'rolling-back', restoreAll);
     },
     takeOver: async () => {
-      const begun: UnderWay[] = [];
+      const begun: StartedRollout[] = [];
       for (const rollout of await deps.ledger.listCutOff()) {
         const isBack = rollout.state === 'rolling-back';
         try {

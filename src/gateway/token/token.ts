@@ -51,7 +51,7 @@ export type TokenOptions = {
 };
 
 /** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
-export type TokenOf = (request: GuestTokenRequest, policy: Policy, account: MintAudit) => Promise<GuestToken>;
+export type TokenOf = (request: GuestTokenRequest, policy: Policy, audit: MintAudit) => Promise<GuestToken>;
 
 /** Of one request: puts its mint down before the token leaves; where that rejects, none leaves. */
 export type MintAudit = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
@@ -84,28 +84,28 @@ const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenR
   ...scopes.ofSubject({ clientId, userIdentifier: params?.userIdentifier ?? '' }),
 ];
 
-type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly account: MintAudit };
+type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonly audit: MintAudit };
 
-const createMint = ({ upstream, clock, discard, withLease: during }: TokenOptions) => {
-  const create = async ({ request, account }: Mint): Promise<CachedToken> => {
+const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
+  const create = async ({ request, audit }: Mint): Promise<CachedToken> => {
     // Counted from before the request: the service's own expiry is never earlier.
     const startedAtMs = clock.now().getTime();
     try {
       const { token } = await upstream(createGuestToken, request);
-      return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0), mintedBy: account.requestId };
+      return { token, expiresAtMs: startedAtMs + (request.expiryTime ?? 0), mintedBy: audit.requestId };
     } catch (error) {
       throw mintErrorOf(error, request);
     }
   };
   /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
   return (mint: Mint, assertGood: () => Promise<void>): Promise<CachedToken> =>
-    during(mint.request.clientId, async () => {
+    withLease(mint.request.clientId, async () => {
       await assertGood();
       const startedAt = performance.now();
       const held = await create(mint);
-      const { request, key, account } = mint;
+      const { request, key, audit } = mint;
       try {
-        await account.minted({
+        await audit.minted({
           request,
           requestDigest: key.slice(key.lastIndexOf(':') + 1),
           tokenDigest: hash('sha256', held.token, 'hex'),
@@ -124,7 +124,7 @@ const createMint = ({ upstream, clock, discard, withLease: during }: TokenOption
 export const createTokenStep = (options: TokenOptions): TokenOf => {
   const { cache, epochs, scopes, discard } = options;
   const mint = createMint(options);
-  return async (request, policy, account) => {
+  return async (request, policy, audit) => {
     const about = scopesOf(scopes, request, policy);
     const mark = (await epochs.current()).markOf(about);
     const assertSame = (now: string): void => {
@@ -136,7 +136,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
     // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
-    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, account }, assertGood) };
+    const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, audit }, assertGood) };
     const held = await loadFrom(cache, key, wanted);
     assertSame((await epochs.current()).markOf(about));
     const isStill = (): boolean =>
@@ -179,7 +179,7 @@ const mintNothing: Call = async () => {
 export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
   const findOrMint = tokenStep(upstream);
   const find = tokenStep(mintNothing);
-  return async (of: GuestRequestOf, policy: Policy, account: MintAudit): Promise<GuestToken> => {
+  return async (of: GuestRequestOf, policy: Policy, audit: MintAudit): Promise<GuestToken> => {
     let isCurrent = true;
     const used = new Map<string, readonly ListedMetric[]>();
     const list: ListMetrics = async (dashboardId, clientId) => {
@@ -189,7 +189,7 @@ export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: Confi
       return listed.metrics;
     };
     const request = await guestRequestOf(of, list);
-    const token = await (isCurrent ? findOrMint : find)(request, policy, account);
+    const token = await (isCurrent ? findOrMint : find)(request, policy, audit);
     const areListsSame = (): boolean =>
       [...used].every(([dashboardId, metrics]) => listMetrics.find(dashboardId, of.clientId) === metrics);
     return used.size === 0 ? token : { ...token, isStill: () => areListsSame() && token.isStill() };
