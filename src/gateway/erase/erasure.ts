@@ -1,6 +1,6 @@
 /**
- * Erases a tenant everywhere, and says what was erased where. Each step is noted when it is done, so that one that was cut off
- * goes on with its figures; the tenant's name goes last.
+ * Erases a tenant everywhere, and reports what was erased where. Each step is stored when it is done, so a repeated erasure
+ * keeps the figures of the interrupted one. The tenant's clientId is deleted last.
  */
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
@@ -12,21 +12,21 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
 import { tenantScopeOf } from '../revocation/scopes.js';
 
-/** Names no tenant: whoever may read it asks by clientId. */
+/** Names no tenant: it is read by clientId. */
 export type ErasureReport = {
   readonly deletedAt: string;
   readonly startedAt: string;
-  /** Null: not everything was reached yet. */
+  /** Null: some places could not be reached yet. */
   readonly finishedAt: string | null;
   readonly steps: readonly ErasureStep[];
-  /** Whether nothing of it is left anywhere. */
+  /** Whether no data of the tenant is left anywhere. */
   readonly isComplete: boolean;
 };
 
 export type Erasure = {
   /**
-   * Rejects, and may be called again, where a place could not be reached. Call it in the tenant's turn. `before`: what was erased of
-   * it ahead of all else, by where that was.
+   * Call it under the tenant's lock. Rejects if a place could not be reached; it may then be called again. `before`: what the
+   * caller erased already, to be part of the report.
    */
   readonly run: (
     subject: ErasureSubject,
@@ -56,7 +56,7 @@ const reportOf = (row: Selectable<LedgerTables['erasures']>): ErasureReport => (
   isComplete: row.finished_at !== null && row.steps.every(({ left }) => left.length === 0),
 });
 
-/** What a second attempt finds comes on top of the first one's figures; what is left, it knows better. */
+/** Adds the figures of a repeated step to those of the earlier attempt; `left` is that of the later attempt. */
 const withStep = (steps: readonly ErasureStep[], where: string, { erased, left = [] }: Erased) => {
   const before = steps.find((step) => step.where === where)?.erased ?? {};
   const names = [...new Set([...Object.keys(before), ...Object.keys(erased)])];
@@ -64,12 +64,15 @@ const withStep = (steps: readonly ErasureStep[], where: string, { erased, left =
   return [...steps.filter((step) => step.where !== where), { where, erased: sums, left }];
 };
 
-/** All that is left of the tenant is its reference; unless it lives again, or was deleted once more meanwhile. */
+/** Deletes the tenant's clientId, unless the tenant signed up again. Changes nothing if it was deleted once more meanwhile. */
 const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date) =>
   db.transaction().execute(async (inner) => {
-    const owed = inner.updateTable('tenants').where('tenant_ref', '=', tenantRef).where('deleted_at', '=', deletedAt);
-    await owed.set({ is_erasure_owed: false, updated_at: now }).execute();
-    await owed.where('state', '=', 'deleted').set({ client_id: null }).execute();
+    const deleted = inner
+      .updateTable('tenants')
+      .where('tenant_ref', '=', tenantRef)
+      .where('deleted_at', '=', deletedAt);
+    await deleted.set({ is_erasure_owed: false, updated_at: now }).execute();
+    await deleted.where('state', '=', 'deleted').set({ client_id: null }).execute();
     await raiseEpochs(inner, { scopes: [tenantScopeOf(tenantRef)], revokedAt: null });
     return inner
       .updateTable('erasures')

@@ -1,6 +1,6 @@
 /**
- * The end of a tenant's tokens, by the same way as an operator's revocation: what the service cannot be told now is noted in the
- * ledger, so that it is told even where the event that asked for it never comes again.
+ * Revokes all tokens of a tenant, as an operator's revocation does: if the service cannot be reached, the revocation stays in
+ * the ledger and is retried, even if the event is never sent again.
  */
 
 import type { Erased, Eraser } from '../common/eraser.js';
@@ -11,9 +11,9 @@ import type { RevocationAnswer, Revocations } from '../revocation/revocations.js
 import { unavailable } from '../upstream/unavailable.js';
 
 export type TenantRevocation = {
-  /** Ends every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE where the service could not be told yet. */
+  /** Revokes every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE while the service cannot be reached. */
   readonly revoke: (clientId: string) => Promise<Erased>;
-  /** The same, where it was noted with the tenant's state. */
+  /** The same for a revocation that was stored together with the tenant's state. */
   readonly resume: (noted: PendingRow) => Promise<Erased>;
 };
 
@@ -21,7 +21,7 @@ const why = { reason: 'the tenant was suspended or deleted' };
 
 const erasedBy = ({ service, revoked }: RevocationAnswer): Erased => {
   if (service === 'pending') {
-    throw unavailable('revocation-pending', new Error('the service could not be told to revoke'));
+    throw unavailable('revocation-pending', new Error('the service could not be reached to revoke tokens'));
   }
   return service === 'done'
     ? { erased: { 'revoked guest tokens': revoked ?? 0 } }
@@ -36,12 +36,12 @@ export const createTenantRevocation = ({
   resume: async (noted) => erasedBy(await resume(noted, why)),
 });
 
-/** As the report of an erasure names it. */
+/** The name of this place in an erasure report. */
 export const guestTokens = 'guest tokens';
 
 /**
- * The first of all erasers: tokens end before the data that they open is deleted. It also ends the revocations of the tenant's users that
- * are not done yet, and waits for those that another process is sending to the service: each of them names the tenant there.
+ * The first eraser: tokens are revoked before the data that they open is deleted. It also deletes the pending revocations of
+ * the tenant's users, and rejects while another process sends one of them to the service, since each names the tenant there.
  */
 export const createRevocationEraser = (ledger: Ledger, { revoke }: Pick<TenantRevocation, 'revoke'>): Eraser => ({
   where: guestTokens,

@@ -1,6 +1,6 @@
 /**
- * A tenant's erasure at the analytics service. Guestlist's own has one operation for it; with another service of the interface
- * the embeds go, as far as the gateway made them, and what the interface cannot delete is named.
+ * Erases a tenant at the analytics service. Guestlist's own service has one operation for it. At another service of the
+ * interface, the embeds that the gateway made are deleted, and the report names what the interface cannot delete.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
@@ -12,7 +12,7 @@ import { unavailable } from '../upstream/upstream.js';
 
 export type ErasureCapability = 'erase-client' | 'delete-dashboard';
 
-/** Throws NOT_SUPPORTED where the upstream cannot do it, UPSTREAM_UNAVAILABLE where that cannot be told now. */
+/** Throws NOT_SUPPORTED if the upstream lacks the capability, UPSTREAM_UNAVAILABLE if that is not known now. */
 export type RequireCapability = (name: ErasureCapability) => Promise<void>;
 
 export type UpstreamErasureOptions = { readonly upstream: Call; readonly requireCapability: RequireCapability };
@@ -31,7 +31,7 @@ const createSupports =
 
 const maxPages = 10_000;
 
-/** The dashboards that the gateway made for the client, by their own mark. */
+/** The dashboards that the gateway made for the client, found by the mark in their metadata. */
 const listOwn = async (upstream: Call, clientId: string): Promise<readonly string[]> => {
   const seen = new Set<string>();
   const own = new Set<string>();
@@ -44,13 +44,13 @@ const listOwn = async (upstream: Call, clientId: string): Promise<readonly strin
       const isOwn = typeof mark === 'object' && mark !== null && 'clientId' in mark && mark.clientId === clientId;
       if (isOwn) own.add(embedId);
     }
-    // A service that knows no pages gives everything each time: then a page brings nothing new.
+    // A service without pages returns everything each time: then a page brings nothing new.
     if (seen.size === before) break;
   }
   return [...own];
 };
 
-/** A refusal of what always may be asked is a fault of theirs, or of the key: the sender tries again. */
+/** Turns a refusal into UPSTREAM_UNAVAILABLE: these operations are always allowed, so the fault is the service's or the key's, and a retry makes sense. */
 const asUnavailable =
   (upstream: Call): Call =>
   async (operation, input) => {
@@ -61,7 +61,7 @@ const asUnavailable =
     }
   };
 
-/** What is gone already is what was wanted; whether it is, the listing tells. */
+/** Ignores a refusal, as of something that was deleted already: the listing afterwards tells what is left. */
 const unlessGone = async (work: Promise<unknown>): Promise<void> => {
   try {
     await work;

@@ -1,4 +1,4 @@
-/** Whether a user and a tenant may have tokens at all just now, whatever the policy grants. */
+/** Checks whether a session and its tenant may have tokens at all, before the policy is asked what they may see. */
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { refuseRevoked, type Session } from '../authenticate/signed-session.js';
@@ -15,9 +15,9 @@ export type AssertAccess = (session: Session, clientId: string) => Promise<void>
 
 export type TenantAccess = {
   readonly assert: AssertAccess;
-  /** Another one for every change of the tenant's state that this process knows of: tokens of before are not answered after. */
+  /** Changes whenever the tenant's state changes. Part of the token cache key, so earlier tokens miss. */
   readonly generationOf: (clientId: string) => string;
-  /** What is held of the tenant to answer faster. */
+  /** Drops this process's copy of the tenant's state. */
   readonly forget: ForgetClient;
 };
 
@@ -27,10 +27,10 @@ export type TenantAccessOptions = {
   readonly scopes: Pick<Scopes, 'tenant'>;
 };
 
-/** `mark`: the tenant's epoch as it was known before the ledger was asked. */
+/** `mark`: the tenant's epoch as this process knew it before it read the ledger. */
 type Held = { readonly state: TenantState; readonly generation: string; readonly mark: string; readonly scope: Scope };
 
-/** Goes by the epochs of now: at once where they are known. */
+/** Runs the check with the current epochs: synchronously if this process has them. */
 const whenKnown = (
   { current }: Pick<Epochs, 'current'>,
   check: (known: KnownEpochs) => Promise<void> | void,
@@ -40,8 +40,8 @@ const whenKnown = (
 };
 
 /**
- * The ledger is asked once for a tenant and its epoch, and what it said is held in this process: whoever changes a tenant's state
- * raises its epoch in the same transaction.
+ * Reads a tenant's state from the ledger once for each value of its epoch, and keeps it in this process. That is enough: every
+ * change of a tenant's state raises the tenant's epoch in the same transaction.
  */
 export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOptions): TenantAccess => {
   const held = createLru<string, Held>(100_000);
@@ -49,7 +49,7 @@ export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOpti
   const read = async (clientId: string, scope: Scope, mark: string): Promise<Held> => {
     try {
       const tenant = await tenants.find(clientId);
-      // An erasure that is owed comes before a new life.
+      // A pending erasure completes before the tenant can sign up again.
       const state = tenant?.isErasureOwed === true ? 'deleted' : (tenant?.state ?? 'active');
       const found = { state, generation: tenant?.changes ?? '0', mark, scope };
       held.set(clientId, found);
@@ -75,7 +75,7 @@ export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOpti
   };
 };
 
-/** All of them, in this order; at once where each answers at once. */
+/** Runs all checks in this order; synchronously if each is. */
 export const allAccessChecks = ([first, ...others]: readonly AssertAccess[]): AssertAccess => {
   if (first === undefined) return () => {};
   const rest = allAccessChecks(others);
@@ -86,8 +86,8 @@ export const allAccessChecks = ([first, ...others]: readonly AssertAccess[]): As
 };
 
 /**
- * Refuses sessions from before a revocation of their user, or of everybody's sessions. A session that does not say since when it is
- * there is taken for an older one, and one within the difference of the clocks too: who logs in after that is let in.
+ * Refuses sessions that were issued before a revocation of their user, or of all sessions. A session without the time of its
+ * issue counts as older. A session issued by a clock that is behind may be refused too: a new login is accepted.
  */
 export const createSessionAccess =
   ({ epochs, scopes }: { readonly epochs: Pick<Epochs, 'current'>; readonly scopes: Scopes }): AssertAccess =>

@@ -1,4 +1,4 @@
-/** What operators do by hand with one tenant: the same as its hooks, as of now. */
+/** Admin commands for one tenant: suspend, resume, delete (as its hooks do, at the present moment), and the erasure report. */
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import type { Audit } from '../audit/audit.js';

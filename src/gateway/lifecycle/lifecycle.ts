@@ -1,7 +1,8 @@
 /**
- * What follows of an event of a tenant's life. First it is noted, which stops or lets in logins at once; then its tokens end, where
- * it is to have none; then, in the tenant's turn, what its state asks for is brought about: the state of all events known, so that it does not matter which of them comes
- * last. Every step may be repeated: one that was cut off is done by the next attempt.
+ * Applies a tenant's event: sign-up, suspension, resumption, deletion. First the event is stored, which stops or admits logins
+ * at once. Then the tokens of a suspended tenant are revoked. Then, under the tenant's lock, erasure or provisioning runs. The
+ * tenant's state follows from all stored events, so their order of arrival does not matter. Every step may be repeated: the
+ * next attempt completes an interrupted one.
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
@@ -17,11 +18,11 @@ import type { Tenant, TenantEvent, TenantRecords } from '../tenant/records.js';
 import { newestOf, type TenantEventKind } from '../tenant/state.js';
 import { unavailable } from '../upstream/upstream.js';
 
-/** Names no tenant: it is kept beyond the tenant's erasure. */
+/** Names no tenant, because it is stored beyond the tenant's erasure. */
 export type EventAnswer = {
-  /** Where the tenant stands now. */
+  /** The tenant's state now. */
   readonly state: TenantState;
-  /** Whether it stands there by this event; false: a newer one, or a deletion, weighs more. */
+  /** Whether this event set the state; false: a newer event or a deletion has precedence. */
   readonly isApplied: boolean;
   /** How many dashboards are ready for the first login. */
   readonly provisioned?: number;
@@ -29,9 +30,12 @@ export type EventAnswer = {
 };
 
 export type Lifecycle = {
-  /** Throws UPSTREAM_UNAVAILABLE where it is noted and not all of it is done, INVALID_REQUEST_BODY where it never can be. */
+  /**
+   * Throws UPSTREAM_UNAVAILABLE if the event was stored and not everything that follows is done yet, INVALID_REQUEST_BODY if
+   * the service accepts no such client.
+   */
   readonly apply: (event: TenantEvent) => Promise<EventAnswer>;
-  /** Finishes the deletions that were cut off. Answers how many could not be finished now; those of whoever is at it do not count. */
+  /** Finishes interrupted erasures. Resolves to how many failed; tenants that another process has locked do not count. */
   readonly finishErasures: () => Promise<number>;
 };
 
@@ -44,7 +48,7 @@ export type LifecycleOptions = {
   readonly policies: Policies;
   readonly audit: Audit;
   readonly log: Log;
-  /** Tells every gateway, this one too, that the state of some tenant has changed. Throws UPSTREAM_UNAVAILABLE. */
+  /** Tells every gateway, this one too, that epochs changed. Throws UPSTREAM_UNAVAILABLE. */
   readonly publishEpochs: () => Promise<void>;
 };
 
@@ -60,7 +64,7 @@ const isSameMoment = (a: Date | null, b: Date): boolean => a?.getTime() === b.ge
 const isApplied = ({ state, moments }: Tenant, { kind, occurredAt }: TenantEvent): boolean =>
   state === stateAfter[kind] && isSameMoment(newestOf(moments), occurredAt);
 
-/** Undefined where the tenant was suspended or deleted while its dashboards were made: that event weighs more. */
+/** Undefined if the tenant was suspended or deleted while its dashboards were made: that event has precedence. */
 const provisionOf = async (
   { provision, policies }: LifecycleOptions,
   clientId: string,
@@ -71,7 +75,7 @@ const provisionOf = async (
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === 'TENANT_SUSPENDED') return undefined;
-    // Its host may add the client to its own data a moment later.
+    // The host may add the client to its own data a moment later, so the sender retries.
     if (error.reason === 'tenant-unknown-upstream') throw unavailable('tenant-unknown-upstream', error);
     if (error.code === 'NO_TENANT') {
       throw new Refusal('INVALID_REQUEST_BODY', `clientId: ${error.message}`, { reason: error.reason, cause: error });
@@ -80,11 +84,8 @@ const provisionOf = async (
   }
 };
 
-/** Noted, and the tokens of a suspended tenant ended: before anything that takes long. Answers the tenant's reference. */
-const begin = async (
-  { tenants, tokens, publishEpochs }: LifecycleOptions,
-  event: TenantEvent,
-): Promise<string> => {
+/** Stores the event and revokes the tokens of a suspended tenant, before anything that takes long. Resolves to the tenant's reference. */
+const begin = async ({ tenants, tokens, publishEpochs }: LifecycleOptions, event: TenantEvent): Promise<string> => {
   const { tenant, tokens: noted } = await tenants.note(event);
   if (noted === null) await publishEpochs();
   else await tokens.resume(noted);
@@ -96,11 +97,11 @@ const isLockedByOther = (error: unknown): boolean =>
 
 const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> => {
   const tenant = await tenants.find(clientId);
-  if (tenant === undefined) throw new Error('a tenant whose event was noted is not there');
+  if (tenant === undefined) throw new Error('the row of a tenant whose event was stored is missing');
   return tenant;
 };
 
-/** Undefined where nothing is owed. */
+/** Undefined if no erasure is pending. */
 const erase = async (
   { tenants, tokens, erasure }: LifecycleOptions,
   clientId: string,
@@ -108,13 +109,13 @@ const erase = async (
 ): Promise<ErasureReport | undefined> => {
   const { tenantRef, moments, isErasureOwed } = await load(tenants, clientId);
   if (!isErasureOwed) return undefined;
-  if (moments.deleted === null) throw new Error('the erasure of a tenant that was never deleted');
-  // Before all else, also before what is being made for the tenant is waited for.
+  if (moments.deleted === null) throw new Error('an erasure is pending for a tenant that was never deleted');
+  // First of all, also before `erasure.run` waits for leases of the tenant.
   const ended = { where: guestTokens, erased: await tokens.revoke(clientId) };
   return erasure.run({ clientId, tenantRef }, moments.deleted, lock, ended);
 };
 
-/** One deletion that was cut off. */
+/** Finishes one interrupted erasure. */
 const finish = async (options: LifecycleOptions, clientId: string): Promise<void> => {
   const { tenants, withTenantLock, publishEpochs, audit } = options;
   const tenant = await tenants.find(clientId);

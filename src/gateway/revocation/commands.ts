@@ -1,4 +1,4 @@
-/** What operators can revoke, and lift. */
+/** The admin commands `revoke` and `unrevoke`. */
 import { z } from 'zod';
 import { identifierOf } from '../authenticate/signed-session.js';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
@@ -6,11 +6,11 @@ import type { Policies } from '../policy/policies.js';
 import type { Revocations, RevocationTarget } from './revocations.js';
 
 const name = z.string().min(1).max(255);
-/** The whole of it: part of one would revoke nothing, and look as if it had. */
+/** The whole digest: a part of one would match nothing, and the command would still answer that it revoked. */
 const policyDigest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the whole digest of a policy, 64 hexadecimal digits');
 const reason = z.string().min(1).max(500);
 
-/** Which user: as the host's sessions name them. The issuer is asked for, since without it another user would be meant. */
+/** A user as the host's sessions name them. The issuer is required: the same subject of another issuer is another user. */
 const user = { by: z.literal('user'), subject: name, issuer: name.nullable(), tenant: name.optional(), reason };
 const endsSessions = z.boolean().default(false);
 
@@ -45,7 +45,7 @@ const targetOf = (
   }
 };
 
-/** `revoke` and `unrevoke`. */
+/** Declares `revoke` and `unrevoke`. */
 export const revocationCommands = (revocations: Revocations, policies: Policies): readonly AdminCommand[] => [
   adminCommand('revoke', revokeInput, (input) =>
     revocations.revoke(targetOf(input, policies), {
@@ -58,8 +58,8 @@ export const revocationCommands = (revocations: Revocations, policies: Policies)
     return {
       isLifted,
       message: isLifted
-        ? 'Sessions from before the revocation are accepted again. Tokens that it ended stay ended.'
-        : 'There was nothing to lift: no session of these is refused.',
+        ? 'Sessions from before the revocation are accepted again. Tokens that it revoked stay revoked.'
+        : 'Nothing was changed: no session of these is refused.',
     };
   }),
 ];

@@ -1,7 +1,11 @@
 /**
- * What was revoked, as this process knows it: a copy of the ledger's epochs. It counts as knowledge for a second; after that
- * the ledger is asked before anything is answered, and where it cannot be asked, nothing is. A database of this process alone is
- * written by nobody else: the copy of that is never old.
+ * Revocation epochs. An epoch is a counter in the ledger for one scope (scopes.ts): a tenant, a user, a user in a tenant, a
+ * policy, a data app, or everything. It starts at 0, only grows, and is raised by each revocation of its scope and by each
+ * change of a tenant's state, in the same transaction. The epochs of all scopes that a token depends on are part of its cache
+ * key, and are compared again after the mint and before the answer: so no gateway answers a token from before a revocation.
+ *
+ * This file is the process's copy of the epochs. The copy may be used for one second after it was read. After that, the ledger
+ * is read first; while it cannot be read, requests are refused. An embedded ledger has no other writer: its copy never ages.
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
@@ -12,24 +16,24 @@ import { type EpochRow, listEpochsAfter } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Scope } from './scopes.js';
 
-/** The epochs as they are known just now. */
+/** A copy of the epochs. */
 export type KnownEpochs = {
-  /** One text for these scopes in this order. It differs, once anything was revoked for one of them. */
+  /** The epochs of these scopes in this order, as one text. It changes when one of them is raised. */
   readonly markOf: (scopes: readonly Scope[]) => string;
-  /** When sessions of one of these scopes were revoked last; null: never. */
+  /** When sessions of one of these scopes were last revoked; null: never. */
   readonly revokedAtMs: (scopes: readonly Scope[]) => number | null;
 };
 
 export type Epochs = {
-  /** At most a second old. Asks the ledger only where it is older; rejects with UPSTREAM_UNAVAILABLE where that fails. */
+  /** A copy at most one second old. Reads the ledger only if the copy is older; rejects with UPSTREAM_UNAVAILABLE if that fails. */
   readonly current: () => KnownEpochs | Promise<KnownEpochs>;
-  /** As `current`, but asks nobody; undefined where the ledger would have to be asked. */
+  /** As `current`, without reading the ledger: undefined if the copy is too old. */
   readonly known: () => KnownEpochs | undefined;
-  /** As the ledger has it after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
+  /** Reads the ledger after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly latest: () => Promise<KnownEpochs>;
-  /** Of what was just written: tells the other gateways to look, and looks. It counts here at once. Rejects with UPSTREAM_UNAVAILABLE. */
+  /** Call it after raising epochs: tells the other gateways to read the ledger, and reads it. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly publish: () => Promise<void>;
-  /** Of what is known now; 0 where nobody else writes. */
+  /** Age of the copy; 0 for an embedded ledger. */
   readonly ageMs: () => number;
   readonly close: () => void;
 };
@@ -44,7 +48,7 @@ export type EpochsOptions = {
 const maxAgeMs = 1_000;
 const pollMs = 350;
 const askTimeoutMs = 3_000;
-/** An answer that took so long that it is old already is asked for again. */
+/** If the ledger's answer took so long that it is too old already, it is read again, this often at most. */
 const asksAtMost = 3;
 const topic = 'epochs';
 
@@ -64,7 +68,7 @@ const createCopy = (): Copy => {
     newest: () => newest,
     note: (rows) => {
       for (const row of rows) {
-        // Two looks may overlap, and the later one answer first.
+        // Two reads may overlap, and the later one finish first.
         if ((known.get(row.scope)?.change ?? -1n) < row.change) known.set(row.scope, row);
         if (row.change > newest) newest = row.change;
       }
@@ -90,7 +94,7 @@ const inTime = async <T>(work: Promise<T>, timing: Timing): Promise<T> => {
   }
 };
 
-/** Looks at the ledger. Who asks while a look is under way gets the next one, which all who came meanwhile share. */
+/** Shares reads of the ledger. A call during a read gets the next read, which all calls made meanwhile share. */
 const createLook = (look: () => Promise<void>) => {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
@@ -109,7 +113,7 @@ const createLook = (look: () => Promise<void>) => {
   };
 };
 
-/** Keeps asking while the ledger is shared. Opens nothing by itself: the first request does the first look. */
+/** Reads the ledger every 350 ms if it is shared, until `close`. The first request does the first read of an embedded ledger. */
 export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: EpochsOptions): Epochs => {
   const copy = createCopy();
   let knownAtMs = Number.NEGATIVE_INFINITY;

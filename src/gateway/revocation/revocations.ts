@@ -1,9 +1,10 @@
 /**
- * Revocation, in this order: the ledger, then the service, then the ledger again. From the first on, every gateway drops what it
- * holds and what it is minting, within a second at most. At the service a token is dead at the next read; a mint that reaches it after
- * that is one whose gateway asks the ledger afterwards, where the first half has long been: no order of events lets one through.
- * The second raise is for what was minted between the halves by those who may: the service ended that too, so it must not be
- * answered. What the service could not be told is kept, and tried until it is done.
+ * Revokes tokens in three steps: raise the epochs in the ledger, revoke at the service, raise the epochs again.
+ * 1. After the first raise, every gateway drops its cached tokens and discards mints in flight, within one second at most.
+ * 2. After the service revoked, it refuses the tokens at the next read. A mint that reaches the service later is discarded by
+ *    its gateway, which reads the ledger after each mint and finds the raised epoch.
+ * 3. The second raise drops the tokens that were minted for permitted users between the steps: the service revoked them too.
+ * A revocation that the service did not take stays in the ledger, and is retried until it is done.
  */
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
@@ -30,38 +31,38 @@ const revocationTarget = z.discriminatedUnion('by', [
   /** `clientId` null: in every tenant. */
   z.strictObject({ by: z.literal('user'), userIdentifier: name, clientId: name.nullable() }),
   z.strictObject({ by: z.literal('tenant'), clientId: name }),
-  /** Of this digest; every token of the data app is ended at the service, which knows no policies. */
+  /** Tokens under the policy of this digest. The service knows no policies, so every token of the data app is revoked there. */
   z.strictObject({ by: z.literal('policy'), digest: name }),
   z.strictObject({ by: z.literal('all') }),
 ]);
 export type RevocationTarget = z.output<typeof revocationTarget>;
 
 export type RevokeOptions = {
-  /** In an operator's words: for the audit. */
+  /** The operator's reason, for the audit. */
   readonly reason: string;
-  /** Refuses the sessions that were issued until now. Of a user they always are, but for `keepsSessions`; otherwise false where left out. */
+  /** Also refuses sessions that were issued until now. Always so for a user, unless `keepsSessions`; default false. */
   readonly endsSessions?: boolean | undefined;
-  /** The user may have other tokens at once: it is not the user who is not trusted. */
+  /** The user's sessions stay valid, and may get new tokens at once. */
   readonly keepsSessions?: boolean | undefined;
   readonly requestId?: string | undefined;
 };
 
 export type RevocationAnswer = {
-  /** `pending`: the service could not be asked; it will be, until it is done. Until then, tokens handed out work there. */
+  /** `pending`: the service could not be reached and is retried. Until then, issued tokens still work there. */
   readonly service: 'done' | 'pending' | 'not-supported';
-  /** How many worked at the service until now; null: not known. */
+  /** How many tokens the service revoked; null: not known. */
   readonly revoked: number | null;
   readonly message: string;
 };
 
 export type Revocations = {
-  /** Once this resolves, no gateway answers what was minted before for longer than a second. Throws UPSTREAM_UNAVAILABLE where the ledger fails. */
+  /** After it resolved, no gateway answers an earlier token for longer than one second. Throws UPSTREAM_UNAVAILABLE if the ledger fails. */
   readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
-  /** The rest of a revocation whose first half was noted with another change of the ledger. */
+  /** Completes a revocation whose pending row and raised epochs were written in another transaction. */
   readonly resume: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
-  /** Accepts sessions again that a revocation refused. Tokens stay revoked. Answers whether there was anything to lift. */
+  /** Accepts the sessions again that a revocation refused. Tokens stay revoked. Resolves to whether any session was refused. */
   readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
-  /** Tries again what the service could not be told, and is due. Answers 0: what still cannot be told is due later. */
+  /** Retries the pending revocations that are due. Resolves to 0, since what fails again is due later. */
   readonly retry: () => Promise<number>;
 };
 
@@ -90,7 +91,7 @@ const scopeOf = (scopes: Scopes, target: RevocationTarget): Scope => {
   }
 };
 
-/** What has to be retired beside it when its tokens are ended at the service: as much as is ended there. */
+/** The scopes whose epochs are raised: they cover every token that the service revokes for this target. */
 const scopesEnded = (scopes: Scopes, target: RevocationTarget): readonly Scope[] =>
   target.by === 'policy' ? [scopes.policy(target.digest), scopes.all] : [scopeOf(scopes, target)];
 
@@ -112,7 +113,7 @@ const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
 const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);
 const claimedAtOnce = 20;
 
-/** The service's half. Whatever fails there is tried again later; what fails in the ledger is the caller's. */
+/** Steps 2 and 3. A failure of the service is retried later; a failure of the ledger is thrown. */
 const createRevokeAtService = (options: RevocationsOptions) => {
   const { ledger, epochs, scopes, tokens, clock, log } = options;
   const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {
@@ -159,7 +160,11 @@ export const createRevocations = (options: RevocationsOptions): Revocations => {
   const { ledger, epochs, scopes, clock } = options;
   const settle = createRevokeAtService(options);
   const note = createNote(options);
-  const resume = async (pending: PendingRow, chosen: RevokeOptions, endsSessions = false): Promise<RevocationAnswer> => {
+  const resume = async (
+    pending: PendingRow,
+    chosen: RevokeOptions,
+    endsSessions = false,
+  ): Promise<RevocationAnswer> => {
     const target = decodeTarget(pending);
     try {
       await epochs.publish();

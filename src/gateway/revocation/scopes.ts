@@ -1,12 +1,12 @@
-/** Whom a revocation may be about, and which of these a token or a session depends on. */
+/** The scopes of revocation epochs: what a revocation can be about, and which scopes a token or a session depends on. */
 import { createLru } from '../../platform/lru.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** What an epoch is kept for. In the ledger, users and tenants stand under references that tell nothing of them. */
+/** The key of an epoch in the ledger. It names users and tenants by keyed digests only. */
 export type Scope = string;
 
-/** Of a tenant that is known by its reference alone. */
+/** The scope of a tenant, by its reference. */
 export const tenantScopeOf = (tenantRef: string): Scope => `tenant:${tenantRef}`;
 
 export type Subject = { readonly clientId: string; readonly userIdentifier: string };
@@ -16,18 +16,19 @@ export type Scopes = {
   readonly dataApp: (name: string) => Scope;
   readonly policy: (digest: string) => Scope;
   readonly tenant: (clientId: string) => Scope;
-  /** In every tenant. */
+  /** The user in every tenant. */
   readonly user: (userIdentifier: string) => Scope;
+  /** The user in this tenant. */
   readonly member: (subject: Subject) => Scope;
-  /** Tenant, user, and this user in this tenant. */
+  /** The scopes `tenant`, `user` and `member` of the subject. */
   readonly ofSubject: (subject: Subject) => readonly Scope[];
-  /** What is held of the client to answer faster. */
+  /** Drops the remembered scopes of the client. */
   readonly forget: ForgetClient;
 };
 
 const rememberedSubjects = 20_000;
 
-/** Of two texts, one: different for every two pairs. */
+/** Joins two texts so that different pairs give different texts. */
 const pairOf = (first: string, second: string): string => `${first.length}:${first}${second}`;
 
 export const createScopes = ({ refOf }: Pick<Ledger, 'refOf'>): Scopes => {
