@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { limits } from '../contract/fields.js';
-import type { HandlersOf, Operation } from '../contract/operation.js';
+import { errorBody, type HandlersOf, type Operation } from '../contract/operation.js';
+import { type Code, errors } from '../domain/errors.js';
 import type { Caller } from '../domain/guest/caller.js';
 import type { Log } from '../domain/log-events.js';
 import { Refusal } from '../domain/refusal.js';
@@ -12,7 +13,7 @@ import { findUnavailable, unavailableRetrySeconds } from '../domain/unavailable.
 import { type AdmissionLimits, type Authenticate, createAdmission, type Sender } from './admission.js';
 import { BodyTooLarge } from './body-faults.js';
 import type { ReadBody } from './body-reader.js';
-import { type EnvelopeCode, envelope, failureMessage, unavailable } from './envelope.js';
+import { envelope, failureMessage, unavailable } from './envelope.js';
 import { findFaults, findShapeFault, writeFaults } from './faults.js';
 import { choose, createRoutes, decodeParams, type Match, withoutCondition } from './routes.js';
 
@@ -42,7 +43,12 @@ export type DispatchResponse = {
   readonly body: unknown;
   /** For the log and the metrics, never for the caller. */
   readonly operation: string;
-  readonly refused?: { readonly code: string; readonly reason: string };
+  readonly refused?: {
+    readonly code: string;
+    readonly reason: string;
+    /** The developer's text, where the caller got a neutral one. */
+    readonly message?: string;
+  };
 };
 
 /** Answers undefined where no operation has that path. */
@@ -62,7 +68,9 @@ export type DispatchDeps<Operations> = {
 };
 
 type AnyHandler = (caller: Caller, input: unknown, signal: AbortSignal) => Promise<unknown>;
-type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType' | 'refused'>;
+type Answer = Pick<DispatchResponse, 'status' | 'headers' | 'body' | 'contentType'> & {
+  readonly refused?: { readonly code: Code; readonly reason: string; readonly message?: string };
+};
 
 /** When the camel-case paths were deprecated: RFC 9745 wants a date, as seconds. */
 const deprecation = `@${Date.UTC(2026, 10, 1) / 1000}`;
@@ -137,7 +145,7 @@ const headersOf = (status: number): Answer['headers'] => {
   return status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
 };
 
-const answerError = (code: EnvelopeCode, message: string, status: number, reason: string): Answer => ({
+const answerError = (code: Code, message: string, status: number, reason: string): Answer => ({
   status,
   headers: headersOf(status),
   contentType: json,
@@ -184,6 +192,28 @@ const fail = (error: unknown, operation: Operation, requestId: string, log: Erro
   return answerError('INTERNAL_SERVER_ERROR', message, 500, 'failure');
 };
 
+/**
+ * Whether guests read the developer's text: the faults of what the page sent, what the user can mend, and which action the token does not
+ * permit. All other causes lie in the metric, its restrictions or its datasource, which are not the end user's to know.
+ */
+const isForGuests = (code: Code): boolean =>
+  code === 'INVALID_REQUEST_BODY' || code === 'UNAUTHORIZED' || errors[code].mender === 'end user';
+
+/**
+ * An error as an end user reads it: the same status and code, a neutral message, and the request id as a reference. The developer's text
+ * goes to the log.
+ */
+const neutral = (answer: Answer, requestId: string): Answer => {
+  const { refused, body, status } = answer;
+  const failure = errorBody.safeParse(body);
+  if (refused === undefined || !failure.success || isForGuests(refused.code)) return answer;
+  return {
+    ...answer,
+    body: envelope(refused.code, `This chart can't be shown. Ask your administrator. Reference: ${requestId}.`, status),
+    refused: { ...refused, message: failure.data.error.message },
+  };
+};
+
 /** A body that was read for nothing. One that is too large by its length alone was not read. */
 const isRefusedBody = (error: unknown): boolean =>
   error instanceof BodyTooLarge ? error.wasRead : error instanceof Refusal && error.code === 'INVALID_REQUEST_BODY';
@@ -219,8 +249,10 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     if ('allowed' in found) return notAllowed(request.method, found.allowed);
     const requestId = request.requestId ?? newRequestId();
     let match = withoutCondition(found);
+    let isGuest = false;
     const serve = async (): Promise<Answer> => {
       const caller = await admit(match.operation, request);
+      isGuest = caller.kind === 'guest';
       const body = await bodyOf(match, request);
       match = choose(found, { query: request.query, body });
       const call = calls.get(match.operation);
@@ -229,7 +261,8 @@ export const createDispatch = <const Operations extends Readonly<Record<string, 
     };
     const served = await serve().catch((error) => {
       if (isRefusedBody(error)) refusedBody(request);
-      return fail(error, match.operation, requestId, log);
+      const answer = fail(error, match.operation, requestId, log);
+      return isGuest ? neutral(answer, requestId) : answer;
     });
     const answer = isPieces(served.body)
       ? { ...served, body: logged(served.body, request.signal, { requestId, operation: match.operation.name }, log) }

@@ -1,11 +1,8 @@
 import { limits } from '../contract/fields.js';
 import type { Code } from '../domain/refusal.js';
 
-/** Codes that belong to HTTP itself, beside those of the domain. */
-export type EnvelopeCode = Code | 'METHOD_NOT_ALLOWED' | 'SERVICE_UNAVAILABLE';
-
 /** The body of every error. */
-export const envelope = (code: EnvelopeCode, message: string, status: number) => ({ error: { code, message, status } });
+export const envelope = (code: Code, message: string, status: number) => ({ error: { code, message, status } });
 
 /** What a failure that is ours looks like from outside; the cause is in the log under the same request id. */
 export const failureMessage = (requestId: string): string =>

@@ -117,6 +117,45 @@ describe('authenticate', () => {
   });
 });
 
+describe('a refusal whose cause an end user cannot mend', () => {
+  const developerText = 'Metric "Delays" names a column that its datamart does not have.';
+  const ask = async (bearer: string, operation: 'query' | 'embeds') => {
+    const refuse = async () => {
+      throw new Refusal('METRIC_QUERY_ERROR', developerText, { reason: 'column-unknown' });
+    };
+    const dispatch = createDispatch({
+      operations,
+      handlers: { ...sampleHandlers, queryGuestMetric: refuse, queryMetric: refuse },
+      authenticate,
+      log: createMemoryLog().log,
+      newRequestId: () => 'r1',
+    });
+    const path = operation === 'query' ? '/api/v2/guest/metrics/m1/query' : '/api/v2/data-app/query';
+    const body = operation === 'query' ? {} : { embedId: 'e1', metricId: 'm1', clientId: 'LAX' };
+    return dispatch({ signal: stays, method: 'POST', path, query: {}, authorization: `Bearer ${bearer}`, body });
+  };
+
+  test('is neutral to a guest, with the request id; the log gets the text', async () => {
+    expect(await ask(guestToken, 'query')).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'METRIC_QUERY_ERROR',
+          message: "This chart can't be shown. Ask your administrator. Reference: r1.",
+          status: 400,
+        },
+      },
+      refused: { code: 'METRIC_QUERY_ERROR', reason: 'column-unknown', message: developerText },
+    });
+  });
+
+  test("is told in full to the host's backend", async () => {
+    const answer = await ask(apiKey, 'embeds');
+    expect(answer?.body).toEqual({ error: { code: 'METRIC_QUERY_ERROR', message: developerText, status: 400 } });
+    expect(answer?.refused).toEqual({ code: 'METRIC_QUERY_ERROR', reason: 'column-unknown' });
+  });
+});
+
 describe('paths', () => {
   const guest = (path: string) => http.get(path).set('Authorization', `Bearer ${guestToken}`);
 

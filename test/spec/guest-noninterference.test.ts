@@ -19,7 +19,10 @@ const readAs = async ({ bearer, dashboardId, metricIds }: Reader): Promise<unkno
     call(house, 'listGuestFilterOptions', { dashboardId, filter: 'Region' }, { bearer }),
     call(house, 'listGuestViews', { dashboardId }, { bearer }),
   ]);
-  const bodies = answers.map(({ status, text }) => [status, text.replace(/"timeTaken":\d+/, '')]);
+  const bodies = answers.map(({ status, text }) => [
+    status,
+    text.replace(/"timeTaken":\d+/, '').replace(/Reference: [\w-]+/, ''),
+  ]);
   return [await boardOf(house, bearer, dashboardId), bodies];
 };
 

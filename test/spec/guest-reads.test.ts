@@ -437,7 +437,7 @@ describe('what every read refuses', () => {
     });
     const metricId = await metricOf(house, dashboardId, 'acme', 'far-revenue');
     const message = await refused(pair, house, read(dashboardId, metricId), { bearer: await grant() });
-    expect(message).toBe('Datasource lost could not be opened; its operator finds the cause in the log.');
+    expect(message).toBe("This chart can't be shown. Ask your administrator.");
   });
 
   test.each<[Pair, Read]>([

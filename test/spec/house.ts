@@ -178,7 +178,10 @@ export type Pair = `${Name} ${Code}`;
 
 const isName = (text: string | undefined): text is Name => text !== undefined && Object.hasOwn(operations, text);
 
-/** Sends the request and expects this refusal, with the status that the operation declares; answers the message. */
+/**
+ * Sends the request and expects this refusal, with the status that the operation declares; answers the message. A neutral message is
+ * answered without its reference, which is another one for each request.
+ */
 export const refused = async (pair: Pair, house: House, input: Input, sent: Sent = {}): Promise<string> => {
   const [name, code] = pair.split(' ');
   if (!isName(name) || code === undefined) throw new Error(`${pair} is no pair of operation and code`);
@@ -189,7 +192,8 @@ export const refused = async (pair: Pair, house: House, input: Input, sent: Sent
     errors[code],
     { error: { code, message, status: errors[code] } },
   ]);
-  return (answer.body as { error: { message: string } }).error.message;
+  const { error } = answer.body as { error: { message: string } };
+  return error.message.replace(/ Reference: [0-9a-f-]{36}\.$/, '');
 };
 
 /** The fields that access settings need; `datamartName` is `shop`. */
