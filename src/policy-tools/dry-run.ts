@@ -1,6 +1,6 @@
 /**
- * One user before a policy, without a server and without an upstream: the steps of session.ts from the claims to the
- * grant, by the same functions. What `guestlist policy test`, `explain` and `plan` run.
+ * A dry run of a policy for one user: from claims to grant by the functions that serve requests, without a server or an upstream.
+ * `guestlist policy test`, `explain` and `plan` use it.
  */
 import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
@@ -12,30 +12,30 @@ import { idOf, type ProvisionedDashboard } from '../gateway/provision/provision.
 import { createTenantStep, type TenantOf } from '../gateway/tenant/resolve.js';
 import type { JwtClaims } from '../platform/jwt.js';
 
-/** What a request brings: the claims of its session, its body, and the moment. */
+/** The inputs of a dry run: the claims of the session, the body, and the time. */
 export type PolicyCase = {
   readonly claims: JwtClaims;
   readonly body: EmbedTokenBody;
   readonly now: Date;
-  /** What the host is taken to answer, where the policy looks its tenants up there. */
+  /** The assumed answer of the host, if the policy looks tenants up there. */
   readonly lookup?: readonly string[] | undefined;
-  /** Where the case is written, as `file:line:column`. */
+  /** The place of the case, as `file:line:column`. */
   readonly at?: string | undefined;
 };
 
 export type Granted = {
   readonly isGranted: true;
-  /** The policy as it is for this tenant. */
+  /** The policy as it applies to this tenant. */
   readonly policy: Policy;
   readonly session: Session;
   readonly clientId: string;
   readonly grant: Grant;
   /** The grant with the record of where its parts came from. */
   readonly decision: PolicyDecision;
-  /** The tenant's copies of the templates, as they are or will be provisioned. */
+  /** The tenant's copies of the granted templates, whether they exist yet or not. */
   readonly dashboards: readonly ProvisionedDashboard[];
 };
-/** Null: the request did not come as far. */
+/** `session` and `clientId` are null if the request was denied before they were known. */
 export type Denied = {
   readonly isGranted: false;
   readonly policy: Policy;
@@ -52,15 +52,15 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
     template: template.template,
   }));
 
-/** The host is not asked: the case says what it answers. */
+/** Never calls the host: the case has the host's answer. */
 const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
   createTenantStep((_, http) => {
     if (lookup !== undefined) return () => lookup;
-    const message = `the policy asks the host for tenants (${http.at}), which is not done here: say what it answers, by lookup: [<clientId>, ...] in a test or a line of the sample, or by --lookup`;
+    const message = `the policy asks the host for tenants (${http.at}), which a dry run does not do. Give the host's answer: lookup: [<clientId>, ...] in a test or a line of the sample, or --lookup`;
     throw new PolicyFaults([{ at: at ?? http.at, message }]);
   });
 
-/** Throws only what is no refusal: PolicyFaults where the policy asks the host for tenants, and nobody said what that answers. */
+/** Decides one case; a refusal is part of the result. Rejects with PolicyFaults if the policy asks the host and the case has no answer. */
 export const evaluateCase = async (
   base: Policy,
   of: PolicyCase,

@@ -1,21 +1,27 @@
-/** Every rule and restriction of a policy for one user, each for itself: a request stops at the first that is undecided. */
+/**
+ * Evaluates every rule and restriction of a policy for one user separately, for explanations. A real request stops at the first one
+ * that cannot be evaluated.
+ */
 
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { type AppliedRestriction, combineRestrictions } from '../gateway/policy/combine.js';
 import { evaluateBoolean, evaluateRestriction, variablesOf } from '../gateway/policy/decide.js';
-import { ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
+import { type Compile, createCompilers, ExpressionFault, type PolicyVariables } from '../gateway/policy/expression.js';
 import type { Policy } from '../gateway/policy/policy.js';
 import { recordBounds } from '../gateway/policy/record.js';
 import type { Denied, DryRun } from './dry-run.js';
-import { evaluateTerms, type Term } from './terms.js';
 
-/** `at` is the place of its `when`. `fault` says at which expression, and why, it is undecided. */
+/** One term of a condition that joins several by && or ||. */
+export type Term = { readonly expression: string; readonly result: 'true' | 'false' | 'undecided' };
+
+/** `at` is the place of `when`. `fault` names the expression that could not be evaluated, and why. */
 export type Examined = {
   readonly name: string;
   readonly at: string;
   readonly when: string;
   readonly result: 'matches' | 'does not match' | 'undecided';
   readonly fault: { readonly at: string; readonly expression: string; readonly code: string } | null;
-  /** Of a condition that does not match, and joins several terms. */
+  /** The terms of a condition that does not match, if it joins several by && or ||. */
   readonly terms: readonly Term[];
 };
 
@@ -23,8 +29,54 @@ export type Examination = {
   readonly roles: readonly string[];
   readonly rules: readonly Examined[];
   readonly restrictions: readonly Examined[];
-  /** Those that match and whose values could be evaluated. */
+  /** The restrictions that match and whose values could be evaluated. */
   readonly applied: readonly AppliedRestriction[];
+};
+
+const parser = new Environment({ unlistedVariablesAreDyn: true });
+
+const leavesOf = (node: ASTNode): readonly ASTNode[] =>
+  node.op === '&&' || node.op === '||' ? node.args.flatMap(leavesOf) : [node];
+
+/** The parser drops one parenthesis of a term in parentheses. Such a text is no expression. */
+const isExpression = (text: string): boolean => {
+  try {
+    parser.parse(text);
+    return true;
+  } catch (error) {
+    if (error instanceof ParseError) return false;
+    throw error;
+  }
+};
+
+const compilers = new WeakMap<Policy, Compile<PolicyVariables>>();
+
+const compilerOf = (policy: Policy): Compile<PolicyVariables> => {
+  const compile = compilers.get(policy) ?? createCompilers(policy.claims).policy;
+  compilers.set(policy, compile);
+  return compile;
+};
+
+const evaluate = (compile: Compile<PolicyVariables>, expression: string, variables: PolicyVariables): Term[] => {
+  const compiled = compile({ source: expression, at: '', expected: ['bool'] });
+  if (!('evaluate' in compiled)) return [];
+  try {
+    return [{ expression, result: compiled.evaluate(variables) === true ? 'true' : 'false' }];
+  } catch (error) {
+    if (!(error instanceof ExpressionFault)) throw error;
+    return [{ expression, result: 'undecided' }];
+  }
+};
+
+/** The result of each term that `when` joins by && and ||; empty for a condition of one term. */
+export const evaluateTerms = (policy: Policy, when: string, variables: PolicyVariables): readonly Term[] => {
+  const leaves = leavesOf(parser.parse(when).ast);
+  if (leaves.length < 2) return [];
+  const compile = compilerOf(policy);
+  return leaves
+    .map(({ start, end }) => when.slice(start, end))
+    .filter(isExpression)
+    .flatMap((expression) => evaluate(compile, expression, variables));
 };
 
 type Conditional = { readonly name: string; readonly when: Policy['rules'][number]['when'] };
@@ -54,7 +106,7 @@ const examine = (
   }
 };
 
-/** Null where it did not come to a rule: without a user or a tenant, and where not even the roles could be evaluated. */
+/** Null if no rule was reached: there is no user or no tenant, or the roles could not be evaluated. */
 export const examinePolicy = ({ policy, session, clientId }: DryRun, now: Date): Examination | null => {
   if (session === null || clientId === null) return null;
   let variables: PolicyVariables;
@@ -92,7 +144,7 @@ const placesOf = ({
   })),
 ];
 
-/** The names of the rules and restrictions that leave a denial undecided; none where it has another cause. */
+/** The names of the rules and restrictions that caused POLICY_UNDECIDED; empty for another cause. */
 export const blamed = (denied: Denied, now: Date): readonly string[] => {
   const { cause } = denied.refusal;
   if (cause instanceof ExpressionFault) {

@@ -1,4 +1,4 @@
-/** `policy-explain`: a running gateway explains what it would decide, or what it decided earlier. */
+/** The command `policy-explain`: a running gateway explains a decision for given claims, or the decision of an earlier request. */
 import { z } from 'zod';
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
@@ -23,7 +23,7 @@ export type PolicyExplainOptions = {
   readonly listMetrics: ListMetrics;
   readonly findEmbeds: FindEmbeds;
   readonly clock: Clock;
-  /** What was kept of an earlier request, by its id. Rejects with NOT_FOUND. */
+  /** Loads the stored inputs of an earlier request by its id. Rejects with NOT_FOUND. */
   readonly loadRequest: (requestId: string) => Promise<LoggedRequest>;
 };
 
@@ -41,7 +41,7 @@ const input = z
     'give claims (with body and now, if need be), or request alone',
   );
 
-/** Answers `{explanation, text}`: for programs and for people. */
+/** Makes the command. It answers `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
   const { policies, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
   const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
@@ -56,14 +56,14 @@ export const createPolicyExplainCommand = (options: PolicyExplainOptions): Admin
   });
 };
 
-/** Its inputs, what it was answered with (`OK`, or a code), its tenant (null: it had none), and the policy's files as they were then. */
+/** The inputs of an earlier request, its answer (`OK` or an error code), its tenant (null: none), and the policy's files of that time. */
 export type LoggedRequest = PolicyCase & {
   readonly code: string;
   readonly clientId: string | null;
   readonly files: readonly { readonly file: string; readonly text: string }[];
 };
 
-/** As the audit keeps it. Rejects with NOT_FOUND where it keeps nothing of it, or no longer. */
+/** Loads a request from the audit. Rejects with NOT_FOUND if the audit does not have it, or no longer. */
 export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Promise<LoggedRequest> => {
   const { session, asked, now, code, clientId, policy } = await loadExplanation(ledger, requestId);
   return {
@@ -81,14 +81,14 @@ const loadFiles = ([own, ...beside]: LoggedRequest['files']): Policy => {
     if (own !== undefined) return loadPolicy(own.text, own.file, beside);
   } catch (cause) {
     if (!(cause instanceof PolicyFaults)) throw cause;
-    throw new Refusal('NOT_SUPPORTED', `This release does not read the policy of that time: ${cause.message}`, {
+    throw new Refusal('NOT_SUPPORTED', `This release cannot read the policy of that time: ${cause.message}`, {
       cause,
     });
   }
-  throw new Refusal('NOT_FOUND', 'The policy of that request was not kept.');
+  throw new Refusal('NOT_FOUND', 'The policy of that request was not stored.');
 };
 
-/** By the policy and for the tenant of that time. Rejects with NOT_SUPPORTED for a policy that cannot be read any more. */
+/** Explains a request by the policy and for the tenant of that time. Rejects with NOT_SUPPORTED if this release cannot read that policy. */
 export const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
   { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},
@@ -100,7 +100,7 @@ export const explainLogged = async (
     findEmbeds,
     tenantOf: clientId === null ? tenantOf : () => clientId,
   });
-  // What denies beside the policy, such as a suspended tenant, is not in it.
+  // Denials by other steps, such as a suspended tenant, are not in the explanation.
   if (code === (explanation.denial?.code ?? 'OK')) return explanation;
   return { ...explanation, notes: [`It was answered with ${code}: that was not the policy.`, ...explanation.notes] };
 };

@@ -1,4 +1,4 @@
-/** An explanation as a person reads it. */
+/** Writes an explanation as text for the terminal. */
 import type { Bound } from '../gateway/policy/combine.js';
 import type { Contributor, FieldRecord } from '../gateway/policy/record.js';
 import type { Examined } from './examine.js';

@@ -1,6 +1,6 @@
 /**
- * Why a user gets what they get: the decision of the gateway's own steps, and each part of it down to the file and line that
- * it comes from. Holds claim values and filters: it is for whoever supplied them, and never for a log.
+ * Explains a decision: the result of the gateway's own steps, and for each part of the grant the file and line that it comes from
+ * (gateway/policy/record.ts). An explanation holds claim values and filters, so it must never be logged.
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
@@ -21,7 +21,7 @@ export type Denial = {
   readonly code: string;
   readonly message: string;
   readonly reason: string;
-  /** The expression that could not be evaluated, where that was it. */
+  /** The expression that could not be evaluated, if that was the cause. */
   readonly fault: Examined['fault'];
 };
 
@@ -32,31 +32,31 @@ export type Explanation = {
   readonly user: string | null;
   readonly tenant: { readonly clientId: string; readonly expression: string; readonly at: string } | null;
   readonly roles: readonly string[] | null;
-  /** What is odd about the claims or the body. */
+  /** Hints about unusual claims or an unusual body. */
   readonly notes: readonly string[];
   readonly rules: readonly Examined[];
   readonly restrictions: readonly Examined[];
   readonly fields: readonly FieldRecord[];
   readonly denial: Denial | null;
-  /** What the gateway sends to its upstream; null where it is denied. */
+  /** The token request that the gateway sends to its upstream; null if denied. */
   readonly request: GuestTokenRequest | null;
-  /** Where the metrics of `request` are from. `placeholders`: what no upstream was asked, or has not yet, stands in angle brackets. */
+  /** The source of the metrics in `request`. `placeholders`: the upstream was not asked, or does not have the dashboard yet. */
   readonly metrics: 'listed' | 'placeholders' | 'not needed';
 };
 
 export type ExplainOptions = {
   readonly policy: Policy;
   readonly of: PolicyCase;
-  /** The upstream's; left out, and where it has no such dashboard yet: placeholders. */
+  /** Lists metrics at the upstream. Left out, or if the upstream has no such dashboard yet: placeholders. */
   readonly listMetrics?: ListMetrics | undefined;
-  /** Left out: each stands for a dashboard of its own id. */
+  /** Left out: each embed is taken for a dashboard with the same id. */
   readonly findEmbeds?: FindEmbeds | undefined;
   readonly tenantOf?: TenantOf | undefined;
 };
 
 const standIns: FindEmbeds = async (ids) => ids.map((id) => ({ id, name: id, shows: { dashboardId: id } }));
 
-/** Stands for what only the upstream knows. */
+/** A placeholder for metrics that only the upstream knows. */
 const placeholderOf = (dashboardId: string) => [
   { metricId: `<each metric of ${dashboardId} that is not hidden>`, name: '' },
 ];
@@ -86,7 +86,7 @@ const narrowingNotes = (dryRun: DryRun): readonly string[] => {
 
 const denialOf = ({ code, message, reason, cause }: Refusal): Denial => {
   const fault = cause instanceof ExpressionFault ? { at: cause.at, expression: cause.source, code: cause.code } : null;
-  // An ExpressionFault's own text is for the log, and would say the same again.
+  // The text of an ExpressionFault would repeat `fault`.
   const why = cause instanceof Error && fault === null ? ` (${cause.message})` : '';
   return { code, message: `${message}${why}`, reason, fault };
 };
@@ -95,13 +95,13 @@ type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
 
 const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
 
-/** Whether the upstream answered, and has no such dashboard. */
+/** Whether the upstream answered that it has no such dashboard. */
 const isAnswered = (error: unknown): boolean => {
   const cause = error instanceof Refusal ? error.cause : error;
   return cause instanceof UpstreamRefusal && isAboutTheRequest(cause);
 };
 
-/** The token request, or why there is none: a grant that cannot be put into one is denied as well. */
+/** The token request, or the denial. A grant that cannot be written as a token request is denied too. */
 const outcomeOf = async (
   dryRun: DryRun,
   { listMetrics, findEmbeds = standIns }: Pick<ExplainOptions, 'listMetrics' | 'findEmbeds'>,
@@ -112,7 +112,7 @@ const outcomeOf = async (
     try {
       if (listMetrics !== undefined) return await listMetrics(dashboardId, clientId);
     } catch (error) {
-      // It is made at the first login, which may be still to come.
+      // The dashboard is made at the tenant's first login.
       if (!isAnswered(error)) throw error;
     }
     hasPlaceholders = true;
@@ -129,7 +129,7 @@ const outcomeOf = async (
   }
 };
 
-/** Rejects with UPSTREAM_UNAVAILABLE where the upstream's metrics cannot be listed. */
+/** Explains one case. Rejects with UPSTREAM_UNAVAILABLE if the upstream's metrics cannot be listed. */
 export const explainGrant = async (options: ExplainOptions): Promise<Explanation> => {
   const { policy, of, tenantOf } = options;
   const dryRun = await evaluateCase(policy, of, tenantOf);

@@ -1,4 +1,4 @@
-/** The files that the policy commands are given: policies, and tests beside them. */
+/** Finds and reads the files of the policy commands: policies and their tests. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadPolicyFile } from '../gateway/policy/load.js';
@@ -6,10 +6,10 @@ import type { Policy } from '../gateway/policy/policy.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);
-/** Beside a policy lie its tests, and the overrides of tenants, which are parts of one. */
+/** Test files and files of tenant overrides lie in the same folder and are no policies. */
 const isPolicy = (file: string): boolean => /\.ya?ml$/.test(file) && !/\.(test|tenants)\.ya?ml$/.test(file);
 
-/** Runs what reads a file. Throws PolicyFaults where it cannot be read. */
+/** Turns a read error into PolicyFaults. */
 const reading = <T>(path: string, read: () => T): T => {
   try {
     return read();
@@ -19,7 +19,7 @@ const reading = <T>(path: string, read: () => T): T => {
   }
 };
 
-/** The text of a file, or of the standard input for `-`. Throws PolicyFaults where it cannot be read. */
+/** The text of a file, or of the standard input for `-`. Throws PolicyFaults if it cannot be read. */
 export const readInput = (path: string): string => reading(path, () => readFileSync(path === '-' ? 0 : path, 'utf8'));
 
 export const isFolder = (path: string): boolean => reading(path, () => statSync(path).isDirectory());
@@ -29,11 +29,11 @@ const listFolder = (folder: string, isWanted: (file: string) => boolean): readon
     .filter(isWanted)
     .toSorted();
 
-/** The files of policy tests that are named, or lie in a folder that is named. Throws PolicyFaults. */
+/** The given test files, and all test files in the given folders. Throws PolicyFaults. */
 export const listTestFiles = (paths: readonly string[]): readonly string[] =>
   paths.flatMap((path) => (isFolder(path) ? listFolder(path, isTest).map((file) => join(path, file)) : [path]));
 
-/** Loads all of them. Throws PolicyFaults, with the faults of every one. */
+/** Loads all items. Throws PolicyFaults with the faults of all of them. */
 export const loadEach = <Item, Loaded>(items: readonly Item[], load: (item: Item) => Loaded): readonly Loaded[] => {
   const loaded: Loaded[] = [];
   const faults = items.flatMap((item) => {
@@ -49,7 +49,7 @@ export const loadEach = <Item, Loaded>(items: readonly Item[], load: (item: Item
   return loaded;
 };
 
-/** Runs what may throw PolicyFaults on each, one after the other. Throws PolicyFaults, with the faults of every one. */
+/** Runs a task on each item, one after the other. Rejects with PolicyFaults with the faults of all items. */
 export const runEach = async <Item, Done>(
   items: readonly Item[],
   run: (item: Item) => Promise<Done>,
@@ -68,7 +68,7 @@ export const runEach = async <Item, Done>(
   return done;
 };
 
-/** The policies of a folder by their path in it, or one by its file's name. Throws PolicyFaults. */
+/** The policies of a folder by their path in it, or one file by its name. Throws PolicyFaults. */
 export const loadPolicies = (path: string): ReadonlyMap<string, Policy> => {
   const files = isFolder(path)
     ? listFolder(path, isPolicy).map((file) => [file, join(path, file)])

@@ -1,17 +1,17 @@
-/** A grant as a flat list of comparable facts: what a policy test expects exactly, and what a plan compares. */
+/** A grant as a flat list of comparable facts, for policy tests and plans. */
 import type { FilterColumns } from '../domain/dashboard/embed.js';
 import type { AccessPermissions } from '../domain/guest/grant.js';
 import type { Bound, BoundValues, Restriction } from '../gateway/policy/combine.js';
 import type { Granted } from './dry-run.js';
 
-/** What a grant comes to for its user. */
+/** A grant as its user experiences it. */
 export type GrantView = {
   readonly dataApp: string;
   readonly tenant: string;
   readonly templates: readonly string[];
   /** Ids as the answer of `/embed-token` gives them. */
   readonly embeds: readonly string[];
-  /** Those that are granted; `isDisableMetricCreation` is the restriction's. */
+  /** The granted permissions, without `isDisableMetricCreation`, which is a restriction. */
   readonly permissions: readonly string[];
   readonly accessPermissions: AccessPermissions | null;
   readonly expiryMinutes: number;
@@ -20,9 +20,9 @@ export type GrantView = {
 };
 
 /**
- * `granted`: each item more is a gain. `hidden`: each item more is a loss. `allowed`: the values that a filter leaves;
- * no such fact: all of them. `lasting`: longer is a gain. `whose`: with another one, other data is seen. `other`: neither more
- * nor less, only another.
+ * `granted`: more items are a gain. `hidden`: more items are a loss. `allowed`: the values that a filter leaves; without such a fact,
+ * all values are allowed. `lasting`: longer is a gain. `whose`: another value means other data. `other`: a change is neither gain nor
+ * loss.
  */
 export type Fact =
   | { readonly kind: 'granted' | 'hidden'; readonly value: readonly string[] }
@@ -49,7 +49,7 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
 
 const sorted = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
 
-/** Each column by its own name, `dashboardFilterColumns main.flights.origin`. */
+/** One item for each column, such as `dashboardFilterColumns main.flights.origin`. */
 export const columnItems = (field: string, tables: readonly FilterColumns[] | undefined): readonly string[] =>
   (tables ?? []).flatMap(({ tableName, columns }) => columns.map((column) => `${field} ${tableName}.${column}`));
 
@@ -94,7 +94,7 @@ export const factsOf = (view: GrantView): Facts => {
   ]);
 };
 
-/** A fact's value in words; nothing for none. */
+/** The value of a fact as text; `none` if there is no value. */
 export const writeFact = (fact: Fact | undefined): string => {
   if (fact === undefined || fact.value === null) return 'none';
   // As JSON, since the text "1" and the number 1 are two filters.

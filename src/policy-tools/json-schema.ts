@@ -1,4 +1,4 @@
-/** The shape of policy files as JSON Schema, for editors: completion, and a word on each field. */
+/** The format of policy files as JSON Schema, so that editors complete and describe fields. */
 import { z } from 'zod';
 import { policySchema, tenantFileSchema } from '../gateway/policy/schema.js';
 
@@ -7,11 +7,11 @@ const encode = (schema: z.ZodType, title: string) => ({
   ...z.toJSONSchema(schema, { io: 'input', reused: 'inline', override: ({ jsonSchema }) => void delete jsonSchema.id }),
 });
 
-/** Of the policy's own file. */
+/** The schema of a policy file. */
 export const policyJsonSchema = () => encode(policySchema, 'Guestlist policy');
 
-/** Of a file that the policy's `tenantFiles` name. */
+/** The schema of a file that the policy's `tenantFiles` name. */
 export const tenantFileJsonSchema = () => encode(tenantFileSchema, 'Guestlist overrides for tenants');
 
-/** As the files in `config` hold them. */
+/** The text of the schema files in `config`. */
 export const writeJsonSchema = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`;

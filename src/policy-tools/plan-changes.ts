@@ -1,12 +1,12 @@
-/** What one user gains and loses between two verdicts, fact by fact. */
+/** Compares two dry runs of one user: what the user gains and loses, fact by fact. */
 import type { Bound } from '../gateway/policy/combine.js';
 import { type Fact, type Facts, writeFact } from './grant-facts.js';
 
-/** `both`: something is gained and something lost. `other`: neither, yet the token is another one. */
+/** `both`: the user gains and loses. `other`: neither, but the token differs. */
 export type Effect = 'gain' | 'loss' | 'both' | 'other';
 export type Change = { readonly field: string; readonly effect: Effect; readonly old: string; readonly new: string };
 
-/** What a policy comes to for a user: facts, or the code of the denial. */
+/** The result for a user: facts, or the code of the denial. */
 export type Side = { readonly facts: Facts } | { readonly denied: string };
 
 const effectOf = (isGain: boolean, isLoss: boolean): Effect => {
@@ -49,18 +49,18 @@ const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
   }
 };
 
-/** The service finds these filters without regard to case: a name spelt anew is the same filter. */
+/** The service ignores case in names of these filters, so another spelling is the same filter. */
 const keyOf = (field: string): string => (/^(dashboardFilters|appFilters)\./.test(field) ? field.toLowerCase() : field);
 
-/** Templates and embeds: what metrics are hidden on. */
+/** The granted templates and embeds, on which metrics can be hidden. */
 const shownOf = (facts: Facts): readonly string[] => [
   ...itemsOf(facts.get('templates')),
   ...itemsOf(facts.get('embeds')),
 ];
 
 /**
- * The facts that count beside the other side's: `embeds` says what `templates` says, and what is hidden of a template counts
- * only where both sides grant it; elsewhere the whole template is gained or lost.
+ * The facts to compare with the other side. `templates` is left out, because `embeds` has the same. Hidden metrics of a template
+ * count only if both sides grant the template; otherwise the whole template is gained or lost.
  */
 const comparable = (facts: Facts, other: Facts): ReadonlyMap<string, readonly [string, Fact]> => {
   const shared = shownOf(facts).filter((source) => shownOf(other).includes(source));
@@ -89,7 +89,7 @@ const compareFacts = (before: Facts, after: Facts): readonly Change[] => {
   });
 };
 
-/** Everything that a user has who had nothing, or the reverse; how it is restricted is said beside it. */
+/** All facts of a user who had no access before, or has none after. Restrictions are listed as `other`. */
 const compareWithNothing = (facts: Facts, effect: 'gain' | 'loss'): readonly Change[] =>
   [...facts]
     .filter(([field, { kind, value }]) => {
@@ -103,7 +103,7 @@ const compareWithNothing = (facts: Facts, effect: 'gain' | 'loss'): readonly Cha
 
 const accessOf = (side: Side): string => ('denied' in side ? `denied ${side.denied}` : 'granted');
 
-/** Who is denied has nothing: who becomes denied loses everything. */
+/** The changes of one user. A denied user has nothing, so a new denial loses everything. */
 export const changesBetween = (before: Side, after: Side): readonly Change[] => {
   const access = (effect: Effect): Change => ({ field: 'access', effect, old: accessOf(before), new: accessOf(after) });
   if ('facts' in before && 'facts' in after) return compareFacts(before.facts, after.facts);
@@ -112,7 +112,7 @@ export const changesBetween = (before: Side, after: Side): readonly Change[] => 
   return before.denied === after.denied ? [] : [access('other')];
 };
 
-/** What a user's changes come to together; null for none. */
+/** The effect of all changes of a user together; null if there are none. */
 export const effectOfAll = (changes: readonly Change[]): Effect | null => {
   if (changes.length === 0) return null;
   const has = (wanted: Effect): boolean => changes.some(({ effect }) => effect === wanted || effect === 'both');

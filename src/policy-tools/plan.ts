@@ -1,4 +1,4 @@
-/** Who gains and who loses what, when policies are replaced by others: both are asked about every user, as requests are. */
+/** Compares policies before and after a change: dry runs of both for every sample user, and what each user gains or loses. */
 import type { Policy } from '../gateway/policy/policy.js';
 import { evaluateCase } from './dry-run.js';
 import { runEach } from './files.js';
@@ -7,10 +7,10 @@ import { type Change, changesBetween, type Effect, effectOfAll, type Side } from
 import type { SampleUser } from './sample.js';
 import { writeTable } from './text-table.js';
 
-/** One policy before and after; undefined where there is none. */
+/** One policy before and after the change; undefined if it does not exist. */
 export type PolicyPair = { readonly name: string; readonly old: Policy | undefined; readonly new: Policy | undefined };
 
-/** A user of the sample who does not get the same as before. `line` is the sample's. */
+/** A sample user whose result changes. `line` is the line in the sample. */
 export type ChangedUser = {
   readonly policy: string;
   readonly line: number;
@@ -21,11 +21,11 @@ export type ChangedUser = {
 };
 export type Plan = {
   readonly changed: readonly ChangedUser[];
-  /** Of users, once for each policy. `denied`: those whom both sides deny, by code; a sample of them alone shows nothing. */
+  /** Counts of users, once for each policy. `denied`: users whom both sides deny, by code. */
   readonly counts: Readonly<Record<'users' | 'unchanged' | Effect, number>> & {
     readonly denied: Readonly<Record<string, number>>;
   };
-  /** What differs, and is no user's grant. */
+  /** Differences that change no user's grant. */
   readonly notes: readonly string[];
 };
 
@@ -58,16 +58,16 @@ const compareUser = async (pair: PolicyPair, user: SampleUser): Promise<Compared
 
 const pairNotes = ({ name, old: before, new: after }: PolicyPair): readonly string[] => {
   if (before === undefined) return [`${name} is new.`];
-  if (after === undefined) return [`${name} is gone: whoever it granted something loses it.`];
+  if (after === undefined) return [`${name} is gone: its users lose what it granted.`];
   const fields = (['workspace', 'datamart'] as const)
     .filter((field) => before[field] !== after[field])
-    .map((field) => `${name}: ${field} is "${after[field]}", not "${before[field]}", for dashboards made from now on.`);
+    .map((field) => `${name}: ${field} is "${after[field]}", not "${before[field]}", for new dashboards.`);
   const templates = [...after.templates.values()]
     .filter((template) => {
       const known = before.templates.get(template.template);
       return known !== undefined && JSON.stringify(known) !== JSON.stringify(template);
     })
-    .map(({ template }) => `${name}: template "${template}" is set otherwise, for dashboards made from now on.`);
+    .map(({ template }) => `${name}: template "${template}" has other settings, for new dashboards.`);
   return [...fields, ...templates];
 };
 
@@ -77,7 +77,7 @@ const countBy = (values: readonly string[]): Readonly<Record<string, number>> =>
   return Object.fromEntries(counts);
 };
 
-/** Pairs by name; where both sides are one policy, these two. */
+/** Pairs policies by name. If each side has one policy, they are a pair whatever their names. */
 export const pairPolicies = (
   before: ReadonlyMap<string, Policy>,
   after: ReadonlyMap<string, Policy>,
@@ -90,7 +90,7 @@ export const pairPolicies = (
   return names.map((name) => ({ name, old: before.get(name), new: after.get(name) }));
 };
 
-/** Throws PolicyFaults where a user lacks what a lookup answers. */
+/** Compares all pairs for all users. Rejects with PolicyFaults if a user needs a lookup answer and has none. */
 export const planPolicies = async (pairs: readonly PolicyPair[], users: readonly SampleUser[]): Promise<Plan> => {
   const cases = pairs.flatMap((pair) => users.map((user) => ({ pair, user })));
   const compared = await runEach(cases, ({ pair, user }) => compareUser(pair, user));
@@ -114,7 +114,7 @@ export const planPolicies = async (pairs: readonly PolicyPair[], users: readonly
 export const failConditions = ['loss', 'gain', 'any'] as const;
 export type FailOn = (typeof failConditions)[number];
 
-/** Whether a plan is what a review gate stops: who gains and loses at once counts for either. */
+/** Whether a review gate stops the plan. A user who gains and loses counts for both. */
 export const isStopped = ({ changed }: Plan, failOn: FailOn): boolean =>
   changed.some(({ effect }) => failOn === 'any' || effect === failOn || effect === 'both');
 

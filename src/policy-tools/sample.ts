@@ -42,7 +42,7 @@ const readLine = (text: string, file: string, line: number, now: Date): SampleUs
   return { line, at, user: given.sub, claims: given, body, lookup, now: own === undefined ? now : new Date(own) };
 };
 
-/** Reads all users; `now` is the moment of those that name none. Throws PolicyFaults with every faulty line, and for no user at all. */
+/** Reads all users; `now` is the time for users without one. Throws PolicyFaults with every faulty line, or if there is no user. */
 export const readSample = (text: string, file: string, now: Date): readonly SampleUser[] => {
   const read = text
     .split('\n')
@@ -53,6 +53,6 @@ export const readSample = (text: string, file: string, now: Date): readonly Samp
     'fault' in result ? [{ at: placeOf(file, number), message: result.fault }] : [],
   );
   if (faults.length > 0) throw new PolicyFaults(faults);
-  if (read.length === 0) throw new PolicyFaults([{ at: `${file}:1:1`, message: 'holds no user: nothing to compare' }]);
+  if (read.length === 0) throw new PolicyFaults([{ at: `${file}:1:1`, message: 'has no user: nothing to compare' }]);
   return read.flatMap(({ result }) => ('fault' in result ? [] : [result]));
 };

@@ -1,6 +1,6 @@
 /**
- * Tests of a policy, beside it: `flights.test.yaml` for `flights.yaml`. What a test expects is the whole answer: what it leaves
- * out must not be there, so that a filter which went missing, or a grant too many, cannot pass unnoticed.
+ * The format of policy tests: `flights.test.yaml` for `flights.yaml`. A test expects the whole result. Left-out fields must be
+ * empty, so a missing filter or an extra grant fails the test.
  */
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { createFaults, createSource, PolicyFaults, type Source, schemaFaults } f
 import { lookupAnswer } from '../gateway/tenant/lookup.js';
 import { readInput } from './files.js';
 
-/** The clock of a test that says nothing: always the same, so that a test passes today and in a year. */
+/** The default clock of tests: a fixed time, so that results do not change over time. */
 export const defaultNow = '2026-01-01T12:00:00Z';
 
 /** Every code that a policy can deny with. */
@@ -64,7 +64,7 @@ const expectation = z
       return;
     }
     if (by !== undefined && denied !== 'POLICY_UNDECIDED') refuse('belongs to `denied: POLICY_UNDECIDED`', 'by');
-    for (const name of granted) refuse('has no place beside `denied`: who is denied is granted nothing', name);
+    for (const name of granted) refuse('cannot be used with `denied`: a denied user has no grant', name);
   });
 
 const moment = z.iso.datetime({ offset: true });
@@ -83,7 +83,7 @@ const testFile = z.strictObject({
         expect: expectation,
       }),
     )
-    .min(1, 'holds no test: a file that tests nothing would pass'),
+    .min(1, 'has no test: a file without tests would always pass'),
 });
 export type Expectation = z.output<typeof expectation>;
 

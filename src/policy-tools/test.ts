@@ -1,4 +1,4 @@
-/** Runs the tests of a policy: each case is judged as a request is, and what comes of it compared exactly. */
+/** Runs the tests of a policy: each case is a dry run, and its whole result is compared with the expected one. */
 import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { ExpressionFault } from '../gateway/policy/expression.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
@@ -10,7 +10,7 @@ import { loadEach, runEach } from './files.js';
 import { type Fact, type Facts, factsOf, type GrantView, viewOf, writeFact } from './grant-facts.js';
 import type { Expectation, PolicyTest, PolicyTestFile } from './test-file.js';
 
-/** `because`: where the actual value is from. */
+/** `because`: where the actual value comes from. */
 export type Difference = {
   readonly field: string;
   readonly expected: string;
@@ -24,14 +24,14 @@ export type TestReport = {
     readonly policy: string;
     readonly results: readonly TestResult[];
   }[];
-  /** Rules and restrictions that match in no test: nothing would notice if they were wrong. */
+  /** Rules and restrictions that match in no test, so a mistake in them would not be noticed. */
   readonly untried: readonly { readonly name: string; readonly at: string }[];
 };
 
 const mapOf = <Value>(record: Readonly<Record<string, Value>> | undefined): ReadonlyMap<string, Value> =>
   new Map(Object.entries(record ?? {}));
 
-/** What a test expects as the view of a grant. What it leaves out is not there, but for the expiry, which is the policy's. */
+/** The grant that a test expects. Left-out fields are empty; a left-out expiry is the policy's. */
 const expectedView = (policy: Policy, expected: Expectation): GrantView => {
   const { tenant = '', templates = [], restrictions } = expected;
   return {
@@ -57,7 +57,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
 const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
   JSON.stringify(left?.value) === JSON.stringify(right?.value);
 
-/** As a test writes it. */
+/** The path of a field in a test file. */
 const pathOf = (name: string, fact: Fact | undefined): string =>
   fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
 
@@ -115,7 +115,7 @@ const matchedIn = ({ now }: PolicyTest, dryRun: DryRun): readonly string[] => {
     .map(({ at }) => at);
 };
 
-/** Runs every test of every file. Throws PolicyFaults where a policy cannot be loaded, or a test lacks what a lookup answers. */
+/** Runs every test of every file. Rejects with PolicyFaults if a policy cannot be loaded, or a test lacks a lookup answer. */
 export const runPolicyTests = async (files: readonly PolicyTestFile[]): Promise<TestReport> => {
   const paths = [...new Set(files.map(({ policy }) => policy))];
   const policies = new Map(loadEach(paths, (path) => [path, loadPolicyFile(path)] as const));

@@ -243,8 +243,8 @@ describe('what a user gains and loses', () => {
   it('is noted where it is no grant: what templates are made with', async () => {
     const after = { ...rules({}), templates: { delays: { name: 'Other' } }, datamart: 'other' };
     expect((await planOf(rules({}), after)).notes).toEqual([
-      'p: datamart is "other", not "flights", for dashboards made from now on.',
-      'p: template "delays" is set otherwise, for dashboards made from now on.',
+      'p: datamart is "other", not "flights", for new dashboards.',
+      'p: template "delays" has other settings, for new dashboards.',
     ]);
   });
 
@@ -276,10 +276,10 @@ describe('the two sides', () => {
     ]);
   });
 
-  it('lack a policy: whoever it granted something loses it', async () => {
+  it('lack a policy: its users lose what it granted', async () => {
     const plan = await planPolicies([{ name: 'x', old: a, new: undefined }], [ann]);
     expect(plan.changed).toMatchObject([{ effect: 'loss' }]);
-    expect(plan.notes).toEqual(['x is gone: whoever it granted something loses it.']);
+    expect(plan.notes).toEqual(['x is gone: its users lose what it granted.']);
   });
 });
 
@@ -316,6 +316,6 @@ describe('the sample', () => {
       { at: 's:4:1', message: expect.stringContaining('expected object') },
       { at: 's:5:1', message: expect.stringContaining('boddy') },
     ]);
-    expect(faults('\n')).toEqual([{ at: 's:1:1', message: expect.stringContaining('holds no user') }]);
+    expect(faults('\n')).toEqual([{ at: 's:1:1', message: expect.stringContaining('has no user') }]);
   });
 });
