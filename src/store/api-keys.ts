@@ -11,8 +11,8 @@ const decode = (row: Selectable<Tables['api_keys']>): StoredApiKey => ({
   description: row.description,
 });
 
-/** What changes which key of a data app is current happens one after the other: a revocation must see the successor. */
-const takeTurn = async (db: Kysely<Tables>, dataAppId: string): Promise<void> => {
+/** Replacements and revocations of one data app's keys run one after the other, so that a revocation also sees the replaced key's successor. */
+const lockDataApp = async (db: Kysely<Tables>, dataAppId: string): Promise<void> => {
   await db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forNoKeyUpdate().execute();
 };
 
@@ -58,7 +58,7 @@ const replace = async (
   { dataAppId, id }: Parameters<ApiKeyStore['replace']>[0],
   { now, expiresAt }: Parameters<ApiKeyStore['replace']>[1],
 ): Promise<StoredApiKey | undefined> => {
-  await takeTurn(db, dataAppId);
+  await lockDataApp(db, dataAppId);
   const row = await current(db, dataAppId).selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined) return undefined;
   await db
@@ -70,7 +70,7 @@ const replace = async (
 };
 
 const revoke = async (db: Kysely<Tables>, dataAppId: string, name: string, now: Date): Promise<boolean> => {
-  await takeTurn(db, dataAppId);
+  await lockDataApp(db, dataAppId);
   const row = await current(db, dataAppId).select('id').where('name', '=', name).executeTakeFirst();
   if (row === undefined) return false;
   await db

@@ -19,8 +19,11 @@ const nothing: ErasedClient = {
   guestTokens: 0,
 };
 
-/** Whoever writes for a client holds its data app to the end of the transaction: they are all done, or begin after this. */
-const takeTurn = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<boolean> => {
+/**
+ * Every write for a client holds its data app until the end of the transaction. With this lock, all of them are committed already, or start
+ * after the erasure. Notes the erasure for mints that began before it; false where the data app is gone.
+ */
+const lockDataApp = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<boolean> => {
   const held = db.selectFrom('data_apps').select('id').where('id', '=', dataAppId).forUpdate();
   if ((await held.executeTakeFirst()) === undefined) return false;
   await sql`
@@ -35,11 +38,11 @@ const takeTurn = async (db: Kysely<Tables>, dataAppId: string, clientId: string)
   return true;
 };
 
-/** With the row's own salt. */
+/** The client's digest, with the salt of its row. */
 const digestOf = (clientId: string): RawBuilder<string> =>
   sql<string>`encode(sha256(convert_to(salt || ${clientId}::text, 'UTF8')), 'hex')`;
 
-/** Whether the client was erased since the data app had counted so many erasures. */
+/** Whether the client was erased after the data app's erasure count was `erasures`. */
 export const wasErasedSince = async (
   db: Kysely<Tables>,
   { dataAppId, clientId }: Owner,
@@ -51,7 +54,7 @@ export const wasErasedSince = async (
   return rows.length > 0;
 };
 
-/** In the order in which a dashboard's own deletion locks: dashboards, embeds, tokens. Answers how many embeds go. */
+/** Locks in the order of a dashboard's own deletion (dashboards, embeds, tokens), to avoid deadlocks. Answers how many embeds will be deleted. */
 const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<number> => {
   const boards = db
     .selectFrom('dashboards')
@@ -75,7 +78,7 @@ const lockBoards = async (db: Kysely<Tables>, dataAppId: string, clientId: strin
 };
 
 const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): Promise<ErasedClient> => {
-  if (!(await takeTurn(db, dataAppId, clientId))) return nothing;
+  if (!(await lockDataApp(db, dataAppId, clientId))) return nothing;
   const embeds = await lockBoards(db, dataAppId, clientId);
   const remove = async (
     table: 'dashboards' | 'metrics' | 'guest_metrics' | 'guest_layouts' | 'guest_views' | 'guest_tokens',
@@ -95,7 +98,7 @@ const erase = async (db: Kysely<Tables>, dataAppId: string, clientId: string): P
     guestMetrics: await remove('guest_metrics'),
     guestLayouts: await remove('guest_layouts'),
     guestViews: await remove('guest_views'),
-    // Before the dashboards: what they alone hold would go with them, uncounted.
+    // Before the dashboards: metrics that only they hold would be deleted with them, and not be counted.
     metrics: await remove('metrics'),
     dashboards: await remove('dashboards'),
     guestTokens: await remove('guest_tokens'),

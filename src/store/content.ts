@@ -1,34 +1,34 @@
 /**
- * What guests' requests read of the organization's content, kept from one request to the next. All of it goes with the next revision: the
- * caller's was read in the same statement as its token, so nothing is answered that was changed before the request came.
+ * Caches the organization's content between guests' requests. A new content revision clears the cache. A request's revision is read in the
+ * same statement as its token, so no request is answered from content that was changed before it arrived.
  */
 import type { ContentRevision } from '../domain/brand.js';
 import type { ContentStore } from '../domain/store/store.js';
 import { createSizedLru } from '../platform/lru.js';
 
-/** What the answers that are kept of one revision may take, as characters of JSON. */
-const greatestMemory = 32 * 1024 * 1024;
-/** Of an answer that is not there yet, and what each takes beside its JSON. */
-const leastSize = 1000;
+/** The largest size of the cached answers, in characters of JSON. */
+const defaultMaxCharacters = 32 * 1024 * 1024;
+/** The size of an answer while it loads, and each answer's overhead beside its JSON. */
+const baseSize = 1000;
 
-type Memory = {
+type Cache = {
   readonly revision: bigint;
   readonly keep: <Answer>(key: string, load: () => Promise<Answer>) => Promise<Answer>;
 };
 
 type Kept = { readonly loading: Promise<unknown>; readonly size: number };
 
-const createMemory = (revision: bigint, mostCharacters: number): Memory => {
+const createCache = (revision: bigint, maxCharacters: number): Cache => {
   const kept = createSizedLru<string, Kept>(
-    mostCharacters,
+    maxCharacters,
     ({ size }) => size,
     () => {},
   );
-  /** From then on it counts as what it is; one that fails is asked again. */
+  /** Sets the answer's real size once it has loaded. A failed load is removed, so that the next request loads again. */
   const settle = async (key: string, loading: Promise<unknown>): Promise<void> => {
     try {
       const text = JSON.stringify(await loading) ?? '';
-      if (kept.peek(key)?.loading === loading) kept.set(key, { loading, size: leastSize + text.length });
+      if (kept.peek(key)?.loading === loading) kept.set(key, { loading, size: baseSize + text.length });
     } catch {
       kept.delete(key);
     }
@@ -37,17 +37,17 @@ const createMemory = (revision: bigint, mostCharacters: number): Memory => {
     revision,
     keep: <Answer>(key: string, load: () => Promise<Answer>): Promise<Answer> => {
       const found = kept.get(key);
-      // Under this key there is what this `load` answered before: the key names it with all its arguments.
+      // The key names the query and all its arguments, so the value has the type of this `load`.
       if (found !== undefined) return found.loading as Promise<Answer>;
       const loading = load();
-      kept.set(key, { loading, size: leastSize });
+      kept.set(key, { loading, size: baseSize });
       void settle(key, loading);
       return loading;
     },
   };
 };
 
-const remembering = (store: ContentStore, { keep }: Memory): ContentStore => {
+const withCache = (store: ContentStore, { keep }: Cache): ContentStore => {
   const kept =
     <Arguments extends readonly string[], Answer>(name: string, load: (...given: Arguments) => Promise<Answer>) =>
     (...given: Arguments): Promise<Answer> =>
@@ -85,20 +85,20 @@ const remembering = (store: ContentStore, { keep }: Memory): ContentStore => {
   };
 };
 
-/** For a store outside of transactions. */
+/** Answers content by revision: from the cache where it fits, else from `store`. Not for use in a transaction. */
 export const createContent = (
   store: ContentStore,
-  mostCharacters = greatestMemory,
+  maxCharacters = defaultMaxCharacters,
 ): ((revision: ContentRevision | null) => ContentStore) => {
-  let memory: Memory | undefined;
+  let memory: Cache | undefined;
   let current = store;
   return (revision) => {
     if (revision === null) return store;
-    // Of an earlier revision is who came before others, or everybody, once an older copy of the database was put in its place: what is kept is not theirs.
+    // An earlier revision: a request that started before the others, or a database that was restored from a backup. The cache is too new for it.
     if (memory !== undefined && BigInt(revision) < memory.revision) return store;
     if (memory === undefined || memory.revision < BigInt(revision)) {
-      memory = createMemory(BigInt(revision), mostCharacters);
-      current = remembering(store, memory);
+      memory = createCache(BigInt(revision), maxCharacters);
+      current = withCache(store, memory);
     }
     return current;
   };

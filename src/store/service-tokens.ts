@@ -5,8 +5,8 @@ import { listRows } from './list-rows.js';
 import { inTransaction, wasInserted } from './query.js';
 import type { Tables } from './tables.js';
 
-/** What changes which tokens are current happens one after the other; whoever reads or uses one is not kept waiting. */
-const takeTurn = async (db: Kysely<Tables>): Promise<void> => {
+/** Replacements and revocations of service tokens run one after the other. Reading or using a token does not wait. */
+const lockServiceTokens = async (db: Kysely<Tables>): Promise<void> => {
   await sql`lock table ${sql.table('guestlist.service_tokens')} in share row exclusive mode`.execute(db);
 };
 
@@ -43,7 +43,7 @@ const replace = async (
   id: string,
   { now, expiresAt }: Parameters<ServiceTokenStore['replace']>[1],
 ): Promise<StoredKey | undefined> => {
-  await takeTurn(db);
+  await lockServiceTokens(db);
   const row = await current(db).selectAll().where('id', '=', id).executeTakeFirst();
   if (row === undefined) return undefined;
   await db
@@ -59,7 +59,7 @@ const revoke: (db: Kysely<Tables>, name: string, now: Date) => ReturnType<Servic
   name,
   now,
 ) => {
-  await takeTurn(db);
+  await lockServiceTokens(db);
   const rows = await current(db).select(['name', 'expires_at']).execute();
   if (!rows.some((row) => row.name === name)) return 'unknown';
   const isLeft = rows.some((row) => row.name !== name && (row.expires_at === null || row.expires_at > now));

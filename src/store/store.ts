@@ -17,12 +17,12 @@ import { createGuestLayoutStore } from './guest-layouts.js';
 import { createGuestMetricStore } from './guest-metrics.js';
 import { createGuestTokenStore } from './guest-tokens.js';
 import { createGuestViewStore } from './guest-views.js';
-import { rememberTokens } from './known-tokens.js';
 import { createLastUseStore } from './last-uses.js';
 import { createMetricStore } from './metrics.js';
 import { createSemanticLayerStore } from './semantic-layers.js';
 import { createServiceTokenStore } from './service-tokens.js';
 import { schemaName, type Tables } from './tables.js';
+import { cacheTokenLookups } from './token-lookup-cache.js';
 import { createWorkspaceStore } from './workspaces.js';
 
 /**
@@ -34,7 +34,7 @@ export const createStore = (db: Kysely<Tables>, sealer: Sealer, writes: (() => n
   const stores = createStores(root, sealer);
   return {
     ...stores,
-    guestTokens: { ...stores.guestTokens, findByHash: rememberTokens(stores.guestTokens.findByHash, writes) },
+    guestTokens: { ...stores.guestTokens, findByHash: cacheTokenLookups(stores.guestTokens.findByHash, writes) },
     contentAt: createContent(stores),
     transaction: (work) => root.transaction().execute((transaction) => work(createInnerStore(transaction, sealer))),
   };

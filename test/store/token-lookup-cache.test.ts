@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { HashedToken } from '../../src/domain/brand.js';
 import type { GuestTokenStore } from '../../src/domain/store/credentials.js';
-import { rememberTokens } from '../../src/store/known-tokens.js';
+import { cacheTokenLookups } from '../../src/store/token-lookup-cache.js';
 
 type Find = GuestTokenStore['findByHash'];
 type Found = NonNullable<Awaited<ReturnType<Find>>>;
@@ -20,7 +20,7 @@ const createDatabase = () => {
     return token;
   };
   const endFirst = (): void => ends.shift()?.();
-  const remembered = rememberTokens(find, () => state.writes);
+  const remembered = cacheTokenLookups(find, () => state.writes);
   const ask = async (): Promise<Found | undefined> => {
     const asked = remembered(hash);
     endFirst();
@@ -68,5 +68,5 @@ it('what was read before a write is not remembered after it, whoever asked meanw
 
 it('nothing is remembered of a server, to which others write', () => {
   const find: Find = async () => undefined;
-  expect(rememberTokens(find, null)).toBe(find);
+  expect(cacheTokenLookups(find, null)).toBe(find);
 });
