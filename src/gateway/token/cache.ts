@@ -22,32 +22,32 @@ export type CachedToken = {
 };
 
 export type TokenRequest = {
-  /** Milliseconds that it must live at least. */
+  /** The token must live at least this long, in milliseconds. */
   readonly minimumLifeMs: number;
   readonly mint: () => Promise<CachedToken>;
-  /** Called with a token that was minted and is never answered. */
+  /** Called with a minted token that is not answered, since another replica's token is used. */
   readonly discard: (token: string) => Promise<void>;
 };
 
 export type TokenCache = {
-  /** This process's copy, where it can be answered without asking anybody; undefined: `load` has something to do. */
+  /** This process's copy, if it may be answered at once. Undefined: call `load`. */
   readonly find: (key: string, minimumLifeMs: number) => CachedToken | undefined;
-  /** The token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
+  /** The cached token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
   readonly load: (key: string, wanted: TokenRequest) => CachedToken | Promise<CachedToken>;
-  /** This process's copies whose keys begin so. Answers how many there were. */
+  /** Drops this process's copies whose keys begin with `prefix`. Returns their number. */
   readonly forget: (prefix: string) => number;
 };
 
 export type TokenCacheOptions = {
   readonly sharing: Sharing;
-  /** All replicas have it. */
+  /** The same for all replicas: shared tokens are encrypted with a key derived from it. */
   readonly apiKey: string;
   readonly clock: Clock;
-  /** How many tokens are copied. */
+  /** Most tokens that this process keeps. */
   readonly maxCopies?: number | undefined;
 };
 
-/** How often a copy is held against what the replicas share, so that all come to answer one token. */
+/** How often a copy is compared with the shared token, so that all replicas come to answer the same one. */
 const compareAfterMs = 5_000;
 
 const readHeld = (value: unknown): CachedToken | undefined => {
@@ -118,7 +118,7 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     if (held === undefined) throw new Error('a token that was just sealed does not open');
     return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
-  /** The replicas' token where they have one, and this copy for theirs where they have none, or cannot be asked. */
+  /** Resolves to the shared token if there is one. Otherwise it shares this copy, and resolves to it. */
   const compare = async (key: string, own: Copy, { minimumLifeMs }: TokenRequest): Promise<CachedToken> => {
     own.generation = sharing.generation();
     own.comparedAtMs = nowMs();
@@ -139,9 +139,9 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
       if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
         return shares(key, () => share(key, wanted));
       }
-      // They may all have forgotten it, and each have its own: before it is answered again, they agree on one.
+      // The shared cache may have lost the token, and each replica keep another: they agree on one before answering.
       if (own.generation !== sharing.generation()) return comparisons(key, () => compare(key, own, wanted));
-      // Not waited for: a cached answer does not hang on a slow cache. Should it fail, the next comparison says no less.
+      // Not awaited, so that a slow shared cache does not delay a cached answer. After a failure, the next comparison repeats it.
       if (nowMs() - own.comparedAtMs >= compareAfterMs)
         comparisons(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;

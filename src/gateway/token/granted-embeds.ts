@@ -1,6 +1,7 @@
 /**
- * The embeds that a policy grants by their ids: of single metrics, and of dashboards that all clients share. Nothing is made for
- * them; what the service does not have denies.
+ * The embeds of a grant. `createFindEmbeds` looks up the embeds that a policy grants by id: single metrics, and dashboards
+ * that all clients share. They are never created; an id that the service does not have denies. `shownEmbeds` lists what a
+ * token opens: the client's dashboards and these embeds, without what the restrictions hide.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
@@ -20,11 +21,11 @@ export type FoundEmbed = {
   readonly shows: { readonly metric: ListedMetric } | { readonly dashboardId: string };
 };
 
-/** As the service has them, at most `maxAgeMs` old. Whose they are, it says at mint. Throws POLICY_UNDECIDED for one that it has not. */
+/** The embeds of these ids, at most `maxAgeMs` old. Throws POLICY_UNDECIDED for an id that the service does not have. */
 export type FindEmbeds = (ids: readonly string[]) => Promise<readonly FoundEmbed[]>;
 
 export type HeldEmbeds = FindEmbeds & {
-  /** Whether each of these would be found again, without asking the service. */
+  /** Whether `find` would return each of these again without asking the service. */
   readonly areHeld: (embeds: readonly FoundEmbed[]) => boolean;
 };
 
@@ -69,7 +70,7 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
         held.set(id, { embed, foundAtMs: nowMs });
         return embed;
       } catch (error) {
-        // While the service cannot be asked, nothing is minted either: it is for a token that there is already.
+        // While the service is unreachable, nothing is minted: an old embed can only lead to a cached token.
         if (known !== undefined && isUnreachable(error)) return known.embed;
         held.delete(id);
         throw error;

@@ -1,6 +1,6 @@
 /**
- * The guest-token request of a grant: every restriction bound to every granted dashboard and, where it binds metrics,
- * to every metric of them that is not hidden. What the service does not know there, it refuses at mint.
+ * Builds the guest-token request of a grant. Every restriction is bound to every granted dashboard or, if it binds metrics, to
+ * every metric that is not hidden. The service refuses the mint if it does not know a name in the request.
  */
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -19,7 +19,7 @@ export type GuestRequestOf = {
   readonly session: Session;
   readonly grant: Grant;
   readonly dashboards: readonly ProvisionedDashboard[];
-  /** Those that the grant names, in its order. */
+  /** The embeds that the grant names, in its order. */
   readonly embeds: readonly FoundEmbed[];
 };
 
@@ -37,7 +37,7 @@ const wireValues = (values: BoundValues): WireValues =>
 export const needsMetrics = ({ restriction }: Grant): boolean =>
   restriction.rls.size + restriction.appFilters.size + restriction.hideMetrics.size > 0;
 
-/** The ids to hide; a name that no metric bears is taken for the id of the template's metric, and checked at mint. */
+/** The ids to hide. A name that no metric has is taken for a metric id, which the service checks at mint. */
 const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly string[] => {
   const hidden = (restriction.hideMetrics.get(embed.source) ?? []).flatMap((name) => {
     const found = metrics.filter((metric) => metric.name === name || metric.metricId === name);
@@ -46,7 +46,7 @@ const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly 
   return [...new Set(hidden)].toSorted();
 };
 
-/** Values for every metric that is shown. Without any there would be no restriction in the token, and something to see in it later. */
+/** Binds the values to every shown metric. Throws if there is none: the token would have no restriction, and metrics may be added later. */
 const bind = (values: BoundValues, metricIds: readonly string[]) => {
   if (metricIds.length > 0) return metricIds.map((metricId) => ({ metricId, values: wireValues(values) }));
   throw undecided('restriction-binds-nothing', new Error('nothing that is granted shows a metric to restrict'));

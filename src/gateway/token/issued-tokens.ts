@@ -1,4 +1,4 @@
-/** The tokens that this process has answered and that still live, each with what it was granted for. In memory alone. */
+/** The live tokens that this process has answered, each with its session, request body and grant. In memory only. */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../authenticate/signed-session.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
@@ -7,7 +7,7 @@ import type { Grant } from '../policy/decide.js';
 
 export type IssuedToken = {
   readonly clientId: string;
-  /** As it was when the token was answered last. */
+  /** The session of the latest answer. */
   readonly session: Session;
   readonly asked: EmbedTokenBody;
   readonly grant: Grant;
@@ -19,7 +19,7 @@ export type IssuedTokens = {
   readonly forget: (token: string) => void;
   readonly forgetClient: ForgetClient;
   readonly list: (nowMs: number) => readonly (readonly [string, IssuedToken])[];
-  /** When the last token ends that there was no room for. */
+  /** When the last of the tokens expires that were dropped for lack of room. */
   readonly lostUntilMs: () => number;
   readonly clear: () => void;
 };
@@ -36,7 +36,7 @@ export const createIssuedTokens = (max: number): IssuedTokens => {
   return {
     remember: (token, live) => {
       const known = held.get(token);
-      // One decision for one session is of one body: there is nothing new to note.
+      // The same session and grant mean the same request body: the entry is up to date.
       if (known?.session !== live.session || known.grant !== live.grant) held.set(token, live);
     },
     forget: (token) => held.delete(token),

@@ -8,25 +8,25 @@ import { isUnreachable, unavailable } from '../upstream/unavailable.js';
 
 export type ListedMetric = { readonly metricId: string; readonly name: string };
 
-/** The host's metrics that a client reads on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
+/** Lists the host's metrics that a client reads on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
 export type ListMetrics = (dashboardId: string, clientId: string) => Promise<readonly ListedMetric[]>;
 
 export type MetricList = {
   readonly metrics: readonly ListedMetric[];
   /**
-   * False: older than `maxAgeMs`, since the upstream could not be asked. Such a list may find a token that was minted
-   * while it held, and no token may be minted from it: a metric that it does not know would go unrestricted.
+   * False: the list is older than `maxAgeMs`, because the upstream is unreachable. It may be used to find a cached token, and
+   * never to mint: a metric that was added since would go unrestricted.
    */
   readonly isCurrent: boolean;
 };
 
-/** The list as it is held or asked for. Throws UPSTREAM_UNAVAILABLE where there is none at all. */
+/** The cached list, or a new one. Throws UPSTREAM_UNAVAILABLE if neither is available. */
 export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
 
 export type HeldMetricLists = MetricLists & {
-  /** The list where it is held and current; undefined: the upstream has to be asked. Another one each time that it was asked. */
+  /** The cached list if it is current. Undefined: the upstream has to be asked. Each answer of the upstream is a new object. */
   readonly find: (dashboardId: string, clientId: string) => readonly ListedMetric[] | undefined;
-  /** Those that are held of a client can be forgotten. */
+  /** Drops the cached lists of a client. */
   readonly forget: ForgetClient;
 };
 
@@ -34,7 +34,7 @@ export type MetricListsOptions = { readonly upstream: Call; readonly clock: Cloc
 
 type Held = { readonly clientId: string; readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
 
-/** A list is asked for at nearly every request of a restricted user, so it is held for a short while. */
+/** Nearly every request of a restricted user needs a list, so it is cached for `maxAgeMs`. */
 export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldMetricLists => {
   const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<readonly ListedMetric[]>();
@@ -48,7 +48,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       return metrics;
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // It answered: what was known of this dashboard is over.
+      // The service refused, so the cached list is no longer true.
       held.delete(key);
       throw unavailable('metrics-not-listed', error);
     }
@@ -75,7 +75,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
   });
 };
 
-/** Only what the upstream confirms. Throws UPSTREAM_UNAVAILABLE also where an older list is held. */
+/** Lists only what is current. Throws UPSTREAM_UNAVAILABLE also if an older list is cached. */
 export const currentLists =
   (lists: MetricLists): ListMetrics =>
   async (dashboardId, clientId) => {

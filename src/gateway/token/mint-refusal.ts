@@ -1,4 +1,4 @@
-/** What becomes of a mint that the service refuses. It is never tried again with less in it. */
+/** Turns a refused mint into the gateway's error. A mint is never repeated with fewer restrictions. */
 import { UpstreamRefusal } from '../../contract/client.js';
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -26,7 +26,7 @@ const setupCodes: ReadonlySet<string> = new Set([
   'INVALID_DATAMART_NAME',
 ]);
 
-/** The error to throw for what a mint threw. */
+/** The error to throw for an error of a mint. */
 export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown => {
   if (error instanceof Unavailable && error.cause instanceof UpstreamRefusal) {
     return unavailable(error.reason, new MintRefusal(error.cause, {}), error.retryAfterMs);
@@ -42,12 +42,12 @@ export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown
   if (!isContent(error) || setupCodes.has(error.code)) return unavailable('mint-refused', cause);
   return new Refusal(
     'POLICY_UNDECIDED',
-    "The analytics service does not take what the policy asks for this user, so nothing is shown. The gateway's log names the field; asking again does not help.",
+    "The analytics service refuses what the policy asks for this user, so nothing is shown. The gateway's log names the field; retrying does not help.",
     { reason: 'mint-field-refused', cause },
   );
 };
 
-/** Which fields of a request an upstream refused, by their names alone: their values restrict, and go into no log. */
+/** Which fields of a request an upstream refused. Names only: their values restrict a user and must not be logged. */
 export type RefusedFields = {
   /** Fields that the answer names, by their paths, with the part of the answer that did. */
   readonly refusedFields?: readonly string[];
@@ -85,7 +85,7 @@ const maxDepth = 6;
 const maxTexts = 200;
 const maxLength = 2_000;
 
-/** The texts of an answer of any shape, and the names of its members, for some name the field there. */
+/** All texts and member names of an answer of any shape: services name the refused field in either. */
 const collect = (value: unknown, isPath: boolean, texts: Texts, depth = 0): Texts => {
   if (depth > maxDepth || texts.path.length + texts.message.length > maxTexts) return texts;
   if (typeof value === 'string') (isPath ? texts.path : texts.message).push(value.slice(0, maxLength));
@@ -117,7 +117,7 @@ const namedIn = (texts: readonly string[], paths: readonly string[]): readonly s
   return paths.filter((path) => named.has(path));
 };
 
-/** Every field that was sent, by its path; lists and values are not looked into. */
+/** The path of every field that was sent, without looking into lists and values. */
 export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
   Object.entries(request).flatMap(([name, value]) =>
     (name === 'params' || name === 'permissions') && typeof value === 'object'

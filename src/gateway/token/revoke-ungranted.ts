@@ -1,7 +1,7 @@
 /**
- * Ends the tokens that a changed policy no longer grants, at the service too. Each token that this process has answered is decided
- * anew, for the session and the body that it was answered to; one that the policy still covers lives on. Where nothing is known of
- * the tokens of another policy, since the process that made them has ended, all are ended.
+ * Revokes the tokens that a changed policy no longer grants. Each live token of this process is decided again under the new
+ * policy, for its session and request body; tokens that are still granted stay. Tokens of an earlier policy that a former
+ * process issued are not known here: then all tokens are revoked.
  */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -15,7 +15,7 @@ import type { TenantOf } from '../tenant/resolve.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createIssuedTokens, type IssuedToken, type IssuedTokens } from './issued-tokens.js';
 
-/** Revokes, everywhere: all tokens of the data app, or those of one user in one tenant. Rejects where it may not have been done. */
+/** Revokes all tokens of the data app, or those of one user in one tenant. Rejects if they may not be revoked. */
 export type Revoke = (what: RevokeTarget) => Promise<void>;
 export type RevokeTarget =
   | { readonly kind: 'policy' }
@@ -28,27 +28,27 @@ export type RevokeUngrantedOptions = {
   readonly policyTokens: PolicyTokens;
   readonly clock: Clock;
   readonly log: Log;
-  /** Runs a task once, later. It keeps no process alive. */
+  /** Runs a task once after `ms`. Does not keep the process alive. */
   readonly after?: ((ms: number, task: () => void) => void) | undefined;
   readonly maxTokens?: number | undefined;
 };
 
 export type RevokeUngranted = {
-  /** Before a mint; rejects with UPSTREAM_UNAVAILABLE where the ledger cannot be asked. From then on, a process that knows nothing else knows that there may be tokens of this policy. */
+  /** Call before a mint: notes in the ledger that tokens of this policy may live. Rejects with UPSTREAM_UNAVAILABLE if the ledger fails. */
   readonly expectMint: (policy: Policy, expiryMs: number) => Promise<void>;
-  /** With every answer. */
+  /** Call with every answered token. */
   readonly remember: (token: string, live: IssuedToken) => void;
-  /** Resolves once all that had to end has ended, or is being tried again. */
+  /** Resolves when every token that had to be revoked is revoked or is being retried. */
   readonly policyChanged: (next: Policy, previous: Policy) => Promise<void>;
-  /** Ends what an earlier process left under another policy, once. Rejects where the ledger cannot be asked. */
+  /** Revokes, once, the tokens that earlier processes issued under another policy. Rejects if the ledger fails. */
   readonly revokeLeftovers: (policy: Policy) => Promise<void>;
-  /** All of the client's tokens were revoked. */
+  /** Drops the tokens of a client, because all of them were revoked. */
   readonly forgetClient: ForgetClient;
 };
 
 const atLeastMs = 3_600_000;
 const retryMs = 2_000;
-/** More users than this are not revoked one by one. */
+/** If more users than this are affected, all tokens are revoked at once. */
 const maxSingle = 1_000;
 const atOnce = 8;
 
@@ -64,7 +64,7 @@ const isStillGranted = async (
     const now = decide(policy, session, clientId, asked);
     return expiresAtMs - clock.now().getTime() <= now.expiryMs && isGrantSubset(grant, now);
   } catch (error) {
-    // Denied now; or not to be decided, which denies too.
+    // The new policy denies the session, or cannot decide, which denies too.
     if (error instanceof Refusal) return false;
     throw error;
   }
@@ -100,7 +100,7 @@ const usersOf = (ending: readonly Ending[]): readonly RevokeTarget[] => {
 
 const isImpossible = (error: unknown): boolean => error instanceof Refusal && error.code === 'NOT_SUPPORTED';
 
-/** Resolves to whether it is done with. */
+/** Resolves to false if it must be retried. */
 const revokeOne = async ({ revoke: retire, log }: RevokeUngrantedOptions, what: RevokeTarget): Promise<boolean> => {
   try {
     await retire(what);
@@ -120,7 +120,7 @@ const wait = (ms: number, task: () => void): void => {
   setTimeout(task, ms).unref();
 };
 
-/** What has to be revoked, until it is. */
+/** Revokes, and retries until it is done. */
 const createPending = (options: RevokeUngrantedOptions) => {
   const { after = wait } = options;
   let pending: readonly RevokeTarget[] = [];
@@ -135,11 +135,11 @@ const createPending = (options: RevokeUngrantedOptions) => {
     pending = [...left, ...pending.filter((what) => !trying.includes(what))];
     if (left.length > 0) after(retryMs, () => void run());
   };
-  let turn: Promise<void> = Promise.resolve();
-  /** One at a time: two at once would both revoke what is pending. */
+  let running: Promise<void> = Promise.resolve();
+  /** One run at a time: two at once would revoke the same targets twice. */
   const run = (): Promise<void> => {
-    turn = turn.then(tryAll);
-    return turn;
+    running = running.then(tryAll);
+    return running;
   };
   return {
     add: (more: readonly RevokeTarget[]): Promise<void> => {
@@ -150,7 +150,7 @@ const createPending = (options: RevokeUngrantedOptions) => {
   };
 };
 
-/** Until when this process may have handed out tokens of which policy. */
+/** Notes in the ledger until when tokens of this process may live, by policy. */
 const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
   const noted = new Map<string, number>();
   const note = async ({ meaning }: Policy, untilMs: number): Promise<void> => {
@@ -162,7 +162,7 @@ const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
     note,
     expect: async (policy: Policy, expiryMs: number): Promise<void> => {
       const endMs = clock.now().getTime() + expiryMs;
-      // Noted well ahead, so that hardly any mint waits for it.
+      // Noted at least an hour ahead, so that hardly any mint waits for the ledger.
       if ((noted.get(policy.meaning) ?? 0) < endMs) await note(policy, endMs + Math.max(expiryMs, atLeastMs));
     },
     settle: async ({ meaning }: Policy): Promise<void> => {
@@ -172,7 +172,7 @@ const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
   };
 };
 
-/** Runs once. A run that fails is none. */
+/** Runs once. A failed run is repeated by the next call. */
 const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument: Argument) => Promise<void>) => {
   let running: Promise<void> | null = null;
   return async (argument) => {
@@ -186,7 +186,7 @@ const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument
   };
 };
 
-/** Ends tokens: those of which it is known that they have to, or all. */
+/** Revokes the tokens that are known to be no longer granted, or all. */
 const createEnd = (options: RevokeUngrantedOptions, tokens: IssuedTokens) => {
   const pending = createPending(options);
   const all = async (): Promise<'all'> => {
@@ -221,7 +221,7 @@ export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUn
     const isKnown = tokens.lostUntilMs() <= nowMs && next.dataApp === previous.dataApp;
     const ended = await (isKnown ? end.ungranted(next) : end.all());
     log.info({ event: 'token.revoked', ended, digest: next.digest }, 'revoked tokens that the policy no longer grants');
-    // Where something is left to revoke, the notes stay: they are for whoever starts after this process.
+    // While something is left to revoke, the notes stay, so that a later process revokes it.
     if (!end.isDone()) return;
     const endMs = tokens.list(nowMs).reduce((latest, [, { expiresAtMs }]) => Math.max(latest, expiresAtMs), nowMs);
     await notes.note(next, endMs);

@@ -1,7 +1,7 @@
 /**
- * The guest token of a grant: a cached one that was minted for exactly this request, or a new one. Its cache key holds everything that
- * the token depends on, so a changed grant, policy, key or upstream never meets an older token. The epochs are in the key too, and
- * looked at again when a mint is stored and when an answer leaves: what was revoked meanwhile is never answered.
+ * Finds or mints the guest token of a grant: a cached token of exactly this request, or a new one. The cache key holds
+ * everything that the token depends on, so a changed grant, policy, API key or upstream misses. The revocation epochs
+ * (revocation/epochs.ts) are part of it, and are compared again after the mint and before the answer.
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -23,52 +23,52 @@ import { mintErrorOf } from './mint-refusal.js';
 export type GuestToken = {
   readonly token: string;
   readonly expiresAtMs: number;
-  /** From here on, asking again gives a newer token. */
+  /** From this moment on, a new request gets a newer token. */
   readonly refreshAfterMs: number;
   /** The id of the request that minted it. */
   readonly mintedBy: string;
-  /** Whether the same request would have this very token now, without asking anybody: nothing was revoked, and it lives long enough. */
+  /** Whether the same request would get this token now, as far as this process knows: not revoked, and living long enough. */
   readonly isStill: () => boolean;
 };
 
 export type TokenOptions = {
   readonly upstream: Call;
-  /** The upstream and the key's own id: both are part of what a token depends on. */
+  /** The upstream's URL and the API key's id: both are part of the cache key. */
   readonly baseUrl: string;
   readonly keyId: string;
   readonly epochs: Epochs;
   readonly scopes: Scopes;
   readonly cache: Pick<TokenCache, 'find' | 'load'>;
-  /** Ends a token at the service that was minted and is never answered. Rejects nothing. */
+  /** Revokes a token that was minted and is not answered. Never rejects. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
-  /** Another one for every change of where the tenant stands. */
+  /** Changes whenever the tenant's state changes. */
   readonly generationOf: (clientId: string) => string;
-  /** Runs what makes a token for a client, unless its tenant is suspended or deleted: whoever erases it waits for the end. */
+  /** Mints run under a lease of the tenant, so that an erasure waits for them. */
   readonly withLease: TenantLeases['withLease'];
-  /** Milliseconds that every answered token lives at least; a fifth of its expiry, and at most half, where left out. */
+  /** Every answered token lives at least this long, in milliseconds. Default: a fifth of its expiry. Half of its expiry at most. */
   readonly minimumLifeMs?: number | undefined;
 };
 
-/** Throws POLICY_UNDECIDED where the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE, and Outdated. */
+/** Throws POLICY_UNDECIDED if the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE and Outdated. */
 export type TokenOf = (request: GuestTokenRequest, policy: Policy, audit: MintAudit) => Promise<GuestToken>;
 
-/** Of one request: puts its mint down before the token leaves; where that rejects, none leaves. */
+/** Writes the mint of one request to the audit before its token is answered. If that rejects, the token is discarded. */
 export type MintAudit = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
 
-/** Something was revoked while the request was under way: what it was decided by holds no more. */
+/** Thrown if something was revoked during the request: the decision is no longer valid and is made again. */
 export class Outdated extends Error {
   override readonly name = 'Outdated';
 }
 
 type Material = Pick<TokenOptions, 'baseUrl' | 'keyId'> & { readonly marks: readonly string[] };
 
-/** What the keys of all tokens of a client begin with. */
+/** Prefix of the cache keys of all tokens of a client. */
 export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
 
 /**
- * The clientId in clear, so that a tenant's tokens can be told apart; everything else as one full hash. The request is
- * canonical as guest-request.ts builds it; one written in another order would be a miss, never another's token.
+ * The cache key: the clientId in clear, so that a tenant's tokens can be deleted by prefix; everything else as one full hash.
+ * guest-request.ts builds canonical requests; a request in another order would miss, and never find another request's token.
  */
 export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
   `${tokenKeysOf(request.clientId)}${hash('sha256', JSON.stringify([baseUrl, keyId, marks, request]), 'hex')}`;
@@ -76,7 +76,7 @@ export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTo
 const minimumLifeOf = (expiryMs: number, configured: number | undefined): number =>
   Math.min(configured ?? expiryMs / 5, expiryMs / 2);
 
-/** Everything that a revocation could be about, for the tokens of this request. */
+/** The scopes whose revocation revokes the tokens of this request. */
 const scopesOf = (scopes: Scopes, { clientId, dataAppName, params }: GuestTokenRequest, policy: Policy): Scope[] => [
   scopes.all,
   scopes.dataApp(dataAppName),
@@ -88,7 +88,7 @@ type Mint = { readonly request: GuestTokenRequest; readonly key: string; readonl
 
 const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
   const create = async ({ request, audit }: Mint): Promise<CachedToken> => {
-    // Counted from before the request: the service's own expiry is never earlier.
+    // Measured before the request, so that the service's expiry is never earlier.
     const startedAtMs = clock.now().getTime();
     try {
       const { token } = await upstream(createGuestToken, request);
@@ -97,7 +97,7 @@ const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
       throw mintErrorOf(error, request);
     }
   };
-  /** A token for which `assertGood` throws is ended, like one that cannot be accounted for. */
+  /** Discards the token if `assertGood` throws or the audit fails. */
   return (mint: Mint, assertGood: () => Promise<void>): Promise<CachedToken> =>
     withLease(mint.request.clientId, async () => {
       await assertGood();
@@ -120,7 +120,7 @@ const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
     });
 };
 
-/** Makes the step. */
+/** Creates the step that finds or mints a token. */
 export const createTokenStep = (options: TokenOptions): TokenOf => {
   const { cache, epochs, scopes, discard } = options;
   const mint = createMint(options);
@@ -134,7 +134,7 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     const marks = [generation, mark];
     const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
-    // Asked after the mint, too: a revocation that came before it at the service was in the ledger by then. See revocations.ts.
+    // Read after the mint too: a revocation that reached the service before it was in the ledger by then (revocations.ts).
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
     const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, audit }, assertGood) };
     const held = await loadFrom(cache, key, wanted);
@@ -159,18 +159,14 @@ const loadFrom = async (
   }
 };
 
-/**
- * The token of a grant, by what the upstream says now or, while it cannot be asked, by what it said last: then only a token
- * that was minted already is found.
- */
 export type ConfirmedTokenOptions = {
   readonly listMetrics: HeldMetricLists;
   readonly upstream: Call;
-  /** The token step that mints with this. */
+  /** Creates the token step that mints with this call. */
   readonly tokenStep: (mintWith: Call) => TokenOf;
 };
 
-/** Its key holds every metric's id, so that a token is found only where the list was the same when it was minted. */
+/** Refuses to mint. The cache key holds every metric's id, so a cached token is found only if it was minted from the same list. */
 const mintNothing: Call = async () => {
   throw unavailable('metric-list-outdated', new Error('nothing is minted from a list that cannot be confirmed'));
 };
