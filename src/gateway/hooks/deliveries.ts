@@ -1,18 +1,18 @@
-/** Which deliveries were seen, and what was answered: the same webhook-id again is answered alike, and nothing is done. */
+/** Stores each delivery's answer: a webhook-id that is sent again gets the same answer, and nothing is done twice. */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 export type Deliveries = {
   /**
-   * What `work` answers, kept under the id once it is done; or what was kept. What throws is not kept: the next attempt does it again.
-   * Throws INVALID_REQUEST_BODY where the id was used for something else.
+   * Runs `work` and stores its answer under the id, or returns the stored answer. If `work` rejects, nothing is stored, and the
+   * next attempt runs it again. Throws INVALID_REQUEST_BODY if the id was used with another event or body.
    */
   readonly once: <T extends object>(id: string, content: string, work: () => Promise<T>) => Promise<Once<T>>;
 };
 export type Once<T> = { readonly answer: T; readonly isReplay: boolean };
 
-/** Senders give up long before. A later one is taken for new: events may be applied twice. */
+/** Senders stop retrying long before. A later delivery counts as new, which is safe: an event may be applied twice. */
 const keptForMs = 90 * 24 * 60 * 60 * 1000;
 
 export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliveries => {
@@ -48,7 +48,7 @@ export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliverie
     once: async <T extends object>(id: string, content: string, work: () => Promise<T>) => {
       const deliveryRef = refOf(JSON.stringify(['webhook-id', id]));
       const row = await receive(deliveryRef, refOf(JSON.stringify(['webhook-body', content])));
-      // Written by `finish`, under this id and for this body.
+      // `finish` wrote it for this id and body, so it has the type that `work` answers.
       if (row.done_at !== null) return { answer: row.answer as T, isReplay: true };
       const answer = await work();
       await finish(deliveryRef, answer);

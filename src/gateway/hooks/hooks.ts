@@ -1,4 +1,7 @@
-/** The hooks' wire: what a host says of its tenants. */
+/**
+ * One hook, from the signed request to the answer: check the signature, decode the event, apply it once for each webhook-id,
+ * write the audit. Knows no Express and no SQL.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
@@ -16,19 +19,19 @@ import type { TenantEventKind } from '../tenant/state.js';
 import type { Deliveries } from './deliveries.js';
 import { createSignatures } from './signature.js';
 
-/** 1 to 255 characters without control characters and halves of characters, as the tenant of a session. */
+/** 1 to 255 characters without control characters and lone surrogates, as the tenant of a session. */
 const clientId = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text of 1 to 255 characters without control characters')
   .max(255, 'must be text of 1 to 255 characters without control characters');
 
-/** Senders add fields of their own, as `type` and `data`: those are left alone. */
+/** Other fields are ignored: senders add their own, such as `type` and `data`. */
 export const hookBody = z.object({
   clientId,
   occurredAt: z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-21T20:15:00.000Z' }),
 });
 
-/** Bytes of the largest body that is read. */
+/** Largest body, in bytes. */
 export const maxHookBytes = 64 * 1024;
 
 const refuse = (message: string, reason: string, cause?: unknown): never => {
@@ -44,8 +47,8 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * Decodes the body of a hook. An event may not have occurred later than `toleranceSeconds` from now: no later one could undo it; nor
- * before 1970, which databases write in ways of their own. Throws INVALID_REQUEST_BODY.
+ * Decodes the body of a hook. Throws INVALID_REQUEST_BODY, also for an event more than `toleranceSeconds` in the future, which
+ * no later event could undo, or before 1970, which databases spell in different ways.
  */
 export const decodeHook = (
   kind: TenantEventKind,
@@ -68,8 +71,7 @@ export const decodeHook = (
   return { kind, clientId: result.data.clientId, occurredAt };
 };
 
-/** One hook, from signed request to answer: read this first. Knows neither Express nor SQL. */
-/** The last part of each hook's path. */
+/** The event of each hook, by the last part of its path. */
 export const hookPaths = {
   'tenant-signed-up': 'signed-up',
   'tenant-suspended': 'suspended',
@@ -97,7 +99,7 @@ const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, reque
     kind: answer.erasure === undefined ? 'hook' : 'erasure',
     code: 'OK',
     requestId,
-    // Of a tenant that was erased, nothing may be kept under its name.
+    // The name of an erased tenant must not be stored.
     ...(answer.state === 'deleted' ? {} : { clientId: event.clientId }),
     detail: {
       event: `tenant-${event.kind}`,
@@ -108,7 +110,7 @@ const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, reque
     },
   });
 
-/** What a refusal throws is for the sender: 401 for signatures, 400 for bodies, 503 for "send it again". */
+/** Throws a Refusal for the sender: 401 for a wrong signature, 400 for a wrong body, 503 if it should be sent again. */
 export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksOptions): AnswerHook => {
   const signatures = createSignatures(options);
   return async (kind, request, trace) => {
@@ -133,7 +135,7 @@ export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksO
   };
 };
 
-/** A signature is of one body, which is read to verify it: of an address with too many wrong ones, so many a second. */
+/** Limits how many wrong signatures one address may send: to verify one, the whole body is read. */
 export const guardHooks =
   (answer: AnswerHook, guard: RequestGuard): AnswerHook =>
   async (kind, request, trace) => {

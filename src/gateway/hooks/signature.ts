@@ -1,17 +1,17 @@
 /**
- * Standard Webhooks (https://www.standardwebhooks.com): who sent this, and when. The library signs; time and comparison are ours,
- * since its own check reads the machine's clock and knows one secret.
+ * Verifies Standard Webhooks signatures (https://www.standardwebhooks.com). The library computes them; time and comparison are
+ * checked here, since the library reads the machine's clock and takes one secret only.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 
-/** What the headers say, not verified yet. */
+/** The headers, not verified yet. */
 export type Signed = { readonly id: string; readonly sentAt: Date; readonly signatures: readonly string[] };
 
 export type SignatureOptions = {
-  /** Any one of them may have signed: two while one takes the other's place. */
+  /** A signature by any of them is accepted: there are two while a secret is replaced. */
   readonly secrets: readonly string[];
   /** How far the sender's clock may be off, either way. */
   readonly toleranceSeconds: number;
@@ -36,7 +36,7 @@ const header = (headers: IncomingHttpHeaders, name: string): string => {
 };
 
 const maxIdLength = 255;
-/** More would only be work for us. */
+/** Further signatures are ignored: comparing them would only cost time. */
 const maxSignatures = 16;
 
 const isSame = (given: string, expected: string): boolean => {
@@ -44,7 +44,7 @@ const isSame = (given: string, expected: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** Signs as a sender does: `v1,` and base64. Loaded where it is used, which for most is never. */
+/** Signs as a sender does: `v1,` and base64. The library is loaded at the first hook. */
 const sign = async (secret: string, { id, sentAt }: Omit<Signed, 'signatures'>, body: string): Promise<string> => {
   const { Webhook } = await import('standardwebhooks');
   return new Webhook(secret).sign(id, sentAt, body);
@@ -70,7 +70,7 @@ export const createSignatures = ({ secrets, toleranceSeconds, clock }: Signature
   },
   verify: async (signed, body) => {
     const expected = await Promise.all(secrets.map((secret) => sign(secret, signed, body)));
-    // Every pair is compared: how long it takes tells nothing of which secret it was.
+    // Every pair is compared, so that the time taken does not tell which secret matched.
     const matches = expected.flatMap((each) => signed.signatures.filter((given) => isSame(given, each)));
     if (matches.length === 0) {
       refuse(

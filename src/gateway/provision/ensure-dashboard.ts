@@ -8,21 +8,21 @@ import { unavailable } from '../upstream/upstream.js';
 import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './ledger.js';
 import type { MakeDashboard, MakeRequest } from './make-dashboard.js';
 
-/** Of one copy: verified, or not to be tried before a time (milliseconds). */
+/** The status of one copy: verified, or the time (ms since 1970) before which it is not retried. */
 export type CopyStatus = 'verified' | number;
 
-/** What this process knows of the copies of tenants. */
+/** This process's memory of tenants' copies. */
 export type ProvisionMemory = {
-  /** By template; undefined: nothing is known of this tenant at this place. */
+  /** By template. Undefined: nothing is known of this tenant at this location. */
   readonly find: (place: string, clientId: string) => ReadonlyMap<string, CopyStatus> | undefined;
   readonly set: (place: string, clientId: string, template: string, what: CopyStatus) => void;
-  /** At every place. */
+  /** Drops the tenant at every location. */
   readonly forget: (clientId: string) => void;
 };
 
-/** `max`: of how many tenants. */
+/** `max`: most tenants that are remembered. */
 export const createProvisionMemory = (max: number): ProvisionMemory => {
-  // A place's name is of one length, so that place and client make one key.
+  // The names of locations have one length, so location and client concatenated are a unique key.
   const held = createLru<string, Map<string, CopyStatus>>(max);
   const places = new Set<string>();
   return {
@@ -39,11 +39,10 @@ export const createProvisionMemory = (max: number): ProvisionMemory => {
   };
 };
 
-/** One template of one client: what is remembered of it, else what the ledger says, else it is made now, or put off. */
 /** A client's copy of a template, verified. */
 export type ProvisionedDashboard = { readonly id: string; readonly name: string; readonly template: string };
 
-/** The dashboard, or why there is none. */
+/** The dashboard, or the error that prevented it. */
 export type EnsureResult =
   | { readonly template: Template; readonly dashboard: ProvisionedDashboard }
   | { readonly template: Template; readonly error: unknown };
@@ -56,18 +55,18 @@ export type EnsureDashboardOptions = {
 };
 
 export type EnsureRequest = MakeRequest & {
-  /** The place's name in the memory. */
+  /** The location's name in the memory. */
   readonly at: string;
-  /** The ledger's word on the client, or why there is none. */
+  /** The client's rows in the ledger, or the error of reading them. */
   readonly read: TenantDashboards | { readonly error: unknown };
-  /** Also what failed a moment ago. */
+  /** Also retries what failed a moment ago. */
   readonly isForced: boolean;
 };
 
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
 
-/** When what failed is tried again: later each time. */
+/** When a failed copy is retried: the pause doubles each time. */
 const retryAtMs = (row: DashboardRow | undefined): number | undefined =>
   row === undefined || row.failedAt === null
     ? undefined
@@ -75,7 +74,10 @@ const retryAtMs = (row: DashboardRow | undefined): number | undefined =>
 
 const deferred = (): Refusal => unavailable('provisioning-deferred', new Error('it failed a moment ago'));
 
-/** Never rejects. Only what is of best effort is put off: whoever needs a dashboard asks for it at each request. */
+/**
+ * Ensures one template's copy for one client: verified in this process's memory, else in the ledger, else it is made now. Never
+ * rejects. Only a best-effort copy is deferred after a failure; a required one is tried at each request.
+ */
 export const createEnsureDashboard = ({ make, memory, clock, log }: EnsureDashboardOptions) => {
   const flight = createSingleFlight<void>();
   const isPutOff = ({ template, isForced }: EnsureRequest, until: number | undefined): until is number =>

@@ -1,7 +1,7 @@
 /**
- * Makes a client's copy of one template, or takes the one that is there: begin -> create -> verify owner and template -> verify
- * import -> complete. Whoever is killed on the way is followed by the next request, which goes through the same steps and finds
- * what was done. What exists already is taken only after it was verified.
+ * Makes a client's copy of one template, or adopts an existing one: begin, create, verify owner and template, verify import,
+ * complete. If the process dies on the way, the next request repeats the steps and finds what was done. An existing dashboard
+ * is adopted only after it was verified.
  */
 import { randomUUID } from 'node:crypto';
 import { UpstreamRefusal } from '../../contract/client.js';
@@ -39,14 +39,14 @@ export type MakeRequest = {
   readonly requestId?: string | undefined;
 };
 
-/** Throws UPSTREAM_UNAVAILABLE, NO_TENANT where the service takes no such client, TENANT_SUSPENDED where it was deleted. */
+/** Throws UPSTREAM_UNAVAILABLE, NO_TENANT if the service accepts no such client, TENANT_SUSPENDED if the client was deleted. */
 export type MakeDashboard = (making: MakeRequest) => Promise<void>;
 
 type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
 type Outcome = CopyResult & { readonly how: 'created' | 'found' | 'finished' };
 type Run = MakeRequest & { readonly copy: Copy; readonly target: CopyTarget; step: Step };
 
-/** A deleted tenant has nothing, and gets nothing. */
+/** Nothing is made for a deleted tenant. */
 export const tenantDeleted = (): Refusal =>
   new Refusal('TENANT_SUSPENDED', "This session's organisation was closed: nothing is shown to it any more.", {
     reason: 'tenant-deleted',
@@ -83,7 +83,7 @@ const create = async (
   }
 };
 
-/** One that is not there is as good as deleted. */
+/** Deletes a dashboard. A dashboard that does not exist is no error. */
 const remove = async ({ upstream }: MakeOptions, dashboardId: string): Promise<void> => {
   try {
     await upstream(deleteDashboard, { dashboardId });
@@ -92,7 +92,7 @@ const remove = async ({ upstream }: MakeOptions, dashboardId: string): Promise<v
   }
 };
 
-/** A half-imported copy that nobody has used is made anew: by one gateway at a time, and once. */
+/** Deletes a half-imported copy that was never verified, and makes it again: by one gateway at a time, and once. */
 const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
   run.step = 'finish';
   if (!(await options.capabilities.supports('delete-dashboard'))) {
@@ -121,19 +121,19 @@ const createOrTake = async (options: MakeOptions, run: Run, before: PriorState):
   await assertOwn(options, run.copy);
   run.step = 'verify-import';
   if (!(await isFoundComplete(options, run.copy, before))) return finish(options, run);
-  // What was verified before has its version in its row, if one is known.
+  // The row of a copy that was verified before has its version, if one is known.
   const version = before.wasVerified ? null : await findVersion(options, run.copy, before.isResumed);
   return { how: 'found', isCreated: false, version };
 };
 
 type Detail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Names the template alone: the dashboard's id holds the client's. */
+/** Writes the audit. Names only the template, since the dashboard's id contains the clientId. */
 const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail, isGone = false): Promise<void> =>
   audit.record({
     kind: 'provision',
     code,
-    // What is erased gets no new pseudonym.
+    // An erased tenant gets no new pseudonym.
     ...(isGone ? {} : { clientId: run.clientId }),
     requestId: run.requestId,
     detail: { template: run.template.template, ...detail },
@@ -142,7 +142,7 @@ const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail,
 const reasonOf = (error: unknown): string =>
   error instanceof Refusal ? (error.reason ?? error.code) : 'unexpected-failure';
 
-/** The tenant was deleted while this was made: nothing of it stays, and what cannot be taken away is known. */
+/** The tenant was deleted meanwhile: deletes the dashboard again. If that fails, the ledger and the log name what is left. */
 const undo = async (options: MakeOptions, run: Run): Promise<never> => {
   const { capabilities, provisioned, clock, log } = options;
   const { dashboardId, clientId } = run;
@@ -171,7 +171,7 @@ const complete = async (options: MakeOptions, run: Run, { how, ...made }: Outcom
   throw unavailable('provisioning-overtaken', new Error('the row of this dashboard was changed by another'));
 };
 
-/** Neither the ledger nor the audit may hide why it failed. */
+/** Stores the failure. An error of the ledger or the audit is logged, so that it does not hide the failure. */
 const noteFailure = async (options: MakeOptions, run: Run, error: unknown): Promise<void> => {
   const reason = reasonOf(error);
   try {

@@ -1,7 +1,7 @@
 /**
- * Makes sure that a client's copies of the granted templates exist. What was verified is remembered in this process, then in
- * the ledger; only what neither knows is asked of the upstream (make-dashboard.ts). A template that is `best-effort` is left out
- * of the answer where its copy cannot be made now, and tried again later; one that is `required` fails the request.
+ * Ensures that a client's copies of the granted templates exist. Verified copies are remembered in this process and in the
+ * ledger; the upstream is asked only about the others (make-dashboard.ts). A `best-effort` template whose copy cannot be made
+ * now is left out of the answer and retried later; a `required` one fails the request.
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -35,14 +35,14 @@ export type ProvisionRequest = {
   readonly templates: readonly Template[];
   readonly clientId: string;
   readonly requestId?: string | undefined;
-  /** Also what failed a moment ago. */
+  /** Also retries what failed a moment ago. */
   readonly isForced?: boolean;
 };
 
 export type Provision = {
   /**
-   * In the order of `templates`, without those of best effort that there are none of now. Throws UPSTREAM_UNAVAILABLE,
-   * TENANT_SUSPENDED where the client was deleted, or NO_TENANT where the service takes no such client.
+   * The copies in the order of `templates`, without best-effort ones that cannot be made now. Throws UPSTREAM_UNAVAILABLE,
+   * TENANT_SUSPENDED if the client was deleted, or NO_TENANT if the service accepts no such client.
    */
   readonly ensure: (
     policy: Policy,
@@ -50,15 +50,15 @@ export type Provision = {
     clientId: string,
     requestId?: string,
   ) => Promise<readonly ProvisionedDashboard[]>;
-  /** Whether `ensure` would answer each of these without asking anybody. */
+  /** Whether this process knows all of these to be verified, so that `ensure` answers at once. */
   readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
-  /** The same, template by template. Throws NO_TENANT for an id that is too long. */
+  /** As `ensure`, with a result or error for each template. Throws NO_TENANT for a clientId that is too long. */
   readonly ensureEach: (request: ProvisionRequest) => Promise<readonly EnsureResult[]>;
-  /** Verifies these again at their next request: the service said something about them that does not fit. */
+  /** Has these verified again at the next request, because the service contradicted their verification. */
   readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
-  /** What there is of a tenant, also what was only begun: all of it goes with the tenant. */
+  /** All rows of a tenant, also of dashboards that were only begun. */
   readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
-  /** Forgets all of a tenant, here and in the ledger. Deletes nothing upstream. */
+  /** Deletes a tenant's rows in memory and in the ledger. Deletes nothing at the upstream. */
   readonly eraser: {
     readonly where: string;
     readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
@@ -80,13 +80,13 @@ export type ProvisionOptions = {
   readonly log: Log;
   /** Keeps the content of a template's version before the first row names it. */
   readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
-  /** Of how many tenants is remembered what was verified. */
+  /** Most tenants whose verified copies are remembered. */
   readonly maxRemembered?: number;
 };
 
 const maxIdLength = 255;
 
-/** Throws NO_TENANT where the id would be too long. */
+/** The id of the client's copy. Throws NO_TENANT if it would be too long. */
 export const idOf = ({ template }: Template, clientId: string): string => {
   const id = dashboardIdOf(template, clientId);
   if (id.length <= maxIdLength) return id;
@@ -99,12 +99,12 @@ export const idOf = ({ template }: Template, clientId: string): string => {
   );
 };
 
-/** Of one request: at most so many templates of a client at a time. */
+/** Templates of one request that are made at a time. */
 const maxParallel = 4;
 
 type NamedPlace = { readonly place: CopyLocation; readonly at: string };
 
-/** Once for each policy: every request asks for it. */
+/** Computed once for each policy, since every request needs it. */
 const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
   const places = new WeakMap<Policy, NamedPlace>();
   return (policy: Policy): NamedPlace => {
@@ -120,10 +120,10 @@ const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
   };
 };
 
-/** That it may pass, and is of one template alone. */
+/** Whether the error is temporary and about one template alone. */
 const isOfOne = (error: unknown): boolean => error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE';
 
-/** What the answer holds. Throws where a required one is missing, or nothing is left. */
+/** The dashboards of the answer. Throws if a required one is missing, or none is left. */
 const granted = (settled: readonly EnsureResult[]): readonly ProvisionedDashboard[] => {
   const failed = settled.flatMap((one) => ('error' in one ? [one] : []));
   const fatal = failed.find(({ template, error }) => template.provisioning === 'required' || !isOfOne(error));
@@ -160,7 +160,7 @@ const createParts = (options: ProvisionOptions) => ({
 });
 type Parts = ReturnType<typeof createParts>;
 
-/** Makes the step. Concurrent requests for one copy share its making. */
+/** Creates the provisioning step. Concurrent requests for one copy share one attempt to make it. */
 export const createProvision = (options: ProvisionOptions): Provision => {
   const parts = createParts(options);
   const { memory, provisioned, index, placeOf } = parts;
