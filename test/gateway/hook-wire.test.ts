@@ -161,7 +161,7 @@ describe('a body', () => {
     app.use(express.json());
     app.post('/hooks/tenant-resumed', (request, response) => receive('resumed', request, response));
     const answer = await createSender(await listenTo(app), clock.now)('resumed', body);
-    expect([answer.status, answer.error?.message]).toEqual([400, expect.stringContaining('mount the gateway before')]);
+    expect([answer.status, answer.error?.message]).toEqual([400, expect.stringContaining('Mount the gateway before')]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What the gateway did, for those who must answer for it. */
+/** The events of the audit, and the port that records them. */
 
 export const auditKinds = [
   'mint',

@@ -1,4 +1,4 @@
-/** Reads the audit: is it whole, what happened, and what a request was decided on. */
+/** Reads the audit: verifies that the chain is complete and unmodified, exports entries, and loads a request's decision. */
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';

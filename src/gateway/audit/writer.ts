@@ -1,4 +1,4 @@
-/** The audit as the gateway keeps it: events that come while others are being written go with the next transaction. */
+/** Writes the audit. Events that arrive while a batch is written go into the next transaction. */
 import type { Clock } from '../../domain/ports.js';
 import type { Log } from '../../platform/log.js';
 import type { GatewayMetrics } from '../common/metrics.js';

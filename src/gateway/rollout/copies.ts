@@ -1,4 +1,4 @@
-/** A tenant's copy of a template at the service: read, judged against the template, and written only as what it was when it was judged. */
+/** Reads and writes tenants' copies at the service. A write names the digest that was read, and fails if the copy changed since. */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';

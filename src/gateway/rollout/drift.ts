@@ -1,4 +1,4 @@
-/** How a tenant's copy stands to the template: what it was made from, what the tenant made of it, and what the template wants now. */
+/** Compares a tenant's copy with its template: the version it was made from, the tenant's edits, and the template's content now. */
 import { Refusal } from '../../domain/refusal.js';
 import type { Copies, Copy } from './copies.js';
 import { type DashboardMerge, isSameBoard, mergeDashboard } from './merge-dashboard.js';

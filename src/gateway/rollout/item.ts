@@ -1,6 +1,6 @@
 /**
- * One tenant's copy in a roll-out: judged, its before-image kept, written only as what it was when it was judged, read back. Interrupted anywhere,
- * it can be done again.
+ * One tenant's copy in a roll-out: compare it with the template, store its content, write the merged content only if the copy
+ * is unchanged since, and read it back. An interrupted item is resumed from its stored state.
  */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';

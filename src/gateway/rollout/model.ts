@@ -1,4 +1,4 @@
-/** What a roll-out is, and what is remembered of it: every step of every dashboard, so that one that was interrupted goes on where it stood. */
+/** The types of a roll-out, and its cohorts. The ledger stores every step of every dashboard, so an interrupted one is resumed. */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';

@@ -1,4 +1,4 @@
-/** What a roll-out would do, tenant by tenant: read only. And how one that there is stands. */
+/** Plans a roll-out, tenant by tenant, without writing; and reports the status of an existing roll-out. */
 import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';

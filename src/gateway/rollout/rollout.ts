@@ -1,6 +1,6 @@
 /**
- * Roll-outs of a changed template to the copies that tenants have of it: planned, applied cohort by cohort, rolled back. Each runs in one process at
- * a time, and goes on in any other where that one died.
+ * Rolls a changed template out to the tenants' copies of it, cohort by cohort, and rolls it back. A roll-out runs in one
+ * process at a time, under a lease. If that process dies, another one continues it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -144,7 +144,7 @@ const restoreAll = async (run: Run): Promise<RolloutState> => {
 
 const atWork = (id: string): Refusal => conflict(`Another process is at work on roll-out ${id}: see its status.`);
 
-/** Writes what is found out about a dashboard only while the roll-out is this process's: it may have stood still, and another gone on. */
+/** Checks the lease before each write: if this process was paused, another one may have continued the roll-out. */
 const fenced = (ledger: RolloutLedger, id: string, lease: Lease): RolloutLedger => {
   const assertHeld = async (): Promise<void> => {
     if (!(await lease.isHeld())) throw atWork(id);
