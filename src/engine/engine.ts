@@ -114,7 +114,7 @@ const visual = <Question extends OptionsQuestion | MetricQuestion>(question: Que
   const { definition } = question;
   if (definition.kind !== 'visual') {
     return refuseQuery(
-      'A metric in SQL has no underlying rows and no values of columns to choose from; only its answer can be asked for.',
+      'A metric in SQL has no underlying rows and no filter options. Only its answer can be queried.',
       'sql-without-rows',
     );
   }

@@ -147,7 +147,8 @@ export const createSharedRows = ({ sharing, cache, sealer, clock, timing, log }:
         return await tryToLoad(wanted);
       } catch (error) {
         if (!(error instanceof WaitedTooLong)) throw error;
-        const message = 'The same query has been running elsewhere for too long; narrow it by a filter.';
+        const message =
+          'The same query is running on another replica and exceeded the time limit. Narrow it with a filter.';
         return refuseQuery(message, 'waited-too-long');
       }
     },

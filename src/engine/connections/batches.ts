@@ -107,12 +107,12 @@ export const hand = async (sink: Sink, batch: ResultTable): Promise<void> => {
   }
 };
 
-const stall = `Nothing was read of the answer for ${stallMs / 1000} seconds, so it was stopped.`;
+const stall = `The download was cancelled: its reader took nothing for ${stallMs / 1000} s.`;
 
 export const refuseLargeBatch = (): never => {
   throw new Refusal(
     'METRIC_QUERY_ERROR',
-    'A row is larger than an answer may be; leave out the column that holds so much.',
+    'A row exceeds the size limit of an answer. Leave out the column with the large values.',
     {
       reason: 'row-too-large',
     },

@@ -94,7 +94,7 @@ export const forCatalog = { timeoutMs: catalogTimeoutMs, client: '' } as const;
 export const refuseLate = (timeoutMs: number, cause: unknown): never => {
   throw new Refusal(
     'METRIC_QUERY_ERROR',
-    `The query took longer than ${timeoutMs / 1000} seconds and was stopped; narrow it by a filter.`,
+    `The query exceeded its time limit of ${timeoutMs / 1000} s and was stopped. Narrow it with a filter.`,
     { reason: 'datasource-timeout', cause },
   );
 };
@@ -119,9 +119,13 @@ export const refuseAborted = async <R>(signal: AbortSignal | undefined, work: ()
 export const outdated = 'columns-changed';
 
 export const refuseOutdated = (): never => {
-  throw new Refusal('METRIC_QUERY_ERROR', 'The columns of a table changed since they were read; ask again.', {
-    reason: outdated,
-  });
+  throw new Refusal(
+    'METRIC_QUERY_ERROR',
+    'The columns of a table changed since the catalog was read. Retry the query.',
+    {
+      reason: outdated,
+    },
+  );
 };
 
 export const refuseConnection = (message: string, reason: string, cause: unknown): never => {
@@ -148,11 +152,10 @@ export const runLogged = async <R>(
       throw cause;
     }
     log.error({ event: 'query.failed', err: cause, datasource: datasource.name }, 'query failed at the datasource');
-    throw new Refusal(
-      'METRIC_QUERY_ERROR',
-      'The query failed at the datasource; its operator finds the cause in the log.',
-      { reason: 'datasource-failed', cause },
-    );
+    throw new Refusal('METRIC_QUERY_ERROR', 'The query failed at the datasource. The cause is in the log.', {
+      reason: 'datasource-failed',
+      cause,
+    });
   }
 };
 

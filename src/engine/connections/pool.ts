@@ -27,7 +27,7 @@ export type WaitQueue<T> = {
 };
 
 const busy = (): Refusal =>
-  new Refusal('METRIC_QUERY_ERROR', 'More is asked of the datasource than it answers in time; ask again later.', {
+  new Refusal('METRIC_QUERY_ERROR', 'The datasource is overloaded. Retry later.', {
     reason: 'datasource-busy',
   });
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { PlainAggregate, Sql } from './dialect.js';
 import { refuseUnknown } from './refuse.js';
 
-/** As most databases write it. */
+/** The spelling that most databases share. */
 export const plainAggregate = (aggregate: PlainAggregate, value: Sql): Sql => {
   switch (aggregate) {
     case 'SUM':

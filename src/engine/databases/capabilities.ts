@@ -1,11 +1,11 @@
-/** What databases may lack: the one table that refusals come from, and that docs/databases.md shows. */
+/** What databases may lack. Refusals and docs/databases.md are made from this one table. */
 import type { Capabilities, Dialect } from './dialect.js';
 import { refuseQuery } from './refuse.js';
 
 export type Capability = {
   readonly what: string;
   readonly has: (dialect: Dialect) => boolean;
-  /** Where it is missing: what is done in its place, or the mend of the refusal. */
+  /** What the engine does without it, or how the user can avoid the refusal. */
   readonly instead: { readonly way: string } | { readonly reason: string; readonly mend: string };
 };
 
@@ -53,7 +53,7 @@ type Refused = {
     : never;
 }[keyof typeof capabilities];
 
-/** `what`: in the words of the question, where it says it in others; `where`: which part of the question needs it. */
+/** `what`: the feature in the question's words, where they differ; `where`: the part of the question that needs it. */
 export const assertHas = (
   dialect: Dialect,
   name: Refused,

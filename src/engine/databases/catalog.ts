@@ -3,25 +3,31 @@ import { tableKey } from '../../domain/datamart/datamart.js';
 import type { ClientDatabase } from '../../domain/datamart/tenant.js';
 import type { SqlType } from './sql-type.js';
 
-/** What the datasource really holds: the truth about names and types, whatever a datamart says of them. */
+/** What the datasource holds: the authority on names and types, whatever a datamart declares. */
 export type Catalog = {
   /** The database's own name. */
   readonly database: string;
-  /** By `tableKey`, the type of each column by its exact name. */
+  /** By `tableKey`: the type of each column by its exact name. */
   readonly tables: ReadonlyMap<string, ReadonlyMap<string, SqlType>>;
-  /** By `tableKey`, the columns of each key that no two rows share. Left out: none is known. */
+  /** By `tableKey`: the columns of each unique key. Left out: none is known. */
   readonly uniqueKeys?: ReadonlyMap<string, readonly (readonly string[])[]> | undefined;
-  /** Operators, and casts (`::json`), that the database's owner made: what they do is no list's to say. Left out: there are none. */
+  /**
+   * Operators and casts (`::json`) that the database's owner defined, which no allow-list can vouch for. Left out:
+   * none.
+   */
   readonly ownOperators?: ReadonlySet<string> | undefined;
-  /** Of a client's own database: which one, and the real table behind each table of the datamart. Absent: of the datasource's own. */
+  /**
+   * For a client's own database: its name, and the real table behind each table of the datamart. Absent for the
+   * datasource's own database.
+   */
   readonly client?: { readonly database: ClientDatabase; readonly tables: ReadonlyMap<string, TableRef> } | undefined;
 };
 
-/** Column names of the table with their types; empty for a table that is not there. */
+/** Columns of the table with their types; empty for an unknown table. */
 export const columnsOf = (catalog: Catalog, table: TableRef): ReadonlyMap<string, SqlType> =>
   catalog.tables.get(tableKey(table)) ?? new Map();
 
-/** The column's type, or undefined where there is no such column. */
+/** The column's type; undefined for an unknown column. */
 export const typeOf = (catalog: Catalog, column: ColumnRef): SqlType | undefined =>
   columnsOf(catalog, column).get(column.columnName);
 

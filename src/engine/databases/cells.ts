@@ -1,13 +1,13 @@
 import { writeYear } from '../../domain/filter/calendar.js';
 import type { Cell } from '../../domain/query/engine.js';
 
-/** Numbers within 2^53, text beyond. */
+/** A number within 2^53, text beyond. */
 export const integerCell = (value: bigint): Cell => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
 };
 
-/** A number where a number says the decimal exactly, text otherwise. */
+/** A number where it represents the decimal exactly, otherwise text. */
 export const decimalCell = (text: string): Cell => {
   if (/^-?[0-9]+$/.test(text)) return integerCell(BigInt(text));
   const number = Number(text);
@@ -16,17 +16,17 @@ export const decimalCell = (text: string): Cell => {
 
 const numberCell = (number: number, text: string): Cell => (Number.isFinite(number) ? number : text);
 
-/** JSON has no word for NaN and the infinities: they are text, so that they are told from NULL. */
+/** JSON has no NaN and no infinities, so they are text, which distinguishes them from NULL. */
 export const floatCell = (value: number): Cell => numberCell(value, String(value));
 
-/** ISO 8601 out of `2024-03-05 08:15:30.250000`, of `0044-03-15 BC` and of `infinity`. */
+/** ISO 8601 from `2024-03-05 08:15:30.250000`, `0044-03-15 BC` or `infinity`. */
 export const dateCell = (text: string): Cell => {
   if (text[4] === '-' && !text.includes('BC')) return timestampCell(text);
   if (text.endsWith('infinity')) return text.replace('infinity', 'Infinity');
   return timestampCell(eraText(text));
 };
 
-/** There is no year 0 before Christ: 1 BC is the year 0000. */
+/** ISO 8601 has a year 0, which is 1 BC. */
 const eraText = (text: string): string => {
   const [digits = ''] = /^[0-9]+/.exec(text) ?? [];
   const year = text.includes('BC') ? 1 - Number(digits) : Number(digits);

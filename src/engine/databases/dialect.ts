@@ -9,27 +9,30 @@ import type { SqlType } from './sql-type.js';
 export type Sql = RawBuilder<unknown>;
 export type PlainAggregate = Exclude<Aggregate, 'MEDIAN' | 'PERCENTILE'>;
 export type BoundList = { readonly texts: readonly string[]; readonly cast: string };
-/** A value as it is bound: its text, and the type that the database reads it as. */
+/** A value as it is bound: its text and the type that the database reads it as. */
 export type Bound = { readonly text: string; readonly cast: string };
 
 export type Column = {
   readonly ref: ColumnRef;
   readonly type: SqlType;
-  /** IANA name; its values are read as this zone's local time. */
+  /** IANA name of the zone in which the values are read as local time. */
   readonly zone: string | null;
 };
 
 export type Side = { readonly column: Sql; readonly type: SqlType; readonly ref: ColumnRef };
 
 export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'> & {
-  /** What the text relies on. Where one of these no longer holds when it runs, its rows must not be shown. */
+  /**
+   * Columns that the text makes assumptions about. If one changed before the statement runs, its rows must not be
+   * shown.
+   */
   readonly assumed?: readonly AssumedColumn[] | undefined;
 };
 
-/** Null only where the table holds every tenant's rows, or there are no tenants. */
+/** Null only where the table is shared by all tenants, or there are no tenants. */
 export type TenantPredicate =
   | { readonly kind: 'column'; readonly columnName: string; readonly type: SqlType; readonly value: Bound }
-  /** A row is the tenant's if its parent row, in the table of `far`, is. A row without a parent belongs to nobody. */
+  /** A row is the tenant's if its parent row in the table of `far` is. A row without a parent belongs to no tenant. */
   | { readonly kind: 'parent'; readonly near: TypedColumn; readonly far: TypedColumn; readonly tenant: TenantPredicate }
   | { readonly kind: 'all'; readonly items: readonly TenantPredicate[] };
 
@@ -39,95 +42,108 @@ export type TypedColumn = { readonly ref: ColumnRef; readonly type: SqlType };
 /** What a statement reads of one base table. */
 export type ReadTable = { readonly table: TableRef; readonly tenant: TenantPredicate | null };
 
-/** A column that still is what its catalog said, in the database's own words. */
+/** A column and its type and collation as the catalog had them, by the database's ids. */
 export type AssumedColumn = ColumnRef & { readonly stored: string };
 
 export type OrderedOutput = { readonly position: number; readonly name: string; readonly isFloat: boolean };
 
-/** What one database writes in its own way; everything else of a statement is compile.ts's, and alike for all. */
+/** How one database writes its part of a statement. compile.ts writes everything that is common. */
 export type Dialect = {
   readonly capabilities: Capabilities;
-  /** The text and its bound values; `leaves` are those that the text reads. */
+  /** Text and bound values. `leaves` are the tables that the text reads. */
   readonly compile: (query: Sql, leaves: readonly ReadTable[]) => Statement;
   readonly table: (database: string, table: TableRef) => Sql;
-  /** `AS`, with the word that lets the leaf be read by way of its table's indexes. */
+  /** `AS` of a leaf's CTE, with the keyword that lets the database use the table's indexes. */
   readonly asLeaf: Sql;
   /**
-   * The same for a leaf that custom SQL or an expression reads: nothing from above it is evaluated on rows that it leaves out. Otherwise a cast could fail on
-   * another tenant's value. Null: this database has no such thing, and what needs it is refused.
+   * The CTE of a leaf that custom SQL or an expression reads: the database must not evaluate anything of it on rows
+   * that the leaf excludes, or a cast could fail on another tenant's value. Null: the database has no such barrier,
+   * and what needs one is refused.
    */
   readonly barrier: ((name: Sql, rows: Sql) => Sql) | null;
-  /** A bound value that says its type. Throws METRIC_QUERY_ERROR for one that the database does not hold. */
+  /** A bound value with its type. Throws METRIC_QUERY_ERROR for a value outside the database's range. */
   readonly cast: (value: Bound) => Sql;
-  /** True for the rows of this tenant alone: text byte by byte, whatever the column's collation. */
+  /** True for this tenant's rows only. Text is compared byte by byte, whatever the column's collation. */
   readonly tenant: (column: Sql, type: SqlType, value: Bound) => Sql;
   /** Equality of two columns as they are stored. */
   readonly join: (near: Side, far: Side) => Sql;
-  /** Both columns as IN compares them exactly; left out where a subquery may refer to what is around it. */
+  /** Both columns converted so that IN compares them exactly. Only for databases without correlated subqueries. */
   readonly keys?: (near: Side, far: Side) => readonly [Sql, Sql];
   /**
-   * The column's values as they are answered: as local time of its zone, text so that only equal bytes are equal. It never fails on a
-   * value: conditions on it may be evaluated on another tenant's row.
+   * The column's values as they are answered: in local time of the zone, and text so that only equal bytes are equal.
+   * Must never fail on a value: conditions on it may be evaluated on another tenant's row.
    */
   readonly field: (column: Sql, of: Column) => Sql;
   /**
-   * Whether groups of the column as it is stored are the same as those of the field: then the field is made of each group, and not of each row. Left out:
-   * of no column, or a field costs nothing.
+   * Whether grouping by the stored column gives the same groups as grouping by the field. The field is then computed
+   * once per group. Left out: never, or computing it costs nothing.
    */
   readonly isGroupedAsStored?: (of: Column) => boolean;
-  /** A field's values as a condition compares them, with values of the type `cast`: no value may fail there, since it may be another tenant's. */
+  /**
+   * The field's values as a condition compares them, with values of the type `cast`. Must never fail on a value,
+   * which may be another tenant's.
+   */
   readonly comparable: (value: Sql, type: SqlType, cast: string | null) => Sql;
-  /** Left out where the database itself has NaN equal to NaN, and above all other numbers. */
+  /** A comparison where NaN equals NaN and is above all numbers. Left out where the database compares so itself. */
   readonly compare?: (value: Sql, operator: CompareOperator, bound: Bound, type: SqlType) => Sql | undefined;
-  /** A date after the last that the database holds: every row's is before it. Left out where no value of a condition is. */
+  /** Whether the value is after the last date that the database holds. Left out where no such value is possible. */
   readonly isBeyond?: (value: Bound) => boolean;
   readonly list: (value: Sql, kind: 'oneOf' | 'noneOf', list: BoundList, type: SqlType) => Sql;
-  /** LIKE with the backslash as its escape; left out where SQL's own ESCAPE says so. */
+  /** LIKE with the backslash as escape character. Left out where standard ESCAPE does that. */
   readonly like?: (value: Sql, pattern: Bound) => Sql;
-  /** Whether the text of the value holds the search, whatever the case; wildcards are plain text. */
+  /** Whether the text contains the search, case-insensitively. Wildcards are literal. */
   readonly contains: (value: Sql, type: SqlType, search: string) => Sql;
-  /** Days and what is longer are dates; weeks start on Monday, `dayOfWeek` is 1 for Monday to 7 for Sunday. */
+  /**
+   * Truncates to a period. Days and longer periods are dates; weeks start on Monday; `dayOfWeek` is 1 (Monday) to 7
+   * (Sunday).
+   */
   readonly grain: (value: Sql, grain: TimeGrain, type: SqlType) => Sql;
   /**
-   * How many of these periods lie between 1970 (weeks: the first Monday of it) and the start of one: a whole number; NULL for NULL and for the infinite.
+   * The number of periods from 1970 (weeks: from its first Monday) to `start`. NULL for NULL and for infinite dates.
    */
   readonly period: (start: Sql, grain: Period) => Sql;
-  /** What is left of the value after whole widths, never below 0, for types other than float; left out where `%` is exact for any two numbers. */
+  /**
+   * The remainder of a division by `width`, never negative, for types other than float. Left out where `%` is exact
+   * for any two numbers.
+   */
   readonly rest?: (value: Sql, type: SqlType, width: Bound) => Sql;
   readonly aggregate: (aggregate: PlainAggregate, value: Sql, type: SqlType) => Sql;
   /**
-   * The value that so many of the values lie below, from 0 to 1; between two values, on the line from one to the other. With an infinite date among
-   * them there is no line: the first of the values that so many are not above. Null: there is no such aggregate, and the rows are ranked instead.
+   * The percentile `fraction` (0 to 1), interpolated linearly between two values. With infinite dates: the first
+   * value that at least this fraction of the values does not exceed. Null: the database has no such aggregate, and
+   * values are ranked instead.
    */
   readonly percentile: ((value: Sql, type: SqlType, fraction: number) => Sql) | null;
-  /** As a 64-bit floating-point number. */
+  /** As a 64-bit float. */
   readonly double: (value: Sql) => Sql;
-  /** The rows as `order` can sort them: MySQL sorts by an expression of an aggregate only from outside. */
+  /**
+   * The rows in a form that `order` can sort. MySQL cannot sort by an expression of an aggregate in the same SELECT.
+   */
   readonly sortable: (rows: Sql) => Sql;
-  /** NULL is last either way; NaN, which `isFloat` says may be there, is above all other numbers. */
+  /** Sorts NULL last in both directions, and NaN (`isFloat`) above all other numbers. */
   readonly order: (output: OrderedOutput, direction: 'ASC' | 'DESC') => Sql;
   readonly page: (limit: number | null, offset: number) => Sql;
 };
 
-/** Where periods are counted from; a week starts on a Monday. */
+/** The origins from which periods are counted; weeks start on Monday. */
 export const firstDay = '1970-01-01';
 export const firstMonday = '1970-01-05';
 
-/** What a database may lack; whatever needs it is refused, or written in another way, but never answered wrongly. */
+/** What a database may lack. A feature that needs it is refused or written differently, never answered wrongly. */
 export type Capabilities = {
-  /** As the reader of a refusal calls it. */
+  /** Display name of the database in error messages. */
   readonly databaseName: string;
   readonly hasFullJoin: boolean;
   /**
-   * It merges leaves into the statement around them, and then reads one anew for each row of a RIGHT JOIN: 15 s for what takes 0.15. Leaves of such
-   * joins are barriers.
+   * The database merges leaves into the statement and reads one again for each row of a RIGHT JOIN (15 s in place of
+   * 0.15 s). Leaves of such joins are barriers.
    */
   readonly isRightJoinSlow: boolean;
-  /** A subquery may refer to what is around it; without that, a semi-join is written by IN. */
+  /** Subqueries may be correlated. Without them a semi-join is written with IN. */
   readonly hasCorrelatedSubqueries: boolean;
 };
 
-/** The database's own name of a cast. */
+/** The database's own name of a type. */
 export const castName = (cast: string, names: ReadonlyMap<string, string>): string => {
   const plain = names.get(cast);
   if (plain !== undefined) return plain;

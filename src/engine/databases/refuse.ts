@@ -1,11 +1,14 @@
 import { Refusal } from '../../domain/refusal.js';
 
-/** Refuses the query before it runs. `message` says what is wrong and how to mend it, and repeats no value. */
+/** Refuses the query before it runs. `message` says what is wrong and how to correct it, and repeats no value. */
 export const refuseQuery = (message: string, reason: string): never => {
   throw new Refusal('METRIC_QUERY_ERROR', message, { reason });
 };
 
-/** `work` on a condition that whoever asks may not know of: where it is refused, nothing names its table or its column. */
+/**
+ * Runs `work` for a condition that the caller may not know of (`isHidden`). A refusal then names neither table nor
+ * column.
+ */
 export const withoutNames = <T>(isHidden: boolean | undefined, work: () => T): T => {
   try {
     return work();
@@ -19,13 +22,13 @@ export const withoutNames = <T>(isHidden: boolean | undefined, work: () => T): T
   }
 };
 
-/** The same for work that failed already. */
+/** The same for an error that was thrown already. */
 export const rethrowUnnamed = (isHidden: boolean | undefined, cause: unknown): never =>
   withoutNames(isHidden, () => {
     throw cause;
   });
 
-/** Where a closed union meets a value outside of it (stored by a newer version, say): the query is refused, not guessed. */
+/** Refuses a value outside of a closed union, for example one stored by a newer version. */
 export const refuseUnknown = (what: string, value: never): never => {
   throw new Refusal('METRIC_QUERY_ERROR', `This version of the engine does not know this ${what}.`, {
     reason: 'unknown-kind',

@@ -3,10 +3,10 @@ import type { SourceTable } from '../../domain/datamart/source-schema.js';
 import type { Cell } from '../../domain/query/engine.js';
 import type { Statement } from './dialect.js';
 
-/** Asks an open database about itself. */
+/** Runs a statement on an open database and returns its rows. */
 export type Ask = (text: string, parameters?: Statement['parameters']) => Promise<readonly (readonly Cell[])[]>;
 
-/** A key as a catalog tells it; where `kind` is no FOREIGN KEY, what it references is without meaning. */
+/** A key as a catalog lists it. `references` has a meaning for FOREIGN KEY only. */
 export type SourceKey = TableRef & {
   /** `PRIMARY KEY`, `UNIQUE` or `FOREIGN KEY`. */
   readonly kind: string;
@@ -19,7 +19,7 @@ type Draft = {
   -readonly [Name in keyof SourceTable]: SourceTable[Name] extends readonly (infer Item)[] ? Item[] : SourceTable[Name];
 };
 
-/** `columns` are rows of schema, table, column, datatype and nullability, in the order in which they are to stand. */
+/** Builds tables. `columns` are rows of schema, table, column, datatype and nullability, in the wanted order. */
 export const buildSourceTables = (
   columns: readonly (readonly Cell[])[],
   keys: readonly SourceKey[],
@@ -41,7 +41,7 @@ export const buildSourceTables = (
   return [...tables.values()];
 };
 
-/** Out of a list that a catalog answers as JSON text: an array is no cell. */
+/** Reads a list that a catalog returns as JSON text. */
 export const namesIn = (json: Cell | undefined): readonly string[] => {
   const names: unknown = json === null || json === undefined ? [] : JSON.parse(String(json));
   return Array.isArray(names) ? names.map(String) : [];

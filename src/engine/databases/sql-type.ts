@@ -1,23 +1,26 @@
-/** A column's type as far as binding and checking need it; each database's catalog is read into these. */
+/** A column's type, as far as binding and checking values need it. Each database's catalog is translated into these. */
 export type SqlType = {
   readonly kind: SqlKind;
-  /** One of the words that all dialects know: `VARCHAR`, `BIGINT`, `DECIMAL(10,2)`. Never from a datamart. */
+  /** A type name that all dialects know: `VARCHAR`, `BIGINT`, `DECIMAL(10,2)`. Never taken from a datamart. */
   readonly cast: string;
-  /** How the column itself compares text, in the dialect's words; left out where it has no way of its own. */
+  /** How the column compares text, in the dialect's terms; left out where the database has only one way. */
   readonly collation?: string;
-  /** Left out where the column's own `=` may take two texts for one; otherwise what the column is, in the database's own numbers. */
+  /**
+   * The column's stored type and collation, by the database's ids. Left out where its `=` may treat two different
+   * texts as equal.
+   */
   readonly stored?: string;
-  /** Digits of a second that the column keeps, where the database has columns of several. */
+  /** Fractional digits of seconds, where the database's columns differ in them. */
   readonly digits?: number;
-  /** Of numbers: how many digits a comparison may need, where the database has fewer than any other. */
+  /** For numbers: the greatest number of digits in a comparison, where the database's limit is below the common one. */
   readonly greatestDigits?: number;
-  /** Of decimals: NaN and the infinities are among their values. */
+  /** For decimals: whether NaN and the infinities are possible values. */
   readonly hasNotFinite?: boolean;
 };
 
 export type SqlKind =
   | 'text'
-  /** Text out of a closed list. */
+  /** Text of a closed list. */
   | 'enum'
   | 'integer'
   | 'decimal'
@@ -25,7 +28,7 @@ export type SqlKind =
   | 'boolean'
   | 'date'
   | 'timestamp'
-  /** An instant; it is read in a zone, UTC where the question names none. */
+  /** A point in time, read in the question's zone or else in UTC. */
   | 'instant'
   | 'uuid'
   | 'other';
@@ -33,7 +36,7 @@ export type SqlKind =
 const signed = (bits: bigint): readonly [bigint, bigint] => [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
 const unsigned = (bits: bigint): readonly [bigint, bigint] => [0n, 2n ** bits - 1n];
 
-/** The least and greatest value of each integer type. */
+/** The range of each integer type. */
 export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
   ['TINYINT', signed(8n)],
   ['SMALLINT', signed(16n)],
@@ -49,21 +52,21 @@ export const integerRanges: ReadonlyMap<string, readonly [bigint, bigint]> = new
   ['UINT256', unsigned(256n)],
 ]);
 
-/** A decimal of any size, in a database whose decimals have no other bound. */
+/** A decimal of arbitrary size, in databases that have one. */
 export const unboundedDecimal = 'NUMERIC';
 
 export const floatType: SqlType = { kind: 'float', cast: 'DOUBLE' };
 
-/** What is not known is `other`, and takes no values. */
+/** An unknown type. Its columns cannot be compared with values. */
 export const otherType: SqlType = { kind: 'other', cast: '' };
 
-/** Width and scale of `DECIMAL(10,2)`; undefined for any other cast. */
+/** Width and scale of `DECIMAL(10,2)`; undefined for another cast. */
 export const decimalOfCast = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
   const match = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(cast);
   return match === null ? undefined : { width: Number(match[1]), scale: Number(match[2]) };
 };
 
-/** The same for integers, which fit a decimal of as many digits. */
+/** As decimalOfCast, also for integers, which fit a decimal of as many digits. */
 export const asDecimal = (cast: string): { readonly width: number; readonly scale: number } | undefined => {
   const range = integerRanges.get(cast);
   return range === undefined ? decimalOfCast(cast) : { width: String(range[1]).length, scale: 0 };

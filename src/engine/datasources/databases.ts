@@ -143,7 +143,7 @@ const createEntries = (options: DatabasesOptions): Entries => {
     if (entries.size < limit) return;
     // Entries are ordered by last use, the most recent last.
     const idle = [...entries.values()].find(({ running }) => running.size === 0);
-    if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use; ask again.');
+    if (idle === undefined) throw new Refusal('METRIC_QUERY_ERROR', 'Too many datasources are in use. Retry later.');
     retire(idle);
   };
   const findOpen = (datasource: Datasource, client: ClientDatabaseRef | null): Entry | undefined =>
@@ -220,7 +220,9 @@ export const createDatabases = (options: DatabasesOptions): Databases => {
 
 const assertOpen = (isClosed: boolean): void => {
   if (!isClosed) return;
-  throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down; ask again.', { reason: 'engine-closed' });
+  throw new Refusal('METRIC_QUERY_ERROR', 'The service is shutting down. Retry the query.', {
+    reason: 'engine-closed',
+  });
 };
 
 /**
@@ -250,11 +252,10 @@ const forQuestion = async <R>(work: () => Promise<R>, { name }: Datasource, log:
       { event: 'datasource.open_failed', err: cause.cause ?? cause, datasource: name, reason: cause.reason },
       'failed to open a datasource',
     );
-    throw new Refusal(
-      'METRIC_QUERY_ERROR',
-      `Datasource ${name} could not be opened; its operator finds the cause in the log.`,
-      { reason: 'datasource-unavailable', cause },
-    );
+    throw new Refusal('METRIC_QUERY_ERROR', `Datasource ${name} could not be opened. The cause is in the log.`, {
+      reason: 'datasource-unavailable',
+      cause,
+    });
   }
 };
 
@@ -271,7 +272,7 @@ const forOperator = async <R>(work: () => Promise<R>, { name }: Datasource, log:
     if (isOurs) throw cause;
     throw new Refusal(
       'DATASOURCE_CONNECTION_ERROR',
-      `Datasource ${name}: its tables could not be read; the cause is in the log.`,
+      `Datasource ${name}: its tables could not be read. The cause is in the log.`,
       { reason: 'datasource-failed', cause },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * `{{DATABASE_NAME}}`, which no grammar knows, stands for a client's own database. For the parsers it is a name like any other; which database it means is
- * decided where tables are looked up, so that nothing of a client's gets into a text.
+ * `{{DATABASE_NAME}}` stands for the client's database. The parsers read it as an ordinary name; it is resolved when
+ * tables are looked up, so no client's name enters a cached text.
  */
 import type { Path } from './sql-parser.js';
 
@@ -12,5 +12,5 @@ export const withoutPlaceholder = (text: string): string => text.replaceAll(data
 
 export const withPlaceholder = (text: string): string => text.replaceAll(mark, databasePlaceholder);
 
-/** Names of tables as they were written. */
+/** Table names as the author wrote them. */
 export const writtenPath = (path: Path): Path => path.map((part) => (part === mark ? databasePlaceholder : part));

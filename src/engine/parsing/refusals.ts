@@ -1,14 +1,14 @@
 import { refuseQuery } from '../databases/refuse.js';
 
-/** What custom SQL may not hold. `what` names a kind of thing, or a name out of the text, and never a value. */
+/** Refuses custom SQL. `what` is a kind of construct or a name from the text, never a value. */
 export const refuseSql: (what: string) => never = (what) =>
   refuseQuery(`The SQL holds ${what}; take it out or write it in another way.`, 'sql-not-allowed');
 
-/** It does not parse: the parsers' own words would repeat the text. */
+/** Refuses SQL that does not parse. The parser's own message would repeat the text. */
 export const refuseSyntax: (expected: string) => never = (expected) =>
   refuseQuery(`The SQL does not parse: expected ${expected}.`, 'sql-syntax');
 
-/** Names that the engine gives to leaves, markers and outputs. */
+/** The prefix of generated names: leaves, markers and outputs. */
 const reserved = /^gl_/i;
 
 export const assertName = (name: string): string =>
@@ -16,7 +16,7 @@ export const assertName = (name: string): string =>
 
 const quotedVariable = /\b[a-z0-9_]+_variable\b/i;
 
-/** A variable in quotes would be compared as that very text, and nothing would be found. */
+/** Refuses a variable in quotes, which would be compared as that literal text. */
 export const assertLiteral = (text: string): void => {
   if (quotedVariable.test(text)) refuseSql('a variable in quotes (write it without them, it is a bound value)');
 };
@@ -28,10 +28,10 @@ export const variableOf = (name: string): string | undefined => variablePattern.
 
 const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"/g;
 
-/** What could end an expression, or hide a part of it, has no place in one; what runs is written from the tree all the same. */
+/** Refuses comments and semicolons in an expression, although the SQL that runs is written from the tree anyway. */
 export const assertPlainExpression = (text: string): void => {
   if (/--|\/\*|;|\0/.test(text.replaceAll(quoted, ''))) refuseSql('a comment or a semicolon within an expression');
 };
 
-/** Nesting that is deeper is nobody's query, and could exhaust the stack of what walks it. */
+/** Deeper nesting is refused, because it could exhaust the stack of a tree walk. */
 export const greatestDepth = 200;

@@ -1,4 +1,4 @@
-/** What the FROM clauses of a statement name, and who sees it. Every table gets a number, every CTE a name that no table has. */
+/** The relations of FROM clauses and their scopes. Each table gets a number, each CTE a generated name. */
 
 import { refuseSql } from './refusals.js';
 import type { Path } from './sql-parser.js';
@@ -9,18 +9,18 @@ export type Relation = TableRelation | 'derived' | { readonly columns: Outputs }
 export const isTable = (relation: Relation | undefined): relation is TableRelation =>
   typeof relation === 'object' && 'table' in relation;
 
-/** What a query's columns are called: by these names, or as those of the tables. */
+/** The names of a query's columns: known names, and the tables whose columns are all included. */
 export type Outputs = {
   readonly names: ReadonlySet<string>;
   readonly tables: readonly number[];
-  /** The names by their places, as far as these are known; null: from here on they are not. */
+  /** The names by position as far as they are known; null from the first unknown one. */
   readonly inOrder: readonly (string | null)[];
 };
 
 export type Scope = {
-  /** The new names of CTEs that are seen here, by their own. */
+  /** The generated names of visible CTEs, by their own names. */
   readonly ctes: ReadonlyMap<string, string>;
-  /** What columns are qualified by, the innermost block first. */
+  /** The relations that qualify columns, innermost block first. */
   readonly blocks: readonly ReadonlyMap<string, Relation>[];
 };
 
@@ -29,7 +29,7 @@ export const noScope: Scope = { ctes: new Map(), blocks: [] };
 export const findRelation = ({ blocks }: Scope, name: string): Relation | undefined =>
   blocks.find((block) => block.has(name))?.get(name);
 
-/** One name in one FROM means one thing. */
+/** Collects the relations of one FROM. Refuses duplicate names. */
 export const exposing = (relations: readonly (readonly [string, Relation])[]): ReadonlyMap<string, Relation> => {
   const block = new Map<string, Relation>();
   for (const [name, relation] of relations) {
@@ -42,7 +42,7 @@ export const exposing = (relations: readonly (readonly [string, Relation])[]): R
 export type Tables = {
   readonly paths: readonly Path[];
   readonly numberOf: (path: Path) => number;
-  /** How often each is read. */
+  /** How often the table is read. */
   readonly uses: (table: number) => number;
   readonly nextCte: () => string;
 };

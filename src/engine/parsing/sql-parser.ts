@@ -1,61 +1,62 @@
 /**
- * What an engine needs of a database's own grammar: a text the host wrote is parsed as that database would, checked node by node against lists of what is
- * allowed, and written anew from its tree. The text itself never reaches the database.
+ * The port of SQL parsers. Text of the host's is parsed as the database would parse it, checked node by node against
+ * allow-lists, and written anew from its tree. The text itself never reaches the database.
  */
 
-/** SQL as it is written from the tree, with gaps; the engine fills them, and quotes what it puts there. */
+/** SQL written from a tree, with holes that the engine fills. */
 export type Template<Hole> = readonly (string | Hole)[];
 
-/** A name as it was written, part by part, folded as the database folds it: `['flights', 'delay']`. */
+/** A name in parts, folded as the database folds it: `['flights', 'delay']`. */
 export type Path = readonly string[];
 
-/** Those that it uses, and its casts (`::json`), where a database's owner may make others of these names. */
+/** The operators and casts (`::json`) in use, where a database's owner may define others of the same name. */
 export type Operators = readonly string[] | undefined;
 
 export type ExpressionHole = { readonly kind: 'column'; readonly path: Path };
 
-/** One scalar expression over columns: parsed unwrapped, so that nothing can end it and begin another. */
+/** One scalar expression over columns. Parsed without a wrapper, so it cannot close one and start another statement. */
 export type ParsedExpression = {
   readonly template: Template<ExpressionHole>;
-  /** Whether it aggregates; then every column stands within an aggregate. */
+  /** Whether it aggregates; then every column is within an aggregate. */
   readonly isAggregate: boolean;
   readonly operators?: Operators;
 };
 
 export type SelectHole =
-  /** Where table `table` of `tables` is read: the engine puts the leaf there, with the alias. */
+  /** A use of table `table` of `tables`: the engine writes the leaf here, with the alias. */
   | { readonly kind: 'table'; readonly table: number; readonly alias: string }
   /**
-   * A bound value: `client_id_variable` (`client_id`), or `<name>_variable` by its name. As an item of IN (…) (`isItem`) it may be several, and
-   * they are written with commas between them; anywhere else several are refused.
+   * A bound value: `client_id` for `client_id_variable`, or `<name>` for `<name>_variable`. An item of IN (…)
+   * (`isItem`) may have several values, written with commas; elsewhere several are refused.
    */
   | { readonly kind: 'variable'; readonly name: string; readonly isItem: boolean }
-  /** Stands in WHERE of the outermost block, where conditions can be ANDed: it is written as ` AND (…)`, or as nothing. */
+  /** The end of the outermost WHERE, where conditions can be ANDed. Written as ` AND (…)`, or as nothing. */
   | { readonly kind: 'conditions' };
 
-/** One SELECT that only reads. */
+/** One read-only SELECT. */
 export type ParsedSelect = {
   readonly template: Template<SelectHole>;
-  /** Every table that it reads, once each, as the FROM clauses name it; names of its own CTEs are not among them. */
+  /** Every table that it reads, once each, as FROM names it, without CTEs. */
   readonly tables: readonly Path[];
-  /** Names of variables in it, `client_id` among them. */
+  /** Names of its variables, including `client_id`. */
   readonly variables: readonly string[];
   /**
-   * The tables of the outermost block's FROM with the alias that columns are known by there; null where the outermost block is no plain SELECT over
-   * tables alone, or where one of these tables is read anywhere else too. Then no condition can be added, and none is left out: the query is refused.
+   * The tables of the outermost FROM with their aliases. Null where the outermost block is not a plain SELECT over
+   * tables, or reads one of them elsewhere too: conditions cannot be added then, and a query that has some is
+   * refused.
    */
   readonly block: readonly { readonly table: number; readonly alias: string }[] | null;
   readonly operators?: Operators;
-  /** Those of `tables` whose values may be shown, and not only decide in the outermost WHERE which rows are; its FROM among them. */
+  /** The tables whose values may be shown; the others only decide in the outermost WHERE which rows result. */
   readonly shown: readonly Path[];
   /**
-   * Columns that are named with an alias, and come from these tables: the engine refuses those that all of them lack. PostgreSQL reads `t.f` as the call
-   * `f(t)` where there is no such column. Left out by databases that do not.
+   * Qualified columns with the tables they may come from. The engine refuses columns that none of these has:
+   * PostgreSQL would read `t.f` as the call `f(t)`. Left out by other databases.
    */
   readonly columns?: readonly { readonly tables: readonly number[]; readonly name: string }[] | undefined;
 };
 
-/** Both refuse with METRIC_QUERY_ERROR, and repeat nothing of the text but names. */
+/** Both throw METRIC_QUERY_ERROR, which repeats nothing of the text but names. */
 export type SqlParser = {
   readonly expression: (text: string) => Promise<ParsedExpression>;
   readonly select: (text: string) => Promise<ParsedSelect>;

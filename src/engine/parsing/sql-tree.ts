@@ -1,12 +1,12 @@
-/** Syntax trees as plain JSON, whoever parsed them. */
+/** Syntax trees as plain JSON, from any parser. */
 
-/** An object of a tree, whose members are changed in place. */
+/** An object of a tree. Its members are changed in place. */
 export type TreeNode = { [name: string]: unknown };
 
 const isNode = (value: unknown): value is TreeNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every object of the tree, each with the name it stands under. Walks without recursion: depth cannot exhaust the stack. */
+/** Every object of the tree with the name of its member. Iterative, so deep trees do not exhaust the stack. */
 export function* nodesOf(tree: unknown): Generator<{ readonly node: TreeNode; readonly name: string }> {
   const open: { value: unknown; name: string }[] = [{ value: tree, name: '' }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -23,22 +23,22 @@ export const textIn = (node: TreeNode, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Where in the text something stood is no part of what it means. */
+/** Positions in the text, which do not change the meaning. */
 const isPosition = (name: string): boolean => /location$|^stmt_len$|list_(start|end)$/.test(name);
 
-/** Whether two trees mean the same. */
+/** Whether two trees have the same meaning. */
 export const sameTree = (a: unknown, b: unknown): boolean => written(a) === written(b);
 
 const written = (tree: unknown): string =>
   JSON.stringify(tree, (name, value: unknown) => {
     if (isPosition(name)) return undefined;
-    // Members in one order: what was put into a tree stands last in it.
+    // Members in one order: rewriting appends members.
     return isNode(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
   });
 
 const marker = '\u0001number:';
 
-/** Reads JSON without rounding: every number becomes a text that `writeExact` turns back. */
+/** Parses JSON without rounding: every number becomes a text that `writeExact` turns back. */
 export const readExact = (json: string): unknown =>
   JSON.parse(
     json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>

@@ -13,7 +13,7 @@ import { readCatalog, readClientDatabases, readSourceTables } from './schema.js'
 
 type ClickHouseSource = Datasource & ServerConnection;
 
-/** By HTTP, each statement for itself: there is no session, and so nothing that could stay in one. */
+/** Opens ClickHouse over HTTP. Each statement is independent: no session exists that could keep state. */
 export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs, connectTimeoutMs } = options;
   const connections = createConnections(
@@ -46,7 +46,7 @@ export const openClickHouse: OpenDatabase<ClickHouseSource> = async (datasource,
   };
 };
 
-/** The server's numbers of errors. */
+/** ClickHouse error codes. */
 const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['516', 'credentials'],
   ['192', 'credentials'],
@@ -58,25 +58,25 @@ const faults: Parameters<typeof refuseFault>[2] = new Map([
   ['115', 'settings'],
   ['164', 'settings'],
   ['452', 'settings'],
-  // What answers is no HTTP: the port of ClickHouse's own protocol, say.
+  // The port does not speak HTTP; perhaps it is the port of ClickHouse's native protocol.
   ['HPE_INVALID_CONSTANT', 'network'],
 ]);
 
-/** The server stopped the statement because it ran too long. */
+/** The statement exceeded its time limit. */
 const timeoutCode = '159';
 
 const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Driver<Server> => ({
   connect: () => connect(source, connectTimeoutMs),
-  // Each statement carries all of its settings, and leaves nothing.
+  // Each statement carries all of its settings and leaves no state.
   begin: async () => undefined,
   restore: async () => undefined,
   end: ({ client }) => client.close(),
   destroy: ({ client, hangUp }) => {
     hangUp.abort();
-    // What ran hears of it by its own error.
+    // The running statement reports the abort by its own error.
     client.close().catch(() => undefined);
   },
-  // It is told to stop what nobody waits for any more (`cancel_http_readonly_queries_on_client_close`).
+  // The server cancels queries of closed connections (`cancel_http_readonly_queries_on_client_close`).
   cancel: async () => undefined,
   isAnswer: (cause) => /^[0-9]+$/.test(codeOf(cause)),
   isTimeout: (cause) => codeOf(cause) === timeoutCode,
@@ -84,10 +84,10 @@ const createDriver = (source: ClickHouseSource, connectTimeoutMs: number): Drive
 });
 
 const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Promise<Server> => {
-  // A path would be part of the URL, whatever hosts the operator allows.
+  // A path in the host would become part of the URL and bypass the datasource allow-list.
   const host = readHost(source.host);
   if (host === undefined) throw Object.assign(new Error('the host is none'), { code: 'ENOTFOUND' });
-  // Loaded where it is used: its import would slow every start.
+  // Imported at first use, because the import would slow every start.
   const { createClient, ClickHouseLogLevel } = await import('@clickhouse/client');
   const client = createClient({
     url: `${source.isSsl ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${source.port}`,
@@ -96,11 +96,11 @@ const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Prom
     database: source.database,
     application: 'guestlist',
     max_open_connections: 1,
-    // Ours ends sooner.
+    // Our own time limit is shorter.
     request_timeout: 2 * catalogTimeoutMs,
-    // Values are sent in the body: a URL has its limit, and is what proxies log.
+    // Parameters go in the body: URLs have a length limit and are logged by proxies.
     use_multipart_params: true,
-    // It would tell the console what the log is told.
+    // The client would log to the console. Errors go to our log.
     log: { level: ClickHouseLogLevel.OFF },
   });
   try {
@@ -111,14 +111,17 @@ const connect = async (source: ClickHouseSource, connectTimeoutMs: number): Prom
   }
 };
 
-/** Asked without any setting: a user who may set none would hear of that, and not of what it means. */
+/**
+ * Whether the user's profile is read-only. Asked without settings, because a user who may set none would get an error
+ * about settings.
+ */
 const findReadonly = async (client: ClickHouseClient, connectTimeoutMs: number): Promise<Server['readonly']> => {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), connectTimeoutMs);
   try {
     const { rows } = await readTable(client, { query: "SELECT toString(getSetting('readonly'))" }, late.signal);
     const found = rows[0]?.[0];
-    // As the server itself would say it, at the first question.
+    // The error that the server would give at the first query.
     if (found === '1') throw Object.assign(new Error('the user may set nothing'), { code: '164' });
     return found === '0' ? '1' : null;
   } catch (cause) {

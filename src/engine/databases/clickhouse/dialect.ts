@@ -18,7 +18,7 @@ import { decimalOfCast, type SqlType } from '../sql-type.js';
 import { converted, digitsOf, isPadded, keysOf } from './keys.js';
 import { comparedDigits, greatestDigits, greatestValueBytes, instantName, nameOfCast } from './names.js';
 
-/** Parameters are named and say their type. In strings and in names, a backslash escapes. */
+/** Parameters have names and types. A backslash escapes in strings and in names. */
 class ClickHouseQueryCompiler extends DefaultQueryCompiler {
   protected override appendValue(parameter: unknown): void {
     this.addParameter(parameter);
@@ -41,7 +41,7 @@ const compiler = new Kysely<Record<string, never>>({
   },
 });
 
-/** Date32 takes what is outside for its first or last day. What is no text is an expression, whose values are within. */
+/** Date32 clamps dates outside its range. Expressions (no text) are within it. */
 const assertHeld = (text: unknown, cast: string): void => {
   if (typeof text !== 'string' || (cast !== 'DATE' && cast !== 'TIMESTAMP') || (text >= '1900' && text < '2300'))
     return;
@@ -68,7 +68,7 @@ const chunksOf = (texts: readonly string[]): readonly (readonly string[])[] => {
   const chunks: string[][] = [[]];
   let bytes = 0;
   for (const text of texts) {
-    // Quotes and a comma around it.
+    // Two quotes and a comma per item.
     const size = Buffer.byteLength(text) + 3;
     if (bytes + size > greatestValueBytes && bytes > 0) {
       chunks.push([]);
@@ -85,7 +85,10 @@ const arrayOf = (texts: readonly string[]): Sql => {
   return rest.length === 0 ? sql`${first}` : sql`arrayConcat(${sql.join([first, ...rest])})`;
 };
 
-/** The column as the type of the list: IN would round the list to the column's own. Null: it is of that type already. */
+/**
+ * The column converted to the list's type, because IN would round the list to the column's. Null: the types are
+ * equal.
+ */
 const listed = (type: SqlType, list: BoundList): { readonly name: string; readonly isOwn: boolean } => {
   const decimal = decimalOfCast(list.cast);
   if (decimal !== undefined) {
@@ -96,7 +99,7 @@ const listed = (type: SqlType, list: BoundList): { readonly name: string; readon
   return { name: nameOfCast(list.cast), isOwn: list.cast !== 'DATE' };
 };
 
-/** NaN is equal to NaN, and above all other numbers, as the other databases have it. ClickHouse itself has it equal to nothing. */
+/** Compares NaN as the other databases do: equal to itself and above all numbers. In ClickHouse, NaN equals nothing. */
 const compare = (value: Sql, operator: CompareOperator, bound: Bound, { kind }: SqlType): Sql | undefined => {
   if (kind !== 'float') return undefined;
   const isNone = sql`isNaN(${value})`;
@@ -109,7 +112,7 @@ const compare = (value: Sql, operator: CompareOperator, bound: Bound, { kind }: 
   return operator === '<=' ? sql`(${value} IS NOT NULL)` : sql`(${isNone} AND NOT ${isNone})`;
 };
 
-/** IN finds no NaN. */
+/** IN never matches NaN. */
 const list: Dialect['list'] = (value, kind, given, type) => {
   const texts = given.texts.filter((text) => text !== 'NaN' || type.kind !== 'float');
   if (texts.length === given.texts.length) return plainList(value, kind, given, type);
@@ -128,7 +131,10 @@ const plainList = (value: Sql, kind: 'oneOf' | 'noneOf', given: BoundList, type:
   return kind === 'oneOf' ? sql`(${compared} IN ${values})` : sql`(${compared} NOT IN ${values})`;
 };
 
-/** The backslash escapes `%`, `_` and itself by default, and is a character before any other; in SQL it escapes that too. */
+/**
+ * LIKE: a backslash escapes `%`, `_` and itself, and is literal before other characters. Other databases escape every
+ * character.
+ */
 const like = (value: Sql, { text }: Bound): Sql => {
   const pattern = text.replaceAll(/\\([\s\S])/g, (escaped, char: string) => ('\\%_'.includes(char) ? escaped : char));
   return sql`(${value} LIKE ${pattern})`;
@@ -160,7 +166,7 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
   }
 };
 
-/** Wide enough never to pass its end, where ClickHouse would begin again from the other. */
+/** Sums in a type wide enough for any number of rows, because ClickHouse's integers wrap around on overflow. */
 const sum = (value: Sql, type: SqlType): Sql => {
   if (type.kind === 'integer') {
     const { width } = digitsOf(type);
@@ -172,7 +178,7 @@ const sum = (value: Sql, type: SqlType): Sql => {
   return sql`sum(${as(value, `Decimal(${greatestDigits}, ${decimal.scale})`)})`;
 };
 
-/** Of one scale: of decimals of two, `%` takes the digits as they stand. */
+/** Both sides get one scale, because `%` ignores the scale of decimals. */
 const rest = (value: Sql, type: SqlType, width: Bound): Sql => {
   const scale = Math.max(digitsOf(type).scale, decimalOfCast(width.cast)?.scale ?? 0);
   const name = `Decimal(${greatestDigits}, ${scale})`;
@@ -194,7 +200,7 @@ const aggregate = (of: PlainAggregate, value: Sql, type: SqlType): Sql => {
     case 'SUM':
       return sum(value, type);
     case 'AVG':
-      // Exact to the last step, as the others have it.
+      // Exact up to the final division, as on the other databases.
       return sql`(${double(sum(value, type))} / nullIf(count(${value}), 0))`;
     default:
       return plainAggregate(of, value);
@@ -206,7 +212,7 @@ const period = (start: Sql, of: Period): Sql => {
   return sql`dateDiff(${sql.lit(of)}, ${since}, ${as(start, instantName(6))}, 'UTC')`;
 };
 
-/** As many rows as a LIMIT can say. */
+/** The greatest LIMIT. */
 const allRows = '18446744073709551615';
 
 export const clickHouseDialect: Dialect = {
@@ -219,7 +225,7 @@ export const clickHouseDialect: Dialect = {
   compile: (query) => query.compile(compiler),
   table: (_database, { schemaName, tableName }) => sql.id(schemaName, tableName),
   asLeaf: sql`AS`,
-  // MATERIALIZED would not do: filters are pushed into it, and evaluated on the rows that it leaves out.
+  // MATERIALIZED is no barrier here: ClickHouse pushes filters into it and evaluates them on excluded rows.
   barrier: (name, rows) => sql`${name} AS (${rows} LIMIT ${sql.raw(allRows)})`,
   cast,
   tenant: (column, type, value) => {
@@ -248,7 +254,7 @@ export const clickHouseDialect: Dialect = {
   sortable: (rows) => rows,
   order: ({ position, name, isFloat }, direction) => {
     const key = sql`${sql.lit(position)} ${sql.raw(direction)} NULLS LAST`;
-    // NaN would be last either way.
+    // ClickHouse would sort NaN last in both directions.
     return isFloat && direction === 'DESC' ? sql`isNaN(${sql.id(name)}) DESC NULLS LAST, ${key}` : key;
   },
   page: (limit, offset) => {
@@ -260,8 +266,8 @@ export const clickHouseDialect: Dialect = {
 export const as = (value: Sql, name: string): Sql => sql`CAST(${value} AS ${sql.raw(name)})`;
 
 /**
- * Zones that crossed the date line since 1900, and skipped a day. timeZoneOffset still gives their offset from before it, a day too little. Their text is
- * right, but takes longer.
+ * Zones that crossed the date line since 1900 and skipped a day. timeZoneOffset still returns their offset from
+ * before, one day too little. Converting by text is right, but slower.
  */
 const skippedDay: ReadonlySet<string> = new Set(
   'Apia Enderbury Fakaofo Kanton Kiritimati Kwajalein'
@@ -270,7 +276,10 @@ const skippedDay: ReadonlySet<string> = new Set(
     .concat('Kwajalein'),
 );
 
-/** Local time of the zone, told in UTC: as an instant of its zone it would be compared by the instant. DateTime itself ends in 1970. */
+/**
+ * Local time, stored as if it were UTC: an instant with a zone would be compared by the instant. DateTime begins
+ * in 1970, so DateTime64 is used.
+ */
 export const localTime = (column: Sql, type: SqlType, zone: string): Sql => {
   const name = instantName(type.digits ?? 0);
   const instant = as(column, name);
@@ -282,7 +291,10 @@ export const localTime = (column: Sql, type: SqlType, zone: string): Sql => {
 const secondsAhead = (column: Sql, type: SqlType, zone: string): Sql =>
   inNanoseconds(column, type, sql`timeZoneOffset(toTimeZone(${column}, ${zone}))`, sql`0`);
 
-/** `atTheEnd` where nanoseconds end: local time would overflow, which fails for all where a condition is evaluated on another tenant's row. */
+/**
+ * Uses `atTheEnd` near the end of nanosecond times, where local time would overflow: that error could come from
+ * another tenant's row.
+ */
 const inNanoseconds = (column: Sql, { digits }: SqlType, value: Sql, atTheEnd: Sql): Sql =>
   digits === 9
     ? sql`if(${column} < CAST('2262-04-10 00:00:00' AS ${sql.raw(instantName(9))}), ${value}, ${atTheEnd})`

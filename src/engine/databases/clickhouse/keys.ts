@@ -7,8 +7,8 @@ import { castNames, greatestDigits, instantName } from './names.js';
 import { padded } from './types.js';
 
 /**
- * Two columns as they can be compared for equality, also by IN: of one type that holds both. Left to itself, ClickHouse rounds 1.5 to 1 in
- * `DECIMAL IN (SELECT INTEGER)`, and has no type for Int64 and UInt64 together.
+ * Both columns in one type that holds the values of both, for = and IN. Without this, ClickHouse rounds 1.5 to 1 in
+ * `DECIMAL IN (SELECT INTEGER)`, and has no common type for Int64 and UInt64.
  */
 export const keysOf = (near: Side, far: Side): readonly [Sql, Sql] => {
   const [a, b] = [near.type, far.type];
@@ -18,7 +18,7 @@ export const keysOf = (near: Side, far: Side): readonly [Sql, Sql] => {
   return [converted(near.column, name), converted(far.column, name)];
 };
 
-/** There is no CAST of 128 bits and more to a decimal, but a sum of the two there is. */
+/** ClickHouse cannot cast 128-bit and longer integers to a decimal, but can add them to one. */
 export const converted = (value: Sql, name: string): Sql =>
   name.startsWith('Decimal') ? sql`(${value} + CAST(0 AS ${sql.raw(name)}))` : sql`CAST(${value} AS ${sql.raw(name)})`;
 
@@ -51,7 +51,7 @@ const commonDecimal = (a: SqlType, b: SqlType): string | undefined => {
   return whole + scale > greatestDigits ? undefined : `Decimal(${greatestDigits}, ${scale})`;
 };
 
-/** How many digits a number of this type has, and how many of them behind the point. */
+/** The number of digits of the type, and how many of them are decimals. */
 export const digitsOf = ({ cast }: SqlType): { readonly width: number; readonly scale: number } =>
   decimalOfCast(cast) ?? { width: String(integerRanges.get(cast)?.[1] ?? '').length, scale: 0 };
 

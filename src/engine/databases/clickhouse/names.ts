@@ -1,15 +1,15 @@
 import { refuseUnknown } from '../refuse.js';
 import { decimalOfCast } from '../sql-type.js';
 
-/** A server takes no more than 128 KiB in one value of a form; at worst, each byte of it is escaped. */
+/** The server limits a form value to 128 KiB, and escaping may double its length. */
 export const greatestValueBytes = 65_000;
 
-/** Of a Decimal. */
+/** Digits of the longest Decimal. */
 export const greatestDigits = 76;
 
 export const instantName = (digits: number): string => `DateTime64(${digits}, 'UTC')`;
 
-/** Microseconds, as the other databases have them; more where the column itself keeps more. */
+/** Microseconds, as on the other databases; more where the column keeps more. */
 export const comparedDigits = (digits: number | undefined): number => Math.max(digits ?? 0, 6);
 
 export const castNames: ReadonlyMap<string, string> = new Map([
@@ -29,13 +29,16 @@ export const castNames: ReadonlyMap<string, string> = new Map([
   ['FLOAT', 'Float32'],
   ['DOUBLE', 'Float64'],
   ['BOOLEAN', 'Bool'],
-  // In the order of its text, as the other databases have it: ClickHouse sorts UUIDs by their second half.
+  // Compared as text, as on the other databases: ClickHouse sorts UUIDs by their second half.
   ['UUID', 'String'],
   ['DATE', 'Date32'],
   ['TIMESTAMP', instantName(6)],
 ]);
 
-/** Decimals are as wide as can be: a comparison multiplies by ten until the scales are equal, and what does not fit then passes as unequal. */
+/**
+ * Decimals get the greatest width: a comparison scales both sides up to one scale, and an overflow would make equal
+ * values unequal.
+ */
 export const nameOfCast = (cast: string): string => {
   const decimal = decimalOfCast(cast);
   if (decimal !== undefined) return `Decimal(${greatestDigits}, ${decimal.scale})`;

@@ -5,7 +5,10 @@ import type { SqlParser } from '../../parsing/sql-parser.js';
 const aggregates = `any anyLast argMax argMin avg corr count covarPop covarSamp max median medianExact min quantile quantileExact
   stddevPop stddevSamp sum uniq uniqCombined uniqExact uniqHLL12 varPop varSamp`;
 
-/** None of the server's state, files, dictionaries or other tables; nothing that waits, unfolds arrays, takes functions, or is random. */
+/**
+ * Functions that custom SQL may call: none that reads server state, files, dictionaries or other tables, waits,
+ * unfolds arrays, takes functions, or is random.
+ */
 const functions = functionsOf(
   {
     scalar: `abs acos asin atan atan2 cbrt ceil cos degrees e exp exp10 exp2 floor greatest intDiv intDivOrZero isFinite isInfinite isNaN least ln log
@@ -46,12 +49,12 @@ const casts = new Map(
   ].map((type) => [type.name.toUpperCase(), type]),
 );
 
-/** Backslashes and quotes alone mean anything between the quotes. */
+/** Within quotes, only backslashes and quotes need escaping. */
 const writeText = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /**
- * ClickHouse. A list of IN holds no columns: the server takes a lone name there for a table of the database, past every leaf. Lambdas, arrays in
- * brackets, arrayJoin, FINAL, SAMPLE, PREWHERE, LIMIT BY and SETTINGS are refused.
+ * The grammar of ClickHouse. A list of IN may hold no columns: the server reads a lone name there as a table, outside
+ * of every leaf. Lambdas, array literals, arrayJoin, FINAL, SAMPLE, PREWHERE, LIMIT BY and SETTINGS are refused.
  */
 export const clickhouseGrammar: Grammar = {
   databaseName: 'ClickHouse',

@@ -8,20 +8,20 @@ import { greatestValueBytes } from './names.js';
 import { readerOf } from './values.js';
 
 /**
- * `readonly`: what is sent to keep the query from writing and from changing a setting. Null: the user's own profile keeps it from writing, and
- * takes no other value; that its SQL holds no SETTINGS is then the engine's to see to.
+ * `readonly`: the setting that keeps the query from writing and from changing settings. Null: the user's profile is
+ * read-only already and accepts no other value; the grammar refuses SETTINGS in custom SQL.
  */
 export type Server = {
   readonly client: ClickHouseClient;
   readonly readonly: '1' | null;
-  /** Ends what it asks; the server, which is told to, then stops it too. */
+  /** Aborts the request. The server then cancels the query. */
   readonly hangUp: AbortController;
 };
 
 type Asked = Omit<Parameters<ClickHouseClient['query']>[0], 'format' | 'abort_signal'>;
 type Reader = ReturnType<typeof readerOf>;
 type Head = { readonly names: readonly string[]; readonly readers: readonly Reader[] };
-/** False: no more rows are wanted. */
+/** False: stop reading. */
 type Take = (row: readonly unknown[], head: Head) => boolean | Promise<void>;
 
 const headOf = ({ names, readers }: Head) => ({
@@ -32,11 +32,11 @@ const headOf = ({ names, readers }: Head) => ({
 const cellsOf = (row: readonly unknown[], { readers }: Head): readonly Cell[] =>
   readers.map(({ cellOf }, index) => cellOf(row[index]));
 
-/** A line of names, one of types, and one for each row, as they come in. */
+/** Reads rows as they arrive: a line of names, a line of types, then one line per row. */
 const readRows = async (client: ClickHouseClient, asked: Asked, signal: AbortSignal, take: Take): Promise<Head> => {
   const format = 'JSONCompactEachRowWithNamesAndTypes';
   const result = await client.query({ ...asked, format, abort_signal: signal });
-  // The client itself hears the signal only until the answer begins.
+  // The client listens to the signal only until the response begins.
   const hangUp = (): void => result.close();
   signal.addEventListener('abort', hangUp);
   let names: readonly string[] | undefined;
@@ -81,7 +81,7 @@ const askedOf = ({ readonly }: Server, { sql, parameters }: Statement, timeoutMs
   };
 };
 
-/** Throws `ReadLimitReached` where there are more bytes than allowed. */
+/** Throws ReadLimitReached above `maxBytes`. */
 export const runStatement = async (
   server: Server,
   statement: Statement,
@@ -99,7 +99,7 @@ export const runStatement = async (
   return table;
 };
 
-/** The socket is read as fast as batches are taken. */
+/** Reads the socket only as fast as batches are taken. */
 export const streamStatement = async (
   server: Server,
   statement: Statement,
@@ -136,11 +136,11 @@ const bindable = (parameter: unknown): string => {
 };
 
 /**
- * Said with every question, so that neither a server's profile nor another question's settings decide what it means. An unknown one is an
- * error at the server, and never passed over.
+ * Sent with every query, so neither a server profile nor an earlier query changes its meaning. The server refuses
+ * unknown settings.
  */
 export const settings: ClickHouseSettings = {
-  // What SQL means.
+  // Semantics of SQL.
   allow_experimental_analyzer: 1,
   join_use_nulls: 1,
   join_default_strictness: 'ALL',
@@ -155,7 +155,7 @@ export const settings: ClickHouseSettings = {
   enable_positional_arguments: 1,
   enable_extended_results_for_datetime_functions: 1,
   session_timezone: 'UTC',
-  // What an answer is made of: all of it, or an error.
+  // An answer is complete, or an error.
   limit: '0',
   offset: '0',
   extremes: 0,
@@ -170,10 +170,10 @@ export const settings: ClickHouseSettings = {
   set_overflow_mode: 'throw',
   join_overflow_mode: 'throw',
   transfer_overflow_mode: 'throw',
-  // A fault halfway is told by the status, and not in the midst of rows; a question whose asker is gone is given up.
+  // An error in the middle of a result gives an error status. A query whose client disconnected is cancelled.
   wait_end_of_query: 1,
   cancel_http_readonly_queries_on_client_close: 1,
-  // How values are written: what a JSON number would round is text.
+  // Numbers that JSON would round are text.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,

@@ -3,10 +3,13 @@ import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables } from '../source-tables.js';
 import { isNullableType, parseClickHouseType } from './types.js';
 
-/** The server's own, whose tables are no datasource's. */
+/** The server's system databases, which are never part of a datasource. */
 const systemDatabases = `('system', 'INFORMATION_SCHEMA', 'information_schema')`;
 
-/** Of the database that is connected to, or of these: on ClickHouse the database is the schema. A column of the kind EPHEMERAL cannot be read. */
+/**
+ * Restricts to the connected database, or to these: in ClickHouse a database is the schema. EPHEMERAL columns cannot
+ * be read.
+ */
 const columnsQuery = (databases: readonly string[], isOwnToo: boolean): string => {
   const named = databases.map((_, index) => `{p${index + 1}:String}`);
   const names = [...(isOwnToo ? ['currentDatabase()'] : []), ...named].join(', ');
@@ -16,7 +19,7 @@ WHERE database IN (${names}) AND database NOT IN ${systemDatabases}
 ORDER BY database, table, position`;
 };
 
-/** The types of the tables of these databases; null: of the one that is connected to. Those of the system are never there. */
+/** Column types of these databases; null: of the connected one. System databases are always left out. */
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
   if (databases?.length === 0) return createCatalog('', []);
   const rows = await ask(columnsQuery(databases ?? [], databases === null), databases ?? []);
@@ -29,7 +32,10 @@ export const readCatalog = async (ask: Ask, databases: readonly string[] | null)
   return createCatalog(String(rows[0]?.[0] ?? ''), columns);
 };
 
-/** Of the database that is connected to, and of these. Without keys: what ClickHouse calls a primary key orders the rows, and may stand in many of them. */
+/**
+ * Tables of the connected database and of these. Without keys: a primary key of ClickHouse sorts rows and is not
+ * unique.
+ */
 export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
   const rows = await ask(columnsQuery(databases, true), databases);
   const columns = rows.map(([schema = null, table = null, column = null, type = null]) => [
@@ -42,7 +48,7 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
   return buildSourceTables(columns, []);
 };
 
-/** At either level a client has another database of the server. */
+/** At either tenancy level, a client has another database of the server. */
 export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {
   const rows = await ask(`SELECT name FROM system.databases
 WHERE name NOT IN ${systemDatabases} AND name NOT IN ('default', currentDatabase()) ORDER BY 1`);

@@ -2,13 +2,13 @@ import { otherType, type SqlType } from '../sql-type.js';
 
 const wrapper = /^(?:Nullable|LowCardinality)\((.*)\)$/s;
 
-/** `Int64` out of `LowCardinality(Nullable(Int64))`. */
+/** `Int64` from `LowCardinality(Nullable(Int64))`. */
 export const bareType = (name: string): string => {
   const inner = wrapper.exec(name)?.[1];
   return inner === undefined ? name : bareType(inner);
 };
 
-/** `NULL` may stand in the column. */
+/** Whether the column may hold NULL. */
 export const isNullableType = (name: string): boolean => /^(?:LowCardinality\()?Nullable\(/.test(name);
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
@@ -33,10 +33,10 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['Date32', { kind: 'date', cast: 'DATE' }],
 ]);
 
-/** Its `=` takes `a` and `a` with NULs behind it for one. */
+/** The collation of FixedString, whose `=` ignores trailing NULs. */
 export const padded = 'padded';
 
-/** Every DateTime is an instant, whatever zone it is shown in. */
+/** Translates a type. A DateTime is an instant, whatever zone it is displayed in. */
 export const parseClickHouseType = (name: string): SqlType => {
   const bare = bareType(name);
   const plain = plainTypes.get(bare);

@@ -3,11 +3,11 @@ import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { isNumeric, type SqlKind, type SqlType } from '../sql-type.js';
 import { bareType, parseClickHouseType } from './types.js';
 
-/** How the cells of one column are read, by the type that the server names. */
+/** How the cells of a column are read, by its ClickHouse type. */
 export type ColumnReader = {
   readonly dataType: AnswerColumn['dataType'];
   readonly numberType: SqlType | null;
-  /** Out of JSON, as the settings of settings.ts have it written: what a JSON number would round is text. */
+  /** Reads a cell from JSON as the settings in read.ts format it: numbers that JSON would round are text. */
   readonly cellOf: (value: unknown) => Cell;
 };
 
@@ -17,7 +17,7 @@ export const readerOf = (name: string): ColumnReader => {
   const read = cast === 'FLOAT' ? singleOf : readers[kind];
   return {
     dataType: dataTypes[kind],
-    // Its sums and remainders are of a size that is said.
+    // Sums and remainders keep a decimal's declared size.
     numberType: isNumeric(type) ? type : null,
     cellOf: (value) => (value === null || value === undefined ? null : read(value, bareType(name))),
   };
@@ -25,13 +25,13 @@ export const readerOf = (name: string): ColumnReader => {
 
 type Read = (value: unknown, type: string) => Cell;
 
-/** A number, or the text of what JSON has no number for. */
+/** A number, or text for NaN and the infinities. */
 const floatOf = (value: unknown): number => {
   if (value === 'inf') return Number.POSITIVE_INFINITY;
   return value === '-inf' ? Number.NEGATIVE_INFINITY : Number(value);
 };
 
-/** The number that it holds, not the shortest text that finds it again among the 32-bit ones. */
+/** The exact 32-bit value, not its shortest text. */
 const singleOf: Read = (value) => floatCell(Math.fround(floatOf(value)));
 
 const textOf: Read = (value, type) => {

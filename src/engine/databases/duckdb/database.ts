@@ -20,7 +20,7 @@ import { dropStatements } from './statements.js';
 
 type DuckDbSource = Datasource & DuckDbConnection;
 
-/** No statement can leave the file: no other file, no extension, no setting. */
+/** Confines statements to the file: no other file, no extension, no change of settings. */
 const lockedDown: Readonly<Record<string, string>> = {
   access_mode: 'READ_ONLY',
   enable_external_access: 'false',
@@ -30,7 +30,7 @@ const lockedDown: Readonly<Record<string, string>> = {
   lock_configuration: 'true',
 };
 
-/** Files beside the datasource's own that end as it does, by their names without that end. */
+/** Names of the files in the same folder with the same extension. */
 const listNeighbours = async (path: string): Promise<readonly string[]> => {
   const end = extname(path);
   if (end === '') return [];
@@ -38,10 +38,10 @@ const listNeighbours = async (path: string): Promise<readonly string[]> => {
   return files.map((file) => basename(file, end)).sort();
 };
 
-/** So that one datasource's questions leave room for another's. */
+/** Per datasource, so one datasource leaves threads for others. */
 export const connectionsPerFile = 3;
 
-/** Statements run on threads that the whole process shares with file access and DNS, so a few connections are enough. */
+/** Statements run on the process's thread pool, which file access and DNS share, so a few connections are enough. */
 export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options) => {
   let instance: DuckDBInstance | undefined;
   try {
@@ -58,7 +58,7 @@ export const openDuckDb: OpenDatabase<DuckDbSource> = async (datasource, options
   }
 };
 
-/** A connection with what bounds its work. */
+/** Lends a connection together with its time limit and signal. */
 const lender =
   (pool: Pool<DuckDBConnection>, timeoutMs: number) =>
   <R>(

@@ -21,7 +21,7 @@ const compiler = new Kysely<Record<string, never>>({
   },
 });
 
-/** DuckDB takes no sign before a year after 9999. What is no text is an expression. */
+/** DuckDB accepts no plus sign before years above 9999. Expressions (no text) need no such check. */
 const valueText = (text: string, cast: string): string =>
   (cast === 'DATE' || cast === 'TIMESTAMP') && typeof text === 'string' ? text.replace(/^\+0*/, '') : text;
 
@@ -58,7 +58,7 @@ const period = (start: Sql, of: Period): Sql =>
 
 const double = (value: Sql): Sql => sql`CAST(${value} AS DOUBLE)`;
 
-/** Of decimals it would be rounded to their scale. */
+/** Numbers as floats: a percentile of decimals would be rounded to their scale. */
 const percentile = (value: Sql, type: SqlType, fraction: number): Sql => {
   const at = sql.lit(fraction);
   if (isNumeric(type)) return sql`quantile_cont(${double(value)}, ${at})`;
@@ -72,7 +72,7 @@ export const duckDbDialect: Dialect = {
   compile: (query) => query.compile(compiler),
   table: (database, { schemaName, tableName }) => sql.id(database, schemaName, tableName),
   asLeaf: sql`AS NOT MATERIALIZED`,
-  // A filter above is pushed into a materialized leaf all the same, and stops at a LIMIT alone.
+  // DuckDB pushes filters into a MATERIALIZED CTE too, but not below a LIMIT.
   barrier: (name, rows) => sql`${name} AS MATERIALIZED (${rows} LIMIT 9223372036854775807)`,
   cast,
   tenant: (column, type, value) =>
@@ -80,7 +80,7 @@ export const duckDbDialect: Dialect = {
   join,
   field,
   comparable: (value, { kind }, of) => (kind === 'date' && of === 'TIMESTAMP' ? timeOf(value) : value),
-  /** One parameter however long the list is: ten thousand parameters take ten times as long as a list of ten thousand. */
+  /** One list parameter: ten thousand parameters take ten times as long as a list of ten thousand values. */
   list: (value, kind, list) => {
     const texts = list.texts.map((one) => valueText(one, list.cast));
     const values = sql`(SELECT unnest(CAST(${texts} AS ${sql.raw(`${list.cast}[]`)})))`;
@@ -89,7 +89,7 @@ export const duckDbDialect: Dialect = {
   contains: (value, _type, search) => sql`contains(lower(CAST(${value} AS VARCHAR)), lower(${text(search)}))`,
   grain,
   period,
-  // The sum of 128 bits without a sign would be rounded to a float: as numbers with one, it is exact or an error.
+  // An unsigned 128-bit sum would be rounded to a float. Signed, it is exact or an error.
   aggregate: (of, value, type) => plainAggregate(of, of === 'SUM' && type.cast === 'UHUGEINT' ? cast128(value) : value),
   percentile,
   double,

@@ -1,4 +1,7 @@
-/** What custom SQL may call in DuckDB: nothing that reads files, settings, catalogs or sequences, runs a text as SQL, or waits. */
+/**
+ * Functions that custom SQL may call in DuckDB: none that reads files, settings, catalogs or sequences, runs text as
+ * SQL, or waits.
+ */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 export const aggregateFunctions = words(`
@@ -32,7 +35,7 @@ export const scalarFunctions = words(`
   json_extract json_extract_string json_extract_path json_extract_path_text json_array_length json_type json_valid json_keys
   json_exists json_contains hash bit_count bar`);
 
-/** In FROM, and `unnest` in what is selected. */
+/** Functions allowed in FROM, and `unnest` in the SELECT list. */
 export const tableFunctions = words('generate_series range unnest');
 
 export const operators = words(`+ - * / // % ** ^ || ~~ !~~ ~~* !~~* ~~~ ^@ -> ->> @> <@ && & | << >>`);
@@ -45,7 +48,7 @@ export const types: ReadonlySet<string> = new Set([
   'TIMESTAMP WITH TIME ZONE',
 ]);
 
-/** Names that DuckDB takes for calls where no column bears them; of the session, only its clock may be read. */
+/** Names that DuckDB reads as calls where no column has that name. Of the session, only the clock is allowed. */
 export const sessionNames = words(`
   current_catalog current_database current_schema current_schemas current_role current_user session_user user
   current_setting current_query current_connection_id`);

@@ -1,12 +1,12 @@
 /**
- * What a tree of DuckDB's serializer may hold: each kind of node with its fields. A field that is not on the list must be empty, so a new version's
- * node, a sample, a lambda or a parameter is refused without being named here.
+ * The allow-list of nodes in a tree of DuckDB's serializer, with their fields. Fields that are not listed must be
+ * empty, so unknown nodes, samples, lambdas and parameters are refused without being named here.
  */
 import { assertLiteral, assertName, greatestDepth, refuseSql } from '../../parsing/refusals.js';
 import type { TreeNode } from '../../parsing/sql-tree.js';
 import { types } from './functions.js';
 
-/** `nodes`: a node or lists of them, or nothing. A word in braces: a part whose kind is said by its place. */
+/** `nodes`: a node, a list of nodes, or nothing. A name in braces: a part whose kind follows from its position. */
 type Field = 'nodes' | 'name' | 'plain' | { readonly of: string } | { readonly oneOf: ReadonlySet<string> };
 type Fields = Readonly<Record<string, Field>>;
 
@@ -105,7 +105,7 @@ const kinds: Readonly<Record<string, Fields>> = {
 const isObject = (value: unknown): value is TreeNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Nothing is said by it. An object's `type` is what it would be, were there more in it. */
+/** Whether the value carries no information. A bare `type` names only the kind of an empty object. */
 const isEmpty = (value: unknown): boolean => {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.entries(value).every(([name, inner]) => name === 'type' || isEmpty(inner));
@@ -163,7 +163,7 @@ const checkFields = (kind: string, fields: Fields, value: TreeNode, depth: numbe
   }
 };
 
-/** Refuses every node, and every field that says something, which is not on the list. */
+/** Refuses nodes and non-empty fields that are not on the list. */
 export const checkNodes = (value: unknown, depth = 0): void => {
   if (Array.isArray(value)) {
     for (const item of value) checkNodes(item, depth);

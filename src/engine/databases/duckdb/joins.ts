@@ -6,8 +6,8 @@ import { asDecimal, integerRanges, type SqlType } from '../sql-type.js';
 import { timeOf } from './times.js';
 
 /**
- * DuckDB casts both columns to one type, and applies what is asked of one of them to the other: before it looks whose row that is. So no value
- * may fail to be cast.
+ * DuckDB casts both columns of a comparison to one type, and may apply a filter on one column to the other before the
+ * tenant predicate. So no value may fail in the cast.
  */
 export const join = (near: Side, far: Side): Sql => {
   if (!isHeldByOne(near.type, far.type)) {
@@ -22,10 +22,12 @@ export const join = (near: Side, far: Side): Sql => {
 const sideOf = ({ column, type }: Side, other: Side): Sql =>
   type.kind === 'date' && other.type.kind === 'timestamp' ? timeOf(column) : exactText(column, type);
 
-/** The collation of text columns in a file that declares collations somewhere: DuckDB does not tell of which columns. */
+/**
+ * The collation of text columns in a file that declares collations anywhere: DuckDB does not report of which columns.
+ */
 export const unknownCollation = 'unknown';
 
-/** Text so that only equal bytes are equal. Said only where it is needed: a join takes twice as long with it. */
+/** Text compared byte by byte. Written only where needed, because it doubles the time of a join. */
 export const exactText = (column: Sql, { collation }: SqlType): Sql =>
   collation === unknownCollation ? sql`(${column} COLLATE "c")` : column;
 

@@ -1,4 +1,7 @@
-/** DuckDB's own grammar, by its serializer in a database that can reach nothing; what is printed must parse to the same tree again. */
+/**
+ * Parses with DuckDB's own serializer, in a database that can reach nothing. The printed SQL must parse to the same
+ * tree again.
+ */
 import { createMarkers, type Markers } from '../../parsing/markers.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
@@ -12,7 +15,7 @@ const oneExpression = 'one expression in the SQL of DuckDB';
 
 let opening: Promise<DuckDbTrees> | undefined;
 
-/** One for all: it keeps nothing of what it is given. */
+/** Shared by all callers, because it keeps nothing of the texts. */
 const trees = (): Promise<DuckDbTrees> => {
   opening ??= openTrees();
   opening.catch(() => {
@@ -51,7 +54,7 @@ const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
   return createMarkers((name) => text.includes(name));
 };
 
-/** ` AND <hole>` in the outermost block, after what is there. */
+/** Adds ` AND <hole>` to the outermost WHERE. */
 const addConditions = async (node: TreeNode, mark: string): Promise<void> => {
   const pattern = (await parseOne(`SELECT 1 WHERE 1 = 1 AND ${mark}`, oneSelect)).node.where_clause;
   if (!isNode(pattern) || !Array.isArray(pattern.children)) return refuseSql('a WHERE that cannot be added to');
@@ -64,7 +67,7 @@ const addConditions = async (node: TreeNode, mark: string): Promise<void> => {
   };
 };
 
-/** The hole brings its own AND. */
+/** The hole writes its own AND. */
 const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
   template.map((part, index) => {
     const next = template[index + 1];
@@ -74,7 +77,7 @@ const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (
   });
 
 const select: SqlParser['select'] = async (text) => {
-  // The parser would end the text there.
+  // The parser would end the text at a NUL.
   if (text.includes('\0')) return refuseSyntax('SQL without NUL');
   const { tree, query, node } = await parseOne(text, oneSelect);
   checkNodes(node);
@@ -87,7 +90,7 @@ const select: SqlParser['select'] = async (text) => {
   return { template: withoutAnd(await print(tree, markers)), tables: tables.paths, shown, variables, block };
 };
 
-/** Nothing but one thing that is selected. */
+/** Whether the statement is a single select item and nothing else. */
 const isPlain = (node: TreeNode): boolean => {
   const { type, select_list: _list, cte_map: ctes, from_table: from, aggregate_handling: handling, ...rest } = node;
   const isBare = Object.values(rest).every((value) => value === null || (Array.isArray(value) && value.length === 0));

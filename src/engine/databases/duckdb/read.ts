@@ -15,15 +15,15 @@ import type { Statement } from '../dialect.js';
 import { keepStatement, takeStatement } from './statements.js';
 import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
-/** Bounds a statement's work by time, and by the signal. */
+/** Limits a statement by time and by the signal. */
 export type Watch = {
-  /** Work of the database: stopped when it takes too long. */
+  /** Runs work of the database, and interrupts it at the time limit. */
   readonly within: <R>(work: () => Promise<R>) => Promise<R>;
 };
 
 const interruptAgainMs = 100;
 
-/** Stops what runs too long or for nobody, so that it does not keep its connection from everybody else. */
+/** Interrupts a statement that runs too long, or whose client disconnected, so it frees its connection. */
 export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: AbortSignal | undefined): Watch => ({
   within: async (work) => {
     signal?.throwIfAborted();
@@ -32,7 +32,7 @@ export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: A
       stopped ??= why;
       clearTimeout(timer);
       connection.interrupt();
-      // A statement that has not begun yet, on a busy machine, does not hear the first one.
+      // On a busy machine the statement may not have started yet and miss the first interrupt.
       timer = setTimeout(stop, interruptAgainMs, why);
     };
     const leave = (): void => stop('gone');
@@ -54,7 +54,7 @@ export const watch = (connection: DuckDBConnection, timeoutMs: number, signal: A
 type Opened = { readonly head: Omit<ResultTable, 'rows'>; readonly next: Next };
 type Next = () => Promise<DuckDBDataChunk | null>;
 
-/** Lends the result while it is read; the database makes no more of it than was asked for. */
+/** Lends the open result. The database computes only the rows that are read. */
 const open = async <R>(
   connection: DuckDBConnection,
   { sql, parameters }: Statement,
@@ -83,7 +83,7 @@ const open = async <R>(
       keepStatement(connection, sql, statement);
     } else {
       statement.destroySync();
-      // Another statement ends what is left of this one, with all that it holds.
+      // Running another statement ends this one and frees its memory.
       await connection.run('SELECT 1');
     }
   }
@@ -95,7 +95,7 @@ const bindableOf = (parameter: unknown): string | ReturnType<typeof listValue> =
 const typeOf = (parameter: unknown): typeof VARCHAR | ReturnType<typeof LIST> =>
   Array.isArray(parameter) ? LIST(VARCHAR) : VARCHAR;
 
-/** Up to `maxBytes`; a row that does not fit is never made JavaScript's. */
+/** Reads up to `maxBytes`. A row that does not fit is never converted to JavaScript values. */
 export const runStatement = (
   connection: DuckDBConnection,
   statement: Statement,
@@ -157,10 +157,13 @@ const readerOf = (chunk: DuckDBDataChunk): ChunkReader => {
   };
 };
 
-/** What the driver keeps of a vector, beneath the values that it makes. */
+/** The driver's memory of a vector, beneath the values that it makes. */
 type Raw = { readonly dataView: DataView; readonly validity: { readonly itemValid: (row: number) => boolean } };
 
-/** Each value's first four bytes are its length: to ask for the value itself would make a copy of it. Those of NULL are anything. */
+/**
+ * The first four bytes of each string are its length. Reading the string itself would copy it. The bytes of NULL are
+ * undefined.
+ */
 const textBytes = (vector: DuckDBVector, row: number): number => {
   const isBlob = vector instanceof DuckDBBlobVector;
   if (!isBlob && !(vector instanceof DuckDBVarCharVector)) return 0;

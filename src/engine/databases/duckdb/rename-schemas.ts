@@ -6,7 +6,7 @@ type Rewritten = { readonly sql: string } | { readonly expected: string };
 
 const isBaseTable = ({ type }: TreeNode): boolean => type === 'BASE_TABLE';
 
-/** Names that a relation of the statement goes by: as the first part of a column, they are not a schema. */
+/** Names and aliases of relations. As the first part of a column they are not a schema. */
 const relationNames = (tree: TreeNode): ReadonlySet<string> => {
   const names: string[] = [];
   for (const { node } of nodesOf(tree)) {
@@ -17,7 +17,10 @@ const relationNames = (tree: TreeNode): ReadonlySet<string> => {
   return new Set(names.map((name) => name.toLowerCase()));
 };
 
-/** Which schema.table pairs the statement reads under no other name: DuckDB's names have no case. */
+/**
+ * The schema.table pairs that the statement reads without an alias, in lower case: DuckDB's names are case-
+ * insensitive.
+ */
 const bareTables = (tree: TreeNode): ReadonlySet<string> => {
   const tables: string[] = [];
   for (const { node } of nodesOf(tree)) {
@@ -28,7 +31,7 @@ const bareTables = (tree: TreeNode): ReadonlySet<string> => {
   return new Set(tables);
 };
 
-/** `schema.table.column`, as far as it names a table that is read: renamed with it. Answers the first that could mean something else. */
+/** Renames the schema in `schema.table.column`, where that table is read. Returns the first ambiguous column. */
 const renameColumns = (tree: TreeNode, rename: Rename): string | undefined => {
   const [relations, tables] = [relationNames(tree), bareTables(tree)];
   for (const { node } of nodesOf(tree)) {
@@ -59,13 +62,13 @@ const holdsOtherThanSelect = (tree: TreeNode): boolean => {
 
 const oneSelect = { expected: 'one SELECT in the SQL of DuckDB' } as const;
 
-/** One SELECT with its tables' schemas renamed, by DuckDB's own parser and printer. */
+/** Renames the schemas of one SELECT, with DuckDB's own parser and printer. */
 export const renameDuckDbSchemas = async (text: string, rename: Rename): Promise<Rewritten> => {
   const parser = await openTrees();
   try {
     const tree = await parser.parse(text);
     if (tree.error !== false || statementsIn(tree).length !== 1 || holdsOtherThanSelect(tree)) return oneSelect;
-    // Columns first: they are found by the tables' old names.
+    // Columns are renamed first, because they are found by the tables' old names.
     const ambiguous = renameColumns(tree, rename);
     if (ambiguous !== undefined) {
       return {

@@ -1,6 +1,6 @@
 /**
- * Rewrites a checked tree of DuckDB's in place: tables become holes, CTEs get names that no table has. A name that is left in FROM is a CTE's, so that
- * no rule of scope, were it wrong, could let it mean a table.
+ * Rewrites a checked tree of DuckDB in place: tables become holes, and CTEs get generated names. So a name that
+ * remains in FROM can only be a CTE, even if a scoping rule here were wrong.
  */
 import type { Markers } from '../../parsing/markers.js';
 import { refuseSql, variableOf } from '../../parsing/refusals.js';
@@ -32,7 +32,7 @@ const isNode = (value: unknown): value is TreeNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const listIn = (node: TreeNode, name: string): readonly unknown[] => (Array.isArray(node[name]) ? node[name] : []);
 const namesIn = (node: TreeNode, name: string): readonly string[] => listIn(node, name).map(String);
-/** DuckDB's names have no case. */
+/** Names are case-insensitive. */
 const keyOf = (name: string): string => name.toLowerCase();
 
 const assertFunction = (call: TreeNode, isInFrom = false): string => {
@@ -43,14 +43,14 @@ const assertFunction = (call: TreeNode, isInFrom = false): string => {
       ? [operators]
       : [scalarFunctions, aggregateFunctions, windowFunctions, new Set(['unnest'])];
   const schema = textIn(call, 'schema');
-  // The parser itself writes `main` before some.
+  // The parser itself adds `main` before some functions.
   if (!known.some((names) => names.has(name)) || (schema !== '' && schema !== 'main')) {
     refuseSql(`a function that is not allowed: ${name}`);
   }
   return name;
 };
 
-/** Puts the hole where a table was read, or the CTE's new name. Answers what the FROM shows it as. */
+/** Replaces a table by its hole, or a CTE by its new name. Returns the name and relation that the FROM exposes. */
 const rewriteTable = (node: TreeNode, scope: Scope, { tables, markers }: Context): readonly [string, Relation] => {
   const [catalog, schema, name] = [
     textIn(node, 'catalog_name'),
@@ -74,7 +74,7 @@ const rewriteTable = (node: TreeNode, scope: Scope, { tables, markers }: Context
 
 type From = { readonly shown: (readonly [string, Relation])[]; readonly rest: TreeNode[]; isOfTables: boolean };
 
-/** Tables first: what a FROM shows is known before anything in it is read. */
+/** Tables first, so the relations of a FROM are known before its expressions are read. */
 const readFrom = (node: TreeNode, scope: Scope, context: Context, from: From): void => {
   switch (node.type) {
     case 'EMPTY':
@@ -102,7 +102,7 @@ const rewriteCtes = (node: TreeNode, scope: Scope, context: Context): Scope => {
   for (const entry of listIn(isNode(node.cte_map) ? node.cte_map : {}, 'map')) {
     if (!isNode(entry) || !isNode(entry.value) || !isNode(entry.value.query))
       return refuseSql('a WITH that is not allowed');
-    // It sees those before it, and not itself.
+    // A CTE sees the earlier ones and not itself.
     rewriteQuery(entry.value.query, { ...scope, ctes: new Map(ctes) }, context);
     const name = textIn(entry, 'key');
     entry.key = context.tables.nextCte();
@@ -114,7 +114,7 @@ const rewriteCtes = (node: TreeNode, scope: Scope, context: Context): Scope => {
 const rewriteQuery = (query: TreeNode, scope: Scope, context: Context): Block =>
   isNode(query.node) ? rewriteNode(query.node, scope, context) : refuseSql('a query that is not allowed');
 
-/** A block with all that is in it. Answers what its FROM names; null where there is more in it than tables. */
+/** Rewrites a block. Returns the relations of its FROM; null where it is not a plain SELECT over tables. */
 const rewriteNode = (node: TreeNode, outer: Scope, context: Context): Block => {
   const scope = rewriteCtes(node, outer, context);
   for (const side of [node.left, node.right]) if (isNode(side)) rewriteNode(side, scope, context);
@@ -151,13 +151,13 @@ const rewrite = (value: unknown, scope: Scope, context: Context, isItem = false)
   }
 };
 
-/** The first is what is looked for. */
+/** The first argument is the searched value. */
 const rewriteList = ([value, ...items]: readonly unknown[], scope: Scope, context: Context): void => {
   rewrite(value, scope, context);
   rewrite(items, scope, context, true);
 };
 
-/** `main.flights.*` is not what DuckDB makes of it: the relation's name is one word. */
+/** DuckDB cannot print `main.flights.*` again, so the relation must be one name. */
 const assertPlainStar = (star: TreeNode): void => {
   if (textIn(star, 'relation_name').includes('.')) refuseSql('a * of a qualified name');
 };
@@ -176,7 +176,7 @@ const rewriteColumn = (column: TreeNode, scope: Scope, context: Context, isItem:
   column.column_names = withoutSchema(names, scope);
 };
 
-/** `schema.table.column` without what the leaf lacks, where that table stands there without an alias. */
+/** Removes the schema from `schema.table.column`, which the leaf does not have. The table must have no alias. */
 const withoutSchema = (names: readonly string[], scope: Scope): readonly string[] => {
   for (const depth of [1, 2]) {
     const relation = findRelation(scope, keyOf(names[depth] ?? ''));
@@ -209,7 +209,7 @@ export const rewriteStatement = (query: TreeNode, markers: Markers<SelectHole>):
 
 export type ExpressionFacts = { isAggregate: boolean; hasBareColumn: boolean };
 
-/** Columns become holes; what only a statement could hold is refused. */
+/** Replaces the columns of one expression by holes. Refuses subqueries, windows and nested aggregates. */
 export const rewriteExpression = (
   value: unknown,
   markers: Markers<ExpressionHole>,

@@ -11,7 +11,7 @@ const columnsQuery = (
 FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() ${extra}
 ORDER BY schema_name, table_name, column_index`;
 
-/** Lists are answered as JSON text: an array is no cell. */
+/** Lists are returned as JSON text, because cells hold no arrays. */
 const keysQuery = (
   extra = '',
 ): string => `SELECT schema_name, table_name, constraint_type, to_json(constraint_column_names)::VARCHAR,
@@ -20,12 +20,12 @@ FROM duckdb_constraints() WHERE database_name = current_database()
   AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') ${extra}
 ORDER BY schema_name, table_name, constraint_index`;
 
-/** DuckDB looks a name up among the file's macros first: an operator's and that of count(*), too. */
+/** DuckDB looks up macros of the file before built-in functions, also for operators and count(*). */
 const hidingMacros = `SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
   AND lower(function_name) IN (SELECT lower(function_name) FROM duckdb_functions() WHERE internal) ORDER BY 1`;
 
-/** No column has a collation of its own in a file of which no definition speaks of one. */
+/** Whether any definition in the file declares a collation. Without one, no column has a collation. */
 const collations = `SELECT count(*) > 0 FROM (SELECT sql FROM duckdb_tables() WHERE NOT internal
   UNION ALL SELECT sql FROM duckdb_views() WHERE NOT internal) AS defined WHERE sql ILIKE '%collate%'`;
 
@@ -39,7 +39,7 @@ const assertNoneHidden = async (ask: Ask): Promise<void> => {
   );
 };
 
-/** The types of the open database, by table and column: of these schemas; null: of all. */
+/** Column types of the open database, for these schemas; null: for all. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
   await assertNoneHidden(ask);
   const within = schemas === null ? '' : 'AND schema_name IN (SELECT unnest(CAST($1 AS VARCHAR[])))';
@@ -58,7 +58,7 @@ export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): 
 const collated = (type: SqlType, isCollated: boolean): SqlType =>
   isCollated && type.kind === 'text' ? { ...type, collation: unknownCollation } : type;
 
-/** The tables of the open database, with columns and keys. DuckDB keeps foreign keys within one schema. */
+/** Tables of the open database with columns and keys. DuckDB's foreign keys stay within one schema. */
 export const readSourceTables = async (ask: Ask): Promise<readonly SourceTable[]> => {
   const columns = await ask(columnsQuery());
   return buildSourceTables(columns, sourceKeys(await ask(keysQuery())));
@@ -81,7 +81,10 @@ export const readClientSchemas = async (ask: Ask): Promise<readonly string[]> =>
   return rows.map(([name]) => String(name));
 };
 
-/** Of a DECIMAL: to compare a column with one, DuckDB casts every value to what holds both, and fails on the first that does not fit. */
+/**
+ * The type of a DECIMAL: to compare, DuckDB casts every value to a type that holds both sides, and fails on the first
+ * value that does not fit. So the number of digits is limited.
+ */
 const greatestDigits = 38;
 
 const plainTypes: ReadonlyMap<string, SqlType> = new Map([
@@ -101,7 +104,7 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['UUID', { kind: 'uuid', cast: 'UUID' }],
 ]);
 
-/** The type of a column whose datatype DuckDB spells so. */
+/** Translates a datatype as DuckDB spells it. */
 export const parseDuckDbType = (datatype: string): SqlType => {
   const plain = plainTypes.get(datatype);
   if (plain !== undefined) return plain;

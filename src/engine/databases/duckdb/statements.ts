@@ -1,14 +1,14 @@
-/** Prepared statements of a connection, kept for whoever asks the same: to prepare one takes a tenth of the time of a small tenant's query. */
+/** Caches prepared statements per connection. Preparing takes a tenth of a small tenant's query time. */
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api';
 
 const greatestMemory = 50;
-/** Longer texts are seldom asked twice. */
+/** In characters. Longer texts rarely repeat. */
 const longestText = 20_000;
 
-/** By text, the one that was used last at the end. */
+/** By text, least recently used first. */
 const keptOf = new WeakMap<DuckDBConnection, Map<string, DuckDBPreparedStatement>>();
 
-/** Prepared now or before. It is the caller's until it is kept again. */
+/** Takes a prepared statement out of the cache, or prepares one. The caller returns it with keepStatement. */
 export const takeStatement = async (connection: DuckDBConnection, text: string): Promise<DuckDBPreparedStatement> => {
   const kept = keptOf.get(connection);
   const known = kept?.get(text);
@@ -17,7 +17,7 @@ export const takeStatement = async (connection: DuckDBConnection, text: string):
   return known;
 };
 
-/** For one that was read to its end. Its values are forgotten. */
+/** Returns a statement that was read to its end. Clears its bound values. */
 export const keepStatement = (connection: DuckDBConnection, text: string, statement: DuckDBPreparedStatement): void => {
   if (text.length > longestText) {
     statement.destroySync();
@@ -32,7 +32,7 @@ export const keepStatement = (connection: DuckDBConnection, text: string, statem
   oldest[1].destroySync();
 };
 
-/** Before the connection is closed: what they hold would keep the file open. */
+/** Drops all statements before the connection closes, because they keep the file open. */
 export const dropStatements = (connection: DuckDBConnection): void => {
   for (const statement of keptOf.get(connection)?.values() ?? []) statement.destroySync();
   keptOf.delete(connection);

@@ -2,13 +2,13 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { readExact, type TreeNode, writeExact } from '../../parsing/sql-tree.js';
 
 export type DuckDbTrees = {
-  /** A tree whose `error` is true where the text does not parse. */
+  /** The tree. `error` is true where the text does not parse. */
   readonly parse: (text: string) => Promise<TreeNode>;
   readonly print: (tree: TreeNode) => Promise<string>;
   readonly close: () => void;
 };
 
-/** Asks a database in memory that can reach nothing: it parses and prints, and never runs what it is given. */
+/** Queries an in-memory database without any access. It parses and prints SQL, and never runs it. */
 export const openTrees = async (): Promise<DuckDbTrees> => {
   const instance = await DuckDBInstance.create(':memory:', {
     enable_external_access: 'false',

@@ -28,8 +28,8 @@ const isLater = (value: DuckDBValue): boolean => later.some((one) => String(one)
 const infinityCell = (isPositive: boolean): Cell => (isPositive ? 'Infinity' : '-Infinity');
 
 /**
- * A value as the engine answers it. Integers are numbers within 2^53 and text beyond; decimals are numbers where a number
- * says them exactly, and text otherwise, as are NaN and the infinities, which JSON has no number for.
+ * A value as the engine answers it. Integers beyond 2^53, decimals that a number cannot represent, NaN and the
+ * infinities are text.
  */
 export const cellOf = (value: DuckDBValue): Cell => {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;

@@ -12,7 +12,7 @@ import { readCatalog, readClientDatabases, readSourceTables } from './schema.js'
 
 type MysqlSource = Datasource & ServerConnection;
 
-/** MySQL and MariaDB. */
+/** Opens MySQL and MariaDB. */
 export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) => {
   const { log, timeoutMs, streamMs } = options;
   const connections = createConnections(createDriver(datasource, options), options.connections, options.permits);
@@ -38,7 +38,7 @@ export const openMysql: OpenDatabase<MysqlSource> = async (datasource, options) 
       return runLogged(() => untilReadLimit(work), datasource, log, running.signal);
     },
     stream: (statement, tenant, sink, running = {}) => {
-      // To the server, a stream is one statement.
+      // For the server, a stream is one statement.
       const settings = { timeoutMs: streamMs, client: clientOf(tenant), signal: running.signal };
       const work = () => connections.use((server) => streamStatement(server, statement, sink, running), settings);
       return runLogged(work, datasource, log, running.signal);
@@ -86,19 +86,19 @@ const createDriver = (source: MysqlSource, { log, connectTimeoutMs }: DriverOpti
 });
 
 /**
- * MySQL has no settings of one transaction: these are the same for every question, and said anew before each. A backslash in text is
- * a character like any other, CHAR has no trailing blanks, and instants are read in UTC. A transaction that only reads would be
- * ended by a statement that defines tables; what comes after it only reads too. MariaDB remembers what a subquery answered by the outer
- * column's own collation, and so would take what it found for `acme` as the answer for `ACME`; and it joins what has no index by comparing every row with
- * every other (46 s for what takes 0.3), unless it may hash.
+ * MySQL has no settings per transaction, so these are the same for every question and are set before each. A
+ * backslash in text is literal, CHAR has no trailing blanks, and instants are read in UTC. A DDL statement would end
+ * the read-only transaction, so the session is read-only as well. MariaDB's subquery cache is off: it compares by the
+ * outer column's collation, and would use the result for `acme` for `ACME`. MariaDB may hash joins: without an index
+ * it would compare all pairs of rows (46 s in place of 0.3 s).
  */
 const settings = `SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION',
   character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4`;
 
-/** MariaDB's and MySQL's number of a statement that ran too long. */
+/** Error numbers of an exceeded time limit, of MariaDB and MySQL. */
 const timeouts: ReadonlySet<number> = new Set([1969, 3024]);
 
-/** A shutdown, a connection that was killed, and one that the server let go. */
+/** A shutdown, a killed connection, and a connection that the server closed. */
 const shutdowns: ReadonlySet<number> = new Set([1053, 1927, 4031]);
 
 const isServerError = (cause: unknown): cause is QueryError =>
@@ -113,15 +113,15 @@ const loginOf = (source: MysqlSource, connectTimeout: number): ConnectionOptions
   charset: 'utf8mb4',
   connectTimeout,
   multipleStatements: false,
-  // A server may ask for any file of this machine by it.
+  // LOCAL INFILE is off: with it, a server may request any file of this machine.
   flags: ['-LOCAL_FILES'],
 });
 
-/** Ends the connection and what runs on it. A user may do so to its own connections, without any privilege. */
+/** Kills the connection and its statement. A user may kill its own connections without privileges. */
 const kill = async (source: MysqlSource, threadId: number, connectTimeout: number): Promise<void> => {
   const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection(loginOf(source, connectTimeout));
-  // What it waits for is the server's answer, or the end of the connection.
+  // Resolves at the server's answer or when the connection ends.
   connection.on('error', () => connection.destroy());
   try {
     await connection.query(`KILL ${Number(threadId)}`);
@@ -132,17 +132,17 @@ const kill = async (source: MysqlSource, threadId: number, connectTimeout: numbe
   }
 };
 
-/** It has ended by itself. */
+/** The connection had ended already. */
 const unknownThread = 1094;
 
 const connect = async (source: MysqlSource, lost: () => void, connectTimeout: number): Promise<Server> => {
-  // Loaded where it is used: its import would slow every start.
+  // Imported at first use, because the import would slow every start.
   const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection({
     ...loginOf(source, connectTimeout),
     database: source.database,
     enableKeepAlive: true,
-    // Rows are read without code made at run time.
+    // Without code generated at run time.
     disableEval: true,
     maxPreparedStatements: 8,
     rowsAsArray: true,
@@ -151,7 +151,7 @@ const connect = async (source: MysqlSource, lost: () => void, connectTimeout: nu
     bigNumberStrings: true,
     jsonStrings: true,
   });
-  // Unheard, it would end the process.
+  // An unhandled error event would end the process.
   connection.on('error', lost);
   const [rows] = await connection.query<never[]>('SELECT VERSION()');
   return createServer(connection, String(rows[0]?.[0]).includes('MariaDB'));

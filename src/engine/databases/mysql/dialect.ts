@@ -38,10 +38,10 @@ const castNames: ReadonlyMap<string, string> = new Map([
   ['UUID', 'UUID'],
 ]);
 
-/** MySQL keeps at most 30 digits after the point. */
+/** MySQL keeps at most 30 decimal places. */
 const greatestScale = 30;
 
-/** MySQL would make NULL or 0 of it. What is no text is an expression, whose values it holds. */
+/** MySQL turns dates outside its range into NULL or 0. Expressions (no text) are within it. */
 const assertHeld = (text: unknown, cast: string): void => {
   if (typeof text !== 'string') return;
   const isDate = cast === 'DATE' || cast === 'TIMESTAMP';
@@ -66,8 +66,8 @@ const cast = ({ text, cast }: Bound): Sql => {
 const text = (value: string): Sql => cast({ text: value, cast: 'VARCHAR' });
 
 /**
- * The value in the column's own collation, so that the column's index can find it. It finds too much (`ACME` for `acme`, `?` for what the
- * character set lacks) and never too little: whoever uses it compares by bytes too.
+ * The value in the column's own collation, so the column's index can be used. It may match too much (`ACME` for
+ * `acme`), never too little; the caller also compares bytes.
  */
 const collated = (value: Sql, collation: string): Sql =>
   sql`CONVERT(${value} USING ${sql.raw(collation.split('_')[0] ?? '')}) COLLATE ${sql.raw(collation)}`;
@@ -98,8 +98,8 @@ const grain = (value: Sql, of: TimeGrain): Sql => {
 };
 
 /**
- * The server may lack the tables of time zones, and CONVERT_TZ leaves what is past 2038 as it was: neither says so. Where the type has no such
- * local time (`9999-12-31 23:59:59` east of Greenwich, a zero date), the sum is NULL, and the time stays as it is stored.
+ * Local time by our own table of offsets: the server may lack time zone tables, and CONVERT_TZ leaves times after
+ * 2038 unchanged, both silently. Where the type cannot hold the local time, the time stays as stored.
  */
 const local = (column: Sql, zone: string): Sql => {
   const offsets = zoneOffsets(zone);
@@ -107,7 +107,7 @@ const local = (column: Sql, zone: string): Sql => {
   return isUtc ? column : sql`coalesce(${column} + INTERVAL ${secondsAhead(column, offsets)} SECOND, ${column})`;
 };
 
-/** By halves: a few comparisons, however many changes there were. */
+/** Binary search over the changes, so few comparisons are needed. */
 const secondsAhead = (column: Sql, offsets: readonly ZoneOffset[]): Sql => {
   if (offsets.length === 1) return sql.lit(offsets[0]?.seconds ?? 0);
   const middle = offsets.length >> 1;
@@ -116,7 +116,7 @@ const secondsAhead = (column: Sql, offsets: readonly ZoneOffset[]): Sql => {
   return sql`CASE WHEN ${column} < TIMESTAMP${sql.lit(since)} THEN ${secondsAhead(column, earlier)} ELSE ${secondsAhead(column, later)} END`;
 };
 
-/** The average is exact to the last step, as DuckDB has it: AVG of integers would keep four digits. */
+/** Exact up to the final division, as on DuckDB: AVG of integers would keep four decimal places. */
 const aggregate = (of: PlainAggregate, value: Sql): Sql =>
   of === 'AVG' ? sql`CAST(sum(${value}) AS DOUBLE) / count(${value})` : plainAggregate(of, value);
 
@@ -137,7 +137,7 @@ const period = (start: Sql, of: Period): Sql =>
 const allRows = '18446744073709551615';
 
 const page = (limit: number | null, offset: number): Sql => {
-  // Counts were checked; a prepared LIMIT takes no cast.
+  // Counts were checked, and a prepared LIMIT accepts no cast.
   const rows = limit === null ? sql.raw(allRows) : sql.lit(limit);
   if (offset > 0) return sql` LIMIT ${rows} OFFSET ${sql.lit(offset)}`;
   return limit === null ? sql`` : sql` LIMIT ${rows}`;
@@ -178,13 +178,16 @@ const contains = (bytes: Bytes, value: Sql, { kind }: SqlType, search: string): 
   return sql`LOCATE(LOWER(${text(search)}), ${bytes(sql`LOWER(CAST(${shown} AS CHAR CHARACTER SET utf8mb4))`)}) > 0`;
 };
 
-/** A parameter for each value: MariaDB's JSON_TABLE would make NULL of what it cannot convert. */
+/** One parameter per value: MariaDB's JSON_TABLE turns values that it cannot convert into NULL. */
 const list = (value: Sql, kind: 'oneOf' | 'noneOf', { texts, cast: of }: BoundList): Sql => {
   const values = sql.join(texts.map((one) => cast({ text: one, cast: of })));
   return kind === 'oneOf' ? sql`(${value} IN (${values}))` : sql`(${value} NOT IN (${values}))`;
 };
 
-/** MySQL 8.0.17 or MariaDB 10.3 and later: they differ in the name of the collation that compares bytes without padding them. */
+/**
+ * The dialect of MySQL 8.0.17 or MariaDB 10.3 and later, which name the collation for byte comparison without padding
+ * differently.
+ */
 export const createMysqlDialect = ({ isMariaDb }: { readonly isMariaDb: boolean }): Dialect => {
   const exact = sql.raw(isMariaDb ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin');
   const bytes: Bytes = (value) => sql`(CONVERT(${value} USING utf8mb4) COLLATE ${exact})`;

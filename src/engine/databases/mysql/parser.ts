@@ -2,7 +2,9 @@ import { commonReserved, commonSuffixes, functionsOf, type Grammar, wordsOf } fr
 import { createParser } from '../../parsing/grammar/parser.js';
 import type { SqlParser } from '../../parsing/sql-parser.js';
 
-/** None of the server's state, its files, its locks or its other users; nothing that waits, and no randomness. */
+/**
+ * Functions that custom SQL may call: none that reads server state, files, locks or other users, waits, or is random.
+ */
 const functions = functionsOf(
   {
     scalar: `ABS ACOS ASIN ATAN ATAN2 CEIL CEILING COS COT DEGREES EXP FLOOR GREATEST LEAST LN LOG LOG10 LOG2 MOD PI POW POWER RADIANS ROUND SIGN
@@ -41,16 +43,19 @@ const casts = new Map(
   }).map(([name, parameters]) => [name, { name, parameters }]),
 );
 
-/** A backslash is a character like any other only in our own sessions' mode; written as bytes, it is one in every mode. */
+/** Text with a backslash is written as bytes, because the backslash is literal only in our sessions' mode. */
 const writeText = (value: string): string =>
   value.includes('\\')
     ? `_utf8mb4 X'${Buffer.from(value, 'utf8').toString('hex')}'`
     : `'${value.replaceAll("'", "''")}'`;
 
-/** Names of columns and aliases have no case; where those of tables have one, the datamart's own spelling is what is read. */
+/** Columns and aliases are case-insensitive. Tables are read by the datamart's spelling. */
 const isSameName = (a: string, b: string): boolean => a.length === b.length && a.toLowerCase() === b.toLowerCase();
 
-/** MySQL 8 and MariaDB as our sessions set them: `"x"` is text, `a || b` is refused, a backslash escapes nothing. */
+/**
+ * The grammar of MySQL 8 and MariaDB with our session settings: `"x"` is text, `a || b` is refused, a backslash is
+ * literal.
+ */
 export const mysqlGrammar: Grammar = {
   databaseName: 'MySQL',
   lexis: {

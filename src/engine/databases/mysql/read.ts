@@ -19,7 +19,7 @@ import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 
 export type Server = { readonly connection: Connection; readonly isMariaDb: boolean; readonly meter: Meter };
 
-/** What lies beneath the driver's promises: rows as they come in. */
+/** The driver's event interface, which reports rows as they arrive. */
 type Core = Pick<EventEmitter, 'once' | 'off'> & {
   readonly stream: Duplex;
   readonly execute: (asking: { readonly sql: string; readonly values: readonly string[] }) => EventEmitter;
@@ -42,7 +42,7 @@ type Row = readonly unknown[];
 type Columns = { readonly names: readonly string[]; readonly types: readonly number[] };
 type Listener = { readonly columns: (columns: Columns) => void; readonly row: (row: Row) => void };
 
-/** One prepared statement: its values are never part of its text. Resolves when the last row is in. */
+/** Runs one prepared statement, whose values are never part of its text. Resolves after the last row. */
 const execute = (core: Core, { sql, parameters }: Statement, listener: Listener): Promise<void> => {
   if (parameters.length > greatestCount) {
     refuseQuery(`The question compares with more than ${greatestCount} values; shorten its lists.`, 'too-many-values');
@@ -51,7 +51,8 @@ const execute = (core: Core, { sql, parameters }: Statement, listener: Listener)
   let lost: (cause: unknown) => void = () => undefined;
   return new Promise<void>((resolve, reject) => {
     lost = reject;
-    // Where the connection breaks, the driver tells the connection alone: the statement would wait for its time limit.
+    // When the connection breaks, the driver notifies only the connection, and the statement would wait for its time
+    // limit.
     core.once('error', lost);
     const asked = core.execute({ sql, values });
     asked.on('error', reject);
@@ -76,7 +77,7 @@ const headOf = ({ names, types }: Columns) => ({
 const cellsOf = (row: Row, { types }: Columns): readonly Cell[] =>
   row.map((value, index) => cellOf(value, types[index] ?? 0));
 
-/** Throws `ReadLimitReached` where there are more bytes than allowed. */
+/** Throws ReadLimitReached above `maxBytes`. */
 export const runStatement = async (
   { connection, meter }: Server,
   statement: Statement,
@@ -103,7 +104,7 @@ export const runStatement = async (
   }
 };
 
-/** The server sends as fast as rows are taken: between batches the socket is not read. */
+/** Between batches the socket is not read, so the server sends no faster than rows are taken. */
 export const streamStatement = async (
   { connection, meter }: Server,
   statement: Statement,

@@ -4,10 +4,13 @@ import { type Catalog, createCatalog } from '../catalog.js';
 import { type Ask, buildSourceTables, type SourceKey } from '../source-tables.js';
 import { otherType, type SqlType } from '../sql-type.js';
 
-/** The server's own, whose tables are no datasource's. */
+/** The server's system databases, which are never part of a datasource. */
 const systemDatabases = `('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo')`;
 
-/** The database that is connected to, or these: on MySQL the database is the schema. Names are compared without case here, exactly where they are looked up. */
+/**
+ * Restricts to the connected database, or to these: in MySQL a database is the schema. The catalog compares names
+ * case-insensitively; look-ups are exact.
+ */
 const among = (databases: readonly string[], isOwnToo: boolean): string => {
   const own = isOwnToo ? 'TABLE_SCHEMA = DATABASE()' : '';
   const named = databases.length === 0 ? '' : `TABLE_SCHEMA IN (${databases.map(() => '?').join(', ')})`;
@@ -19,7 +22,7 @@ const columnsQuery = (where: string): string => `SELECT
   TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, DATA_TYPE, COLLATION_NAME
 FROM information_schema.COLUMNS WHERE ${where} ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION`;
 
-/** A key of expressions says nothing of columns. */
+/** Keys of expressions are left out. */
 const uniqueQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME
 FROM information_schema.STATISTICS WHERE ${where} AND NON_UNIQUE = 0
 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`;
@@ -29,7 +32,7 @@ const foreignQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME
 FROM information_schema.KEY_COLUMN_USAGE WHERE ${where} AND REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`;
 
-/** The types of the tables of these databases; null: of the one that is connected to. Those of the system are never there. */
+/** Column types of these databases; null: of the connected one. System databases are always left out. */
 export const readCatalog = async (ask: Ask, databases: readonly string[] | null): Promise<Catalog> => {
   const where = among(databases ?? [], databases === null);
   const rows = await ask(columnsQuery(where), databases ?? []);
@@ -42,7 +45,7 @@ export const readCatalog = async (ask: Ask, databases: readonly string[] | null)
   return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
 };
 
-/** Of the database that is connected to, and of these. */
+/** Tables of the connected database and of these. */
 export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
   const where = among(databases, true);
   const columns = await ask(columnsQuery(where), databases);
@@ -60,13 +63,16 @@ export const readSourceTables = async (ask: Ask, databases: readonly string[]): 
   );
 };
 
-/** Engines that see to their unique keys. A MERGE table has those of its tables, each for itself; CONNECT and the like read what is elsewhere. */
+/**
+ * Engines that enforce unique keys. In a MERGE table each underlying table has its own keys; CONNECT and similar
+ * engines read external data.
+ */
 const keepingEngines = `('InnoDB', 'Aria', 'MyISAM', 'MEMORY', 'ROCKSDB', 'ndbcluster', 'TokuDB')`;
 
 const unprovenQuery = (where: string): string => `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
 WHERE ${where} AND TABLE_TYPE <> 'VIEW' AND coalesce(ENGINE, '') NOT IN ${keepingEngines}`;
 
-/** A key of prefixes is one too: whole values that are equal have equal prefixes. */
+/** A unique key of prefixes is also unique for whole values. */
 const readUniqueKeys = async (ask: Ask, where: string, databases: readonly string[]): Promise<readonly SourceKey[]> => {
   const unproven = new Set((await ask(unprovenQuery(where), databases)).map((table) => JSON.stringify(table)));
   return groupKeys(await ask(uniqueQuery(where), databases))
@@ -75,7 +81,7 @@ const readUniqueKeys = async (ask: Ask, where: string, databases: readonly strin
     .map((rows) => sourceKey(rows, rows[0]?.[2] === 'PRIMARY' ? 'PRIMARY KEY' : 'UNIQUE'));
 };
 
-/** At either level a client has another database of the server. */
+/** At either tenancy level, a client has another database of the server. */
 export const readClientDatabases = async (ask: Ask): Promise<ClientDatabases> => {
   const rows = await ask(`SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
     WHERE SCHEMA_NAME NOT IN ${systemDatabases} AND SCHEMA_NAME <> DATABASE() ORDER BY 1`);
@@ -128,11 +134,11 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
 
 const textTypes: ReadonlySet<string> = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext']);
 
-/** Character sets of which every text has a Unicode form of its own, so that Unicode can tell its values apart. */
+/** Character sets in which every text has its own Unicode form, so comparing Unicode distinguishes their values. */
 const faithful = /^(utf8mb4|utf8mb3|utf8|latin1|ascii|ucs2|utf16|utf16le|utf32)_[a-z0-9_]+$/;
 
 const parseMysqlType = (datatype: string, columnType: string, collation: Cell): SqlType => {
-  // The way to say BOOLEAN on MySQL.
+  // BOOLEAN in MySQL.
   if (/^tinyint\(1\)/.test(columnType)) return { kind: 'boolean', cast: 'BOOLEAN' };
   const integer = signedTypes.get(datatype);
   if (integer !== undefined) {

@@ -2,12 +2,12 @@ import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
-/** The protocol's numbers of types. */
+/** Type numbers of the protocol. */
 const numbers: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, 246]);
 const integers: ReadonlySet<number> = new Set([1, 2, 3, 8, 9, 13]);
 const dates: ReadonlySet<number> = new Set([7, 10, 12, 14]);
 
-/** A value as the engine answers it, out of what the driver makes of it by the options that mysql.ts sets. */
+/** A value as the engine answers it, from the driver's value under the options in database.ts. */
 export const cellOf = (value: unknown, type: number): Cell => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return floatCell(value);
@@ -18,7 +18,7 @@ export const cellOf = (value: unknown, type: number): Cell => {
   return dates.has(type) ? calendarCell(value) : value;
 };
 
-/** A date of zeros, in whole or in part, is none. */
+/** A date with zero parts is answered as NULL. */
 const calendarCell = (text: string): Cell => (/^0000|-00/.test(text) ? null : dateCell(text));
 
 export const numberTypeOf = (type: number): SqlType | null => (type === 4 || type === 5 ? floatType : null);

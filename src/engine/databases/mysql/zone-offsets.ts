@@ -1,8 +1,8 @@
-/** From `since` (UTC, milliseconds of Unix time; null: as far back as time goes) the zone's clocks are `seconds` ahead of UTC. */
+/** From `since` on (Unix time in milliseconds, UTC; null: always before), the zone is `seconds` ahead of UTC. */
 export type ZoneOffset = { readonly since: number | null; readonly seconds: number };
 
 const dayMs = 86_400_000;
-/** No zone changed its clocks twice within it since 1970. */
+/** No zone changed its clocks twice within this time since 1970. */
 const stepMs = 7 * dayMs;
 const firstYear = 1900;
 const lastYear = 2100;
@@ -10,8 +10,8 @@ const lastYear = 2100;
 const known = new Map<string, readonly ZoneOffset[]>();
 
 /**
- * The zone's offsets from 1900 to 2100, oldest first; before and after, the first and the last go on. For databases that cannot be
- * relied on to know the zones themselves.
+ * The zone's offsets from 1900 to 2100, oldest first. The first and the last extend beyond. For databases whose own
+ * time zone data is unreliable.
  */
 export const zoneOffsets = (zone: string): readonly ZoneOffset[] => {
   const seen = known.get(zone);
@@ -35,7 +35,7 @@ const findOffsets = (secondsAt: (time: number) => number): readonly ZoneOffset[]
   return offsets;
 };
 
-/** The first second at which the later offset holds. */
+/** The first second of the later offset, by bisection. */
 const changeBetween = (from: number, to: number, secondsAt: (time: number) => number): number => {
   const later = secondsAt(to);
   let [low, high] = [from, to];
@@ -47,7 +47,7 @@ const changeBetween = (from: number, to: number, secondsAt: (time: number) => nu
   return high;
 };
 
-/** Whole seconds alone: `time` has no others. The year is not read, since it makes the format five times slower. */
+/** The offset in whole seconds at `time`. The year is left out, because formatting it is five times slower. */
 const secondsAhead = (zone: string): ((time: number) => number) => {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -66,7 +66,10 @@ const secondsAhead = (zone: string): ((time: number) => number) => {
   };
 };
 
-/** From the difference of two days of the month. No clock is a whole day ahead or behind, so a great one is of the last day and the first. */
+/**
+ * From the difference of two days of the month. Offsets are below one day, so a large difference means a month
+ * boundary.
+ */
 const daysAhead = (difference: number): number => {
   if (Math.abs(difference) <= 1) return difference;
   return difference < 0 ? 1 : -1;

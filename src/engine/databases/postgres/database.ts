@@ -38,7 +38,7 @@ export const openPostgres: OpenDatabase<PostgresSource> = async (datasource, opt
       const work = () => connections.use((server) => runStatement(server, statement, running), settings);
       const all = async (): Promise<ResultTable> => {
         const table = await untilReadLimit(work);
-        // The transaction that read these rows was cut off with the rest of them.
+        // The transaction of these rows was cut off at the read limit.
         if (table.isCut === true) await connections.use((server) => assertAssumed(server, statement), settings);
         return table;
       };
@@ -70,7 +70,7 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
     const values = [String(timeoutMs), storable(clientId)];
     server.ended = null;
     server.begun = Promise.all([client.query('BEGIN READ ONLY'), client.query(settings, values)]);
-    // Its fault is for who waits for it.
+    // The connection's error is reported by the statement that waits for it.
     server.begun.catch(() => undefined);
   },
   restore: async (server) => {
@@ -79,7 +79,7 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
   },
   end: ({ client }) => client.end(),
   destroy: ({ client }) => {
-    // What runs is told so by the driver, and is lend's to hear.
+    // The driver reports the destroyed connection to the running statement, whose caller handles it.
     (client.connection as unknown as { readonly stream: Duplex }).stream.destroy();
   },
   cancel: async ({ client }) => {
@@ -98,10 +98,11 @@ const createDriver = (source: PostgresSource, { log, connectTimeoutMs }: DriverO
 });
 
 /**
- * For the transaction alone, so that neither a role's settings nor another question's reach this one, also where a pooler gives each
- * transaction another connection. The client is told to row-level security policies of the database's own: the second wall. What PostgreSQL itself has
- * comes first on the path of names, whatever the role says: a `sum` or `=` of the database's own would see the rows of all clients. Nothing here can be
- * such a one already.
+ * Settings of the transaction alone, so neither a role's nor another question's settings apply, also behind a
+ * transaction pooler. guestlist.client_id is for the row-level security policies of the customer's database: the
+ * second wall. pg_catalog is first on the search path, whatever the role says: a function or operator of the
+ * database's own named `sum` or `=` would see all clients' rows. These statements qualify every name for the same
+ * reason.
  */
 const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('guestlist.client_id', $2, true),
   pg_catalog.set_config('timezone', 'UTC', true), pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ', 'pg_catalog', (
@@ -109,25 +110,28 @@ const settings = `SELECT pg_catalog.set_config('statement_timeout', $1, true), p
   pg_catalog.set_config('datestyle', 'ISO, YMD', true), pg_catalog.set_config('extra_float_digits', '1', true),
   pg_catalog.set_config('standard_conforming_strings', 'on', true), pg_catalog.set_config('bytea_output', 'hex', true)`;
 
-/** The server ends the session, or does not take one yet: an operator's word, a crash, a shutdown, a start. */
+/**
+ * SQL states of a session that the server ended or does not accept yet: an administrator's command, a crash, a
+ * shutdown, a start.
+ */
 const shutdowns: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05']);
 
-/** The driver has no code for a connection that the server closed: it is the only plain error without one. */
+/** The driver's error for a connection closed by the server is its only plain Error without a code. */
 const isBroken = (cause: unknown): boolean =>
   isNetworkFault(cause) || (cause instanceof Error && cause.constructor === Error && !('code' in cause));
 
 const isServerError = (cause: unknown): cause is DatabaseError => cause instanceof Error && 'severity' in cause;
 
 const connect = async (source: PostgresSource, lost: () => void, connectTimeoutMs: number): Promise<Server> => {
-  // A path would be a socket of this machine, whatever hosts the operator allows.
+  // A path would connect to a Unix socket of this machine and bypass the datasource allow-list.
   if (source.host.startsWith('/')) throw Object.assign(new Error('the host is a path'), { code: 'ENOTFOUND' });
-  // Loaded where it is used: its import would slow every start.
+  // Imported at first use, because the import would slow every start.
   const { default: pg } = await import('pg');
   const client = new pg.Client({
     host: source.host,
     port: source.port,
     user: source.username,
-    // As a function: where it is empty, the driver would send this process's own PGPASSWORD instead.
+    // A function, because for an empty password the driver would send the PGPASSWORD of this process.
     password: () => source.password,
     database: source.database,
     ssl: source.isSsl ? { rejectUnauthorized: true } : false,
@@ -138,7 +142,7 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
     pipeline: true,
     types: { getTypeParser: () => (value: string) => value },
   });
-  // Unheard, it would end the process.
+  // An unhandled error event would end the process.
   client.on('error', lost);
   const start = performance.now();
   try {
@@ -149,16 +153,16 @@ const connect = async (source: PostgresSource, lost: () => void, connectTimeoutM
   return createServer(client);
 };
 
-/** The driver gives no code to two failures of its own: one took too long, the other is a server without encryption. */
+/** Two of the driver's own errors have no code: a timeout, and a server without encryption. */
 const withCode = (cause: unknown, isLate: boolean): unknown => {
   if (!(cause instanceof Error) || 'code' in cause) return cause;
   return Object.assign(cause, { code: isLate ? 'ETIMEDOUT' : 'ERR_TLS_REFUSED' });
 };
 
-/** What the server told of a connection when it began: who knows it may cancel what runs there. */
+/** The key of a connection from the server. Who has it may cancel the connection's statement. */
 export type BackendKey = { readonly processID: number; readonly secretKey: number };
 
-/** The protocol's numbers in the place of its version. */
+/** Protocol request codes, sent in place of a version. */
 const sslRequest = 80_877_103;
 const cancelRequest = 80_877_102;
 
@@ -178,8 +182,8 @@ const once = (socket: Socket, event: 'connect' | 'secureConnect' | 'data' | 'clo
   });
 
 /**
- * Has the server stop what runs on that connection, by the protocol's own request: unlike `pg_cancel_backend` it needs no login, and finds
- * its way through a pooler. Resolves when the server has taken it.
+ * Cancels the connection's statement by the protocol's own request: unlike `pg_cancel_backend` it needs no login, and
+ * works through poolers. Resolves when the server took it.
  */
 export const cancelBackend = async (
   { host, port, isSsl }: ServerConnection,
@@ -192,7 +196,7 @@ export const cancelBackend = async (
     const socket = isSsl ? await encrypted(plain, host) : plain;
     const closed = once(socket, 'close');
     socket.resume().write(message(cancelRequest, processID, secretKey));
-    // It says nothing, and hangs up when it is done.
+    // The server sends no answer and closes the connection.
     await closed;
   } finally {
     plain.destroy();

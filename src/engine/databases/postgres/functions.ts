@@ -1,4 +1,7 @@
-/** What custom SQL may call in PostgreSQL: nothing that reads files, settings, catalogs, sequences or other databases, waits or writes. */
+/**
+ * Functions that custom SQL may call in PostgreSQL: none that reads files, settings, catalogs, sequences or other
+ * databases, waits or writes.
+ */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 export const aggregateFunctions = words(`
@@ -23,7 +26,7 @@ export const scalarFunctions = words(`
   json_extract_path json_extract_path_text jsonb_extract_path jsonb_extract_path_text json_typeof jsonb_typeof to_json to_jsonb
   num_nulls num_nonnulls`);
 
-/** In FROM. */
+/** Functions allowed in FROM. */
 export const tableFunctions = words('generate_series unnest');
 
 export const operators: ReadonlySet<string> = new Set([
@@ -34,6 +37,6 @@ export const operators: ReadonlySet<string> = new Set([
 export const types = words(`
   int2 int4 int8 numeric float4 float8 text varchar bpchar bool date time timestamp timestamptz interval uuid json jsonb`);
 
-/** Of the session, only its clock. */
+/** Of the session, only the clock. */
 export const clockFunctions = words(`
   SVFOP_CURRENT_DATE SVFOP_CURRENT_TIMESTAMP SVFOP_CURRENT_TIMESTAMP_N SVFOP_LOCALTIMESTAMP SVFOP_LOCALTIMESTAMP_N`);

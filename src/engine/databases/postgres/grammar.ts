@@ -1,12 +1,15 @@
 /**
- * What a tree of PostgreSQL's parser may hold: each kind of node with its fields, and nothing that is not on the list. So a new version's node, a
- * locking clause, INTO or a parameter is refused without being named here.
+ * The allow-list of nodes in a tree of PostgreSQL's parser, with their fields. Everything else is refused, so new
+ * kinds of nodes, locking clauses, INTO and parameters need not be named here.
  */
 import { assertLiteral, assertName, greatestDepth, refuseSql } from '../../parsing/refusals.js';
 import type { TreeNode } from '../../parsing/sql-tree.js';
 import { clockFunctions, operators, types } from './functions.js';
 
-/** `nodes`: nodes or a list of them. A word in braces: a node whose kind is said by its place. `name` and `plain`: no nodes. */
+/**
+ * `nodes`: nodes or a list of them. A name in braces: a node whose kind follows from its position. `name` and
+ * `plain`: no nodes.
+ */
 type Field = 'nodes' | 'name' | 'plain' | { readonly of: string } | { readonly oneOf: ReadonlySet<string> };
 
 const oneOf = (...values: readonly string[]): Field => ({ oneOf: new Set(values) });
@@ -77,7 +80,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   GroupingFunc: { args: 'nodes' },
   RowExpr: { args: 'nodes', row_format: 'plain' },
   A_ArrayExpr: { elements: 'nodes' },
-  // A name after an expression could be a function of it: `(path).pg_read_file`.
+  // A field selection could call a function: `(path).pg_read_file`.
   A_Indirection: { arg: 'nodes', indirection: { of: 'Indices' } },
   A_Indices: { is_slice: 'plain', lidx: 'nodes', uidx: 'nodes' },
   TypeCast: { arg: 'nodes', typeName: { of: 'TypeName' } },
@@ -105,7 +108,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
 const isObject = (value: unknown): value is TreeNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The texts of a qualified name. */
+/** The parts of a qualified name. */
 export const namesOf = (list: unknown): readonly string[] =>
   Array.isArray(list) ? list.map((item) => String(item?.String?.sval ?? '')) : [];
 
@@ -122,7 +125,7 @@ const checkOperator = (value: unknown): void => {
   if (more.length > 0 || !operators.has(name)) refuseSql(`an operator that is not allowed: ${name}`);
 };
 
-/** Kinds that are checked by their own rule; `Function` is resolved by who writes it anew. */
+/** Kinds with a rule of their own. `Function` is resolved while rewriting. */
 const rules: Readonly<Record<string, (value: unknown, depth: number) => void>> = {
   TypeName: checkType,
   Operator: checkOperator,
@@ -157,7 +160,7 @@ const checkKind = (kind: string, value: unknown, depth: number): void => {
   }
 };
 
-/** Refuses every node and every field that is not on the list. */
+/** Refuses nodes and fields that are not on the list. */
 export const checkNodes = (value: unknown, depth = 0): void => {
   if (Array.isArray(value)) {
     for (const item of value) checkNodes(item, depth);
@@ -165,7 +168,7 @@ export const checkNodes = (value: unknown, depth = 0): void => {
   }
   if (!isObject(value)) refuseSql('something that is not allowed');
   const entries = Object.entries(value);
-  // A node that is left out, as in a plain DISTINCT.
+  // An empty node, as in a plain DISTINCT.
   if (entries.length === 0) return;
   const [first] = entries;
   if (entries.length > 1 || first === undefined) refuseSql('something that is not allowed');

@@ -1,4 +1,7 @@
-/** What the columns of a SELECT are called. PostgreSQL reads `d.f` as the call `f(d)`, of any function that there is, where `d` has no such column. */
+/**
+ * Names of a SELECT's columns. Where `d` has no column `f`, PostgreSQL reads `d.f` as the call `f(d)` of any
+ * function, so unknown columns must be refused.
+ */
 import { variableOf } from '../../parsing/refusals.js';
 import type { Outputs, Relation } from '../../parsing/relations.js';
 import type { TreeNode } from '../../parsing/sql-tree.js';
@@ -15,7 +18,7 @@ const childOf = (value: unknown, kind: string): TreeNode | undefined =>
   isNode(value) && isNode(value[kind]) ? value[kind] : undefined;
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A name that PostgreSQL gives by itself; the rarer ones are not known here, and need AS. */
+/** The name that PostgreSQL derives for a column. Rare cases are unknown here and need AS. */
 const nameOf = (value: unknown): string | null => {
   const cast = childOf(value, 'TypeCast');
   if (cast !== undefined) return nameOf(cast.arg);
@@ -36,7 +39,10 @@ const addAll = (found: Mutable, relations: Iterable<Relation>): void => {
   }
 };
 
-/** Of a SELECT, before it is rewritten; `block` is what its FROM shows, `find` what a qualifier means. */
+/**
+ * The output names of a SELECT before it is rewritten. `block` are the relations of its FROM; `find` resolves a
+ * qualifier.
+ */
 export const outputsOf = (
   select: TreeNode,
   block: ReadonlyMap<string, Relation>,
@@ -57,7 +63,7 @@ export const outputsOf = (
   return found;
 };
 
-/** The same under other names, as far as these go: `d(x, y)`. What lies behind a `*` has no place, and so no name. */
+/** The outputs renamed by `d(x, y)`. Columns after a `*` have no known position, so no name. */
 export const renamed = (outputs: Outputs, names: readonly string[]): Outputs => {
   if (names.length === 0) return outputs;
   const rest = outputs.inOrder.slice(names.length);
@@ -65,12 +71,12 @@ export const renamed = (outputs: Outputs, names: readonly string[]): Outputs => 
   return { names: new Set(inOrder.filter((name) => name !== null)), tables: [], inOrder };
 };
 
-/** The alias of a function in FROM is its column's name, too. */
+/** The alias of a function in FROM is also its column's name. */
 export const outputsOfFunction = (alias: string, names: readonly string[]): Outputs => {
   const inOrder = names.length > 0 ? names : [alias, 'ordinality'];
   return { names: new Set(inOrder), tables: [], inOrder };
 };
 
-/** Names that an alias gives to columns: `d(x, y)`. */
+/** The column names of `d(x, y)`. */
 export const colnamesOf = ({ alias }: TreeNode): readonly string[] =>
   namesOf(isNode(alias) ? alias.colnames : undefined);

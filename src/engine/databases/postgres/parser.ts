@@ -1,4 +1,7 @@
-/** PostgreSQL's own grammar, as a WebAssembly module: it parses, and another part prints; what is printed must parse to the same tree again. */
+/**
+ * Parses with PostgreSQL's own grammar (WebAssembly) and prints with pgsql-deparser. The printed SQL must parse to
+ * the same tree again.
+ */
 import { createMarkers, type Markers } from '../../parsing/markers.js';
 import { assertPlainExpression, refuseSql, refuseSyntax } from '../../parsing/refusals.js';
 import type { ExpressionHole, SelectHole, SqlParser } from '../../parsing/sql-parser.js';
@@ -6,7 +9,7 @@ import { nodesOf, sameTree, type TreeNode } from '../../parsing/sql-tree.js';
 import { checkNodes, namesOf } from './grammar.js';
 import { type ExpressionFacts, rewriteExpression, rewriteStatement } from './rewrite.js';
 
-/** Loaded where it is used: few questions hold SQL. */
+/** Imported at first use, because few questions hold SQL. */
 const openParser = async () => {
   const [{ parse }, { deparse }] = await Promise.all([import('libpg-query'), import('pgsql-deparser')]);
   return { parse, deparse };
@@ -29,12 +32,14 @@ const parsed = async <Tree>(parse: () => Promise<Tree>, expected: string): Promi
   try {
     return await parse();
   } catch {
-    // The parser's own words repeat the text.
+    // The parser's message would repeat the text.
     return refuseSyntax(expected);
   }
 };
 
-/** The text of the tree, split at its holes. Throws METRIC_QUERY_ERROR where the printer does not know all of it. */
+/**
+ * Prints the tree and splits the text at its holes. Throws METRIC_QUERY_ERROR where the printer does not know a node.
+ */
 const print = async <Hole>(tree: TreeNode, markers: Markers<Hole>) => {
   const { parse, deparse } = await openParser();
   const printed = await parsed(async () => {
@@ -49,7 +54,7 @@ const markersFor = <Hole>(tree: TreeNode): Markers<Hole> => {
   return createMarkers((name) => text.includes(name));
 };
 
-/** ` AND <hole>` in the outermost block, after what is there. */
+/** Adds ` AND <hole>` to the outermost WHERE. */
 const addConditions = (select: TreeNode, mark: string): void => {
   const hole = { ColumnRef: { fields: [{ String: { sval: mark } }] } };
   const where = (select.whereClause ?? { A_Const: { boolval: { boolval: true } } }) as TreeNode;
@@ -72,7 +77,7 @@ const select: SqlParser['select'] = async (text) => {
   return { template: withoutAnd(template), tables: tables.paths, operators, shown, variables, columns, block };
 };
 
-/** The hole brings its own AND. */
+/** The hole writes its own AND. */
 const withoutAnd = <Hole extends { readonly kind: string }>(template: readonly (string | Hole)[]) =>
   template.map((part, index) => {
     const next = template[index + 1];
@@ -104,12 +109,12 @@ const expression: SqlParser['expression'] = async (text) => {
   return { template: [start, ...rest], isAggregate: facts.isAggregate, operators };
 };
 
-/** Unquoted names are folded to lower case by the parser already. */
+/** The parser has folded unquoted names to lower case already. */
 export const postgresParser: SqlParser = { expression, select, isSameName: (a, b) => a === b };
 
 const isNode = (value: unknown): value is TreeNode => typeof value === 'object' && value !== null;
 
-/** What a BETWEEN stands for. */
+/** The operators that BETWEEN uses. */
 const comparisons = ['>=', '<=', '<', '>'];
 
 const operatorsOf = (name: string, node: TreeNode): readonly string[] => {
@@ -133,7 +138,7 @@ const operatorsOf = (name: string, node: TreeNode): readonly string[] => {
   }
 };
 
-/** Every operator that the tree uses, by its name or by what stands for it, and every type that it casts to. */
+/** All operators that the tree uses, also implicitly, and all types that it casts to. */
 export const operatorsIn = (tree: unknown): readonly string[] => {
   const found = new Set<string>();
   for (const { node, name } of nodesOf(tree)) for (const operator of operatorsOf(name, node)) found.add(operator);

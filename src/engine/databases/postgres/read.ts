@@ -19,14 +19,14 @@ import { cellOf, dataTypeOf, numberTypeOf } from './values.js';
 type Text = readonly (string | null)[];
 type Asking = QueryArrayConfig & { readonly queryMode: 'extended' };
 
-/** A connection with what its driver does not do: it bounds what comes in. */
+/** A connection with the limits that its driver lacks. */
 export type Server = {
   readonly client: Client;
   readonly meter: Meter;
   readonly createQuery: (asking: Asking) => Query;
-  /** The transaction's begin and settings, which are sent without waiting for them: no row is answered before they hold. */
+  /** BEGIN and the settings of the transaction, sent without waiting. No row is returned before they apply. */
   begun: Promise<unknown>;
-  /** Its end, where that is sent already. */
+  /** The end of the transaction, where it was sent already. */
   ended: Promise<unknown> | null;
 };
 
@@ -42,7 +42,7 @@ export const createServer = async (client: Client): Promise<Server> => {
   };
 };
 
-/** One statement, by the extended protocol: a second one in its text is an error. */
+/** Runs one statement by the extended protocol, which refuses a second statement in the text. */
 const asking = ({ sql, parameters }: Statement): Asking => ({
   text: sql,
   values: parameters.map(bindableOf),
@@ -69,8 +69,8 @@ const columnsOf = (fields: readonly FieldDef[]) => ({
 const cellsOf = (row: Text, types: readonly number[]) => row.map((text, index) => cellOf(text, types[index] ?? 0));
 
 /**
- * The whole transaction in one go: what follows the statement waits at the server, and not here. Throws `ReadLimitReached` where there are more
- * bytes than allowed.
+ * Runs the whole transaction in one round trip: later statements wait at the server. Throws ReadLimitReached above
+ * `maxBytes`.
  */
 export const runStatement = async (
   server: Server,
@@ -80,7 +80,7 @@ export const runStatement = async (
   const rows = askRows(server, statement, running);
   const assumed = assertAssumed(server, statement);
   server.ended = server.client.query('ROLLBACK');
-  // The first fault is the one that counts, and it makes the others.
+  // The first error is the cause of the later ones.
   for (const later of [rows, assumed, server.ended]) later.catch(() => undefined);
   await server.begun;
   const table = await rows;
@@ -88,7 +88,7 @@ export const runStatement = async (
   return table;
 };
 
-/** Refuses where the columns are not what the statement relies on. To be asked after it, in the same transaction. */
+/** Refuses the rows where assumed columns have changed. Runs after the statement, in the same transaction. */
 export const assertAssumed = async ({ client }: Server, { assumed = [] }: Statement): Promise<void> => {
   if (assumed.length === 0) return;
   const { rows } = await client.query<string[]>(asking(assumedStatement(assumed)));
@@ -124,7 +124,7 @@ const askRows = (server: Server, statement: Statement, { maxBytes }: Running): P
 const firstFetch = 100;
 const largestFetch = 5000;
 
-/** By a cursor of the transaction: what was not fetched stays on the server. */
+/** Reads with a cursor: rows that are not fetched stay at the server. */
 export const streamStatement = async (
   server: Server,
   statement: Statement,
@@ -133,7 +133,7 @@ export const streamStatement = async (
 ): Promise<void> => {
   const { client } = server;
   await server.begun;
-  // Every row is wanted, so a plan that has the first ones soon is no better.
+  // All rows are needed, so a plan that returns the first rows early has no advantage.
   await client.query("SELECT set_config('cursor_tuple_fraction', '1', true)");
   await client.query(
     asking({ sql: `DECLARE gl_rows NO SCROLL CURSOR FOR ${statement.sql}`, parameters: statement.parameters }),

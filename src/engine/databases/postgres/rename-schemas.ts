@@ -3,7 +3,7 @@ import { nodesOf, sameTree, type TreeNode, textIn } from '../../parsing/sql-tree
 type Rename = (schemaName: string) => string | undefined;
 type Rewritten = { readonly sql: string } | { readonly expected: string };
 
-/** Loaded where it is used: PostgreSQL's parser is a WebAssembly module, and few imports hold SQL. */
+/** Imported at first use, because few imports hold SQL. */
 const openParser = async () => {
   const [{ parse }, { deparse }] = await Promise.all([import('libpg-query'), import('pgsql-deparser')]);
   return { parse, deparse };
@@ -14,7 +14,7 @@ const fieldText = (field: unknown): string | undefined => {
   return typeof text === 'object' && text !== null ? String(Reflect.get(text, 'sval')) : undefined;
 };
 
-/** A column of three parts is `schema.table.column` in PostgreSQL, of four `database.schema.table.column`. */
+/** A column reference of three parts is `schema.table.column`, of four `database.schema.table.column`. */
 const renameColumn = (node: TreeNode, rename: Rename): void => {
   if (!Array.isArray(node.fields) || node.fields.length < 3) return;
   const at = node.fields.length - 3;
@@ -32,7 +32,7 @@ const renameIn = (tree: unknown, rename: Rename): void => {
   }
 };
 
-/** Nothing but SELECT, at any depth: a CTE may hold a DELETE, and INTO makes a table. */
+/** Only SELECT at any depth: a CTE may hold DELETE, and INTO creates a table. */
 const isOneSelect = (tree: { readonly stmts?: readonly unknown[] }): boolean => {
   if (tree.stmts?.length !== 1) return false;
   for (const { name } of nodesOf(tree)) {
@@ -45,7 +45,9 @@ const isOneSelect = (tree: { readonly stmts?: readonly unknown[] }): boolean => 
 
 const oneSelect = { expected: 'one SELECT in the SQL of PostgreSQL' } as const;
 
-/** One SELECT with its tables' schemas renamed, by PostgreSQL's own parser; printed, it must parse to the same tree again. */
+/**
+ * Renames the schemas of one SELECT with PostgreSQL's own parser. The printed SQL must parse to the same tree again.
+ */
 export const renamePostgresSchemas = async (text: string, rename: Rename): Promise<Rewritten> => {
   const { parse, deparse } = await openParser();
   try {
@@ -55,7 +57,7 @@ export const renamePostgresSchemas = async (text: string, rename: Rename): Promi
     const sql = await deparse(tree);
     return sameTree(tree, await parse(sql)) ? { sql } : oneSelect;
   } catch {
-    // The parsers' own words repeat the text; nesting beyond their stack ends here, too.
+    // The parser's message would repeat the text. Nesting beyond its stack also fails here.
     return oneSelect;
   }
 };

@@ -1,6 +1,6 @@
 /**
- * Rewrites a checked tree in place: tables become holes, CTEs get names that no table has, functions are those of pg_catalog. A name that is left in FROM
- * is a CTE's, so that no rule of scope, were it wrong, could let it mean a table.
+ * Rewrites a checked tree in place: tables become holes, CTEs get generated names, and functions are qualified by
+ * pg_catalog. So a name that remains in FROM can only be a CTE, even if a scoping rule here were wrong.
  */
 import type { Markers } from '../../parsing/markers.js';
 import { refuseSql, variableOf } from '../../parsing/refusals.js';
@@ -28,9 +28,9 @@ type Context = {
   readonly columns: Columns;
   readonly variables: Set<string>;
   readonly markers: Markers<SelectHole>;
-  /** What the columns of each SELECT are called. */
+  /** The output names of each SELECT. */
   readonly outputs: Map<unknown, Outputs>;
-  /** By the new name of each CTE. */
+  /** The output names of each CTE, by its new name. */
   readonly ctes: Map<string, Outputs>;
 };
 
@@ -44,7 +44,7 @@ const noOutputs: Outputs = { names: new Set(), tables: [], inOrder: [null] };
 
 const aliasOf = (node: TreeNode): string => text(isNode(node.alias) ? node.alias.aliasname : undefined);
 
-/** Puts the hole where a table was read, or the CTE's new name. Answers what the FROM shows it as. */
+/** Replaces a table by its hole, or a CTE by its new name. Returns the name and relation that the FROM exposes. */
 const rewriteRange = (range: TreeNode, scope: Scope, context: Context): readonly [string, Relation] => {
   const { tables, markers, ctes } = context;
   const [schema, name] = [text(range.schemaname), text(range.relname)];
@@ -70,7 +70,7 @@ type From = {
   readonly derived: { readonly item: TreeNode; readonly relation: { columns: Outputs } }[];
 };
 
-/** Tables first: what a FROM shows is known before anything in it is read. */
+/** Tables first, so the relations of a FROM are known before its expressions are read. */
 const readFrom = (item: unknown, scope: Scope, context: Context, from: From): void => {
   const range = nodeIn(item, 'RangeVar');
   if (range !== undefined) {
@@ -96,7 +96,7 @@ const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope =>
   for (const item of listIn(isNode(select.withClause) ? select.withClause : {}, 'ctes')) {
     const cte = nodeIn(item, 'CommonTableExpr') ?? refuseSql('a WITH that is not allowed');
     const query = nodeIn(cte.ctequery, 'SelectStmt') ?? refuseSql('a WITH that is no SELECT');
-    // It sees those before it, and not itself.
+    // A CTE sees the earlier ones and not itself.
     rewriteSelect(query, { ...scope, ctes: new Map(ctes) }, context);
     const name = text(cte.ctename);
     cte.ctename = context.tables.nextCte();
@@ -108,7 +108,7 @@ const rewriteCtes = (select: TreeNode, scope: Scope, context: Context): Scope =>
 
 type Block = ReadonlyMap<string, Relation> | null;
 
-/** A block with all that is in it. Answers what its FROM names; null where there is more in it than tables. */
+/** Rewrites a block. Returns the relations of its FROM; null where it is not a plain SELECT over tables. */
 export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context): Block => {
   const scope = rewriteCtes(select, outer, context);
   for (const side of [select.larg, select.rarg]) if (isNode(side)) rewriteSelect(side, scope, context);
@@ -117,7 +117,7 @@ export const rewriteSelect = (select: TreeNode, outer: Scope, context: Context):
   const inner: Scope = { ...scope, blocks: [exposing(from.shown), ...scope.blocks] };
   for (const { item, relation } of from.derived) {
     rewriteDerived(item, inner, context);
-    // Those behind it, and what is selected, name its columns.
+    // Later relations and the SELECT list refer to its columns.
     relation.columns = derivedOutputs(item, context);
   }
   const find = (name: string): Relation | undefined => findRelation(inner, name);
@@ -141,7 +141,7 @@ const derivedOutputs = (item: TreeNode, { outputs }: Context): Outputs => {
   return renamed(outputs.get(nodeIn(item.subquery, 'SelectStmt')) ?? noOutputs, colnamesOf(item));
 };
 
-/** Of the functions in FROM, each is a list of the call and its column definitions. */
+/** Each function in FROM is a list of the call and its column definitions. */
 const rewriteFunctions = (item: TreeNode): void => {
   for (const each of listIn(item, 'functions')) {
     const [call, ...others] = listIn(nodeIn(each, 'List') ?? {}, 'items');
@@ -156,7 +156,7 @@ const rewriteArguments = (item: unknown, scope: Scope, context: Context): void =
   rewrite(nodeIn(call, 'FuncCall')?.args, scope, context, false);
 };
 
-/** Everything but FROM. `isItem`: it stands in a list of IN. */
+/** Rewrites everything but FROM. `isItem`: within a list of IN. */
 const rewrite = (value: unknown, scope: Scope, context: Context, isItem: boolean): void => {
   if (Array.isArray(value)) {
     for (const item of value) rewrite(item, scope, context, isItem);
@@ -175,7 +175,7 @@ const rewrite = (value: unknown, scope: Scope, context: Context, isItem: boolean
   }
 };
 
-/** A variable that is compared with nothing has no type by its use. */
+/** A variable that is not compared has no type. */
 const typed = (arg: unknown): unknown => {
   const [name = '', ...more] = namesOf(nodeIn(arg, 'ColumnRef')?.fields);
   if (more.length > 0 || variableOf(name) === undefined) return arg;
@@ -210,7 +210,10 @@ const rewriteColumn = (column: TreeNode, scope: Scope, context: Context, isItem:
   else if (!relation.columns.names.has(name)) context.columns.push({ tables: relation.columns.tables, name });
 };
 
-/** Undefined: the column stands by itself. A schema is said only of a table that bears no alias. */
+/**
+ * The relation of a qualified column; undefined for an unqualified one. A schema may qualify only a table without an
+ * alias.
+ */
 const relationOf = (qualifier: readonly string[], scope: Scope): Relation | undefined => {
   const [name, schema, ...more] = qualifier.toReversed();
   if (name === undefined) return undefined;
@@ -222,7 +225,7 @@ const relationOf = (qualifier: readonly string[], scope: Scope): Relation | unde
   return relation;
 };
 
-/** The outermost block where it is a plain SELECT over tables alone, each read nowhere else. */
+/** The outermost FROM, where it is a plain SELECT over tables that are read once each; otherwise null. */
 const blockOf = (select: TreeNode, block: Block, tables: Tables): ParsedSelect['block'] => {
   if (block === null || block.size === 0 || select.op !== 'SETOP_NONE') return null;
   const shown = [...block].flatMap(([alias, relation]) =>
@@ -248,7 +251,7 @@ export const rewriteStatement = (select: TreeNode, markers: Markers<SelectHole>)
 
 const textNode = (sval: string): TreeNode => ({ String: { sval } });
 
-/** Resolves the name to the database's own function. `isInFrom`: one that makes rows. */
+/** Resolves the name to the built-in function and qualifies it. `isInFrom`: a set-returning one. */
 const resolveFunction = (call: TreeNode, isInFrom = false): string => {
   const [name = '', ...schema] = namesOf(call.funcname).toReversed();
   const isBuiltIn = schema.length === 0 || (schema.length === 1 && schema[0] === 'pg_catalog');

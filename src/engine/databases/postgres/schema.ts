@@ -6,11 +6,11 @@ import { otherType, type SqlType } from '../sql-type.js';
 import { storedSql } from './assumed.js';
 import { inexact } from './dialect.js';
 
-/** Tables and views that the user may read, outside of the system's own schemas. */
+/** Tables and views that the user may read, without system schemas. */
 const readable = `c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
   AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
 
-/** Each domain with the type at its bottom: a domain may be made of another. */
+/** Each domain with its base type, also through other domains. */
 const domains = `WITH RECURSIVE steps AS (
   SELECT oid AS domain, typbasetype AS base, typnotnull AS required FROM pg_catalog.pg_type WHERE typtype = 'd'
   UNION ALL
@@ -20,7 +20,7 @@ const domains = `WITH RECURSIVE steps AS (
   SELECT s.domain, s.base, s.required FROM steps s JOIN pg_catalog.pg_type n ON n.oid = s.base AND n.typtype <> 'd'
 )`;
 
-/** A domain has the type that it is made of. */
+/** A domain has the type of its base. */
 const columnsQuery = (
   extra = '',
 ): string => `${domains} SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
@@ -45,8 +45,9 @@ const namesOf = (relation: string, numbers: string, most: string): string =>
     WHERE listed.position <= ${most})`;
 
 /**
- * Unique indexes count, made by a constraint or not. One of some rows or of expressions does not, nor one of a table with heirs: it holds
- * over the table's own rows alone, and a SELECT answers the heirs' rows too. Over partitions it holds. A deferred one holds once committed.
+ * Unique keys, by constraint or index. Left out: partial indexes, indexes of expressions, and those of tables with
+ * inheritors, whose rows a SELECT includes without the index covering them. Partitioned tables are fine. A deferred
+ * constraint holds once committed.
  */
 const keysQuery = (
   extra = '',
@@ -72,14 +73,14 @@ const isOfExtension = (catalog: string, object: string): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.${catalog}'::regclass AND d.objid = ${object} AND d.deptype = 'e')`;
 
-/** PostgreSQL's own come first only where they fit as well. */
+/** Built-in operators come first only where they fit equally well. */
 const ownOperatorsQuery = `SELECT DISTINCT o.oprname::text FROM pg_catalog.pg_operator o
 WHERE o.oprnamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_operator', 'o.oid')}
 UNION SELECT DISTINCT '::' || t.typname FROM pg_catalog.pg_cast k
 JOIN pg_catalog.pg_type t ON t.oid = k.casttarget JOIN pg_catalog.pg_proc f ON f.oid = k.castfunc
 WHERE f.pronamespace <> 'pg_catalog'::regnamespace AND NOT ${isOfExtension('pg_cast', 'k.oid')}`;
 
-/** The types of every readable table of these schemas; null: of all but the system's own. */
+/** Column types of every readable table of these schemas; null: of all but the system's. */
 export const readCatalog = async (ask: Ask, schemas: readonly string[] | null): Promise<Catalog> => {
   const within = schemas === null ? '' : 'AND n.nspname = ANY (CAST($1 AS text[]))';
   const values = schemas === null ? [] : [schemas];
@@ -109,18 +110,18 @@ const sourceKeys = (rows: Awaited<ReturnType<Ask>>): readonly SourceKey[] =>
     referencedColumns: namesIn(referencedNames),
   }));
 
-/** Databases that hosts of PostgreSQL keep for themselves beside `postgres`. */
+/** Databases that PostgreSQL hosting services keep for themselves, and `postgres`. */
 const hostsOwn = ['postgres', 'rdsadmin', 'cloudsqladmin', 'alloydbadmin', 'azure_maintenance', 'azure_sys'];
 
 const databasesQuery = `SELECT datname::text FROM pg_catalog.pg_database
 WHERE datallowconn AND NOT datistemplate AND datname !~ '^template[01]$' AND datname <> ALL (CAST($1 AS text[]))
   AND datname <> current_database() AND has_database_privilege(oid, 'CONNECT') ORDER BY 1`;
 
-/** Schemas of the metadata are nobody's, whatever database they are found in. */
+/** Schemas of Guestlist's metadata are never a client's. */
 const schemasQuery = `SELECT nspname::text FROM pg_catalog.pg_namespace
 WHERE nspname !~ '^pg_' AND nspname <> ALL (CAST($1 AS text[])) AND has_schema_privilege(oid, 'USAGE') ORDER BY 1`;
 
-/** A client has another database of the server, or a schema of the datasource's. */
+/** A client has another database of the server, or a schema of the datasource's database. */
 export const readClientDatabases = async (
   ask: Ask,
   { database, schema }: { readonly database: string; readonly schema: string | null },
@@ -154,7 +155,7 @@ const plainTypes: ReadonlyMap<string, SqlType> = new Map([
   ['enum', { kind: 'enum', cast: 'VARCHAR' }],
 ]);
 
-/** `=` of char(n) passes trailing blanks by, and that of citext the case. */
+/** `=` of char(n) ignores trailing blanks, and that of citext ignores case. */
 const textTypes: ReadonlyMap<string, boolean> = new Map([
   ['text', true],
   ['varchar', true],
@@ -162,7 +163,7 @@ const textTypes: ReadonlyMap<string, boolean> = new Map([
   ['citext', false],
 ]);
 
-/** `stored`: of a column whose collation is deterministic. */
+/** Sets `stored` for columns whose collation is deterministic. */
 const parsePostgresType = (name: string, collation: Cell, stored: string | null): SqlType => {
   const isExact = textTypes.get(name);
   if (isExact === undefined) return plainTypes.get(name) ?? otherType;

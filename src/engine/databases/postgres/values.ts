@@ -2,7 +2,7 @@ import type { AnswerColumn, Cell } from '../../../domain/query/engine.js';
 import { dateCell, decimalCell, floatCell, integerCell } from '../cells.js';
 import { floatType, type SqlType } from '../sql-type.js';
 
-/** PostgreSQL's own numbers of its types, which never change. */
+/** Type ids of PostgreSQL, which never change. */
 const oid = {
   boolean: 16,
   bigint: 20,
@@ -21,14 +21,14 @@ const integers: ReadonlySet<number> = new Set([oid.bigint, oid.smallint, oid.int
 const dates: ReadonlySet<number> = new Set([oid.date, oid.timestamp, oid.timestamptz]);
 const numbers: ReadonlySet<number> = new Set([...integers, oid.real, oid.double, oid.numeric]);
 
-/** A value as the engine answers it, out of PostgreSQL's text for it under the session's settings that postgres.ts makes. */
+/** A value as the engine answers it, from PostgreSQL's text under the session settings in database.ts. */
 export const cellOf = (text: string | null, type: number): Cell => {
   if (text === null) return null;
   if (type === oid.boolean) return text === 't';
   if (integers.has(type)) return integerCell(BigInt(text));
   if (type === oid.numeric) return decimalCell(text);
   if (type === oid.double) return floatCell(Number(text));
-  // The number that it holds, not the shortest text that finds it again among the 32-bit ones.
+  // The exact 32-bit value, not its shortest text.
   if (type === oid.real) return floatCell(Math.fround(Number(text)));
   if (dates.has(type)) return dateCell(text.replace(/\+00(?=$| BC$)/, ''));
   return text;
