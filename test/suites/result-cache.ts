@@ -207,7 +207,9 @@ export const describeResultCache = (name: string, { replicas, advance }: ResultC
         async () => {
           begun += 1;
           await latch.opened;
-          throw new Refusal('METRIC_QUERY_ERROR', 'Query cancelled: the client disconnected.', { reason: 'caller-gone' });
+          throw new Refusal('METRIC_QUERY_ERROR', 'Query cancelled: the client disconnected.', {
+            reason: 'caller-gone',
+          });
         },
         leaving.signal,
       );
