@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { operations } from '../src/compose/operations.js';
-import { defaultSettings } from '../src/platform/config.js';
+import { defaultSettings } from '../src/platform/settings.js';
 import { fileCircles, mutualFolders, readSources } from './structure/graph.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,4 +1,4 @@
-/** The command line: thin, over the same functions as everything else. */
+/** The command line. It parses arguments, calls the same functions as the servers, and prints. */
 import { parseArgs } from 'node:util';
 import { runConformance } from '../conformance/conformance.js';
 import { configuredPolicies, serve } from '../main.js';
@@ -6,29 +6,39 @@ import { runAudit } from './audit.js';
 import { revoke, unrevoke } from './revoke.js';
 import { WrongCall } from './wrong-call.js';
 
-const usage = `guestlist: embedded analytics, each customer their own numbers
+const usage = `guestlist: embedded analytics that shows each customer only their own data
 
-  guestlist serve [--only gateway|service]   run both halves, or one of them
-                  [--accept-loss]            go on without what the embedded database lost, once a start said so
+  guestlist serve [--only gateway|service]   run gateway and service, or one of them
+                  [--accept-loss]            start although the embedded database lost acknowledged writes;
+                                             use it only after a start said so
   guestlist policy test|explain|plan|schema ...
-                                             try, explain and compare policies; --help says more
-  guestlist conformance --base-url URL ...   check a server against the interface; --help says more
-  guestlist revoke user|tenant|policy|all ... end tokens everywhere; --help says more
-  guestlist unrevoke user|tenant|all ...     accept sessions again that a revocation refused
-  guestlist audit verify|export              is the record of the gateway whole, and what is in it
+                                             test, explain and compare policies; each has --help
+  guestlist conformance --base-url URL ...   check a server against the interface; see --help
+  guestlist revoke user|tenant|policy|all ...
+                                             revoke tokens at the gateway and at the service; see --help
+  guestlist unrevoke user|tenant|all ...     accept sessions again that a revocation refuses
+  guestlist audit verify|export              verify that the audit chain is complete and unmodified, or export it
   guestlist tenants list|provision|plan|apply|rollback ...
-                                             who there is, what is made for them, a changed template; --help says more
-  guestlist tenancy DATAMART                 whose the rows of each table are, and why; ends with 1 where a table cannot be read
+                                             list tenants, create their dashboards, roll out changed templates;
+                                             each has --help
+  guestlist tenancy DATAMART                 show which tenant the rows of each table belong to, and why;
+                                             exit code 1 if a table cannot be read
   guestlist --help                           this text
 
-Settings: config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
+The configuration is config/guestlist.yaml, or the file that GUESTLIST_CONFIG names.`;
+
+const help = async (): Promise<string> => {
+  // Loaded here only: building the list would slow every other command.
+  const { renderVariables } = await import('./reference.js');
+  return `${usage}\n\n${renderVariables()}`;
+};
 
 const refuse = (message: string): void => {
   console.error(`guestlist: ${message}\n\n${usage}`);
   process.exitCode = 2;
 };
 
-/** The first Ctrl-C ends the run, which then removes what it made; another ends the process. */
+/** The first Ctrl-C ends the run, which then removes what it created; the second ends the process. */
 const conformance = async (args: readonly string[]): Promise<void> => {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
@@ -66,12 +76,12 @@ const run = async (): Promise<void> => {
   });
   const [command, ...rest] = positionals;
   if (values.help === true || command === undefined) {
-    console.log(usage);
+    console.log(await help());
     return;
   }
-  if (command !== 'serve' || rest.length > 0) return refuse(`there is no command "${positionals.join(' ')}"`);
+  if (command !== 'serve' || rest.length > 0) return refuse(`unknown command "${positionals.join(' ')}"`);
   if (values.only !== undefined && values.only !== 'gateway' && values.only !== 'service') {
-    return refuse(`--only takes "gateway" or "service", not "${values.only}"`);
+    return refuse(`--only must be "gateway" or "service", not "${values.only}"`);
   }
   await serve({
     gateway: values.only !== 'service',

@@ -78,6 +78,9 @@ export type HostSessions = Pick<HostIdentityOptions, 'identify' | 'identifyTimeo
   readonly issuers?: undefined;
 };
 
+/** No host may send hooks. */
+const noHooks: HookSettings = { secrets: [], toleranceSeconds: 0 };
+
 export type HookSettings = {
   /** Any of them may sign. Empty: hooks are off. */
   readonly secrets: readonly string[];
@@ -451,7 +454,7 @@ const createTenantLife = (
   { provision, rollout }: Provisioning,
   memories: readonly ForgetClient[],
 ) => {
-  const { ledger, clock, cache, hooks = { secrets: [], toleranceSeconds: 300 } } = options;
+  const { ledger, clock, cache, hooks = noHooks } = options;
   const { requireCapability } = capabilities;
   const tokens = createTenantRevocation(revocation.revocations);
   // In this order: tokens end before the dashboards that they open are deleted, and the audit is erased last.

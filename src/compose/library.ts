@@ -7,14 +7,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Identify } from '../gateway/authenticate/host-session.js';
-import { defaultLimits } from '../gateway/authenticate/limits.js';
 import type { Gateway } from '../gateway/router.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../gateway/upstream/http-upstream.js';
+import { createHttpUpstream } from '../gateway/upstream/http-upstream.js';
 import { loadAssets, serveAssets } from '../http/assets.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
 import { createMemoryLimiters, createRedisLimiters, type Limiters } from '../platform/limiter.js';
 import { createLog } from '../platform/log.js';
+import { defaultSettings } from '../platform/settings.js';
 import { openGateway } from './gateway.js';
 import { assertLibraryOptions, type HostLog, type LibraryOptions } from './library-options.js';
 import { lossEvents, type Metadata, openMetadata } from './metadata.js';
@@ -80,6 +80,14 @@ const openLedgerDatabase = (
     log,
   });
 
+const { gateway: defaults, limits } = defaultSettings();
+const defaultLimits = { ...defaults.limits, failedCredentialsPerMinute: limits.failedCredentialsPerMinute };
+
+const upstreamOf = (
+  { url, apiKey, ...settings }: LibraryOptions['service'],
+  surroundings: Pick<Parameters<typeof createHttpUpstream>[0], 'clock' | 'log'>,
+) => createHttpUpstream({ baseUrl: url, apiKey, settings: { ...defaults.upstream, ...settings }, ...surroundings });
+
 /**
  * Rejects with InvalidOptions, which names all faults of the options, before anything is opened; and with an Error if the policy file or the
  * database does not work.
@@ -100,17 +108,14 @@ export const createGateway = async (options: LibraryOptions): Promise<MountedGat
       policyPath: options.policies,
       database,
       firstEvents: lossEvents(loss),
-      explanationDays: options.explanationDays ?? 30,
+      explanationDays: options.explanationDays ?? defaults.audit.explanationDays,
       gatewayToken: options.gatewayToken ?? null,
-      upstream: createHttpUpstream({
-        baseUrl: service.url,
-        apiKey: service.apiKey,
-        settings: { ...usualUpstreamSettings, ...service },
-        clock,
-        log,
-      }),
+      upstream: upstreamOf(service, { clock, log }),
       serviceUrl: options.publicServiceUrl ?? service.url,
-      hooks: { secrets: hookSecrets, toleranceSeconds: options.hookToleranceSeconds ?? 300 },
+      hooks: {
+        secrets: hookSecrets,
+        toleranceSeconds: options.hookToleranceSeconds ?? defaults.hooks.toleranceSeconds,
+      },
       cache: options.cache ?? createMemoryCache({ clock }),
       limits: {
         settings: { ...defaultLimits, ...options.limits },

@@ -1,6 +1,6 @@
 /**
- * What the environment says: overrides of settings, and the secrets, which never stand in a file. Reads no environment
- * itself: main.ts hands it over.
+ * The environment variables: overrides of settings, and the secrets, which no file may hold. Reads no environment itself:
+ * main.ts passes it.
  */
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
@@ -26,6 +26,57 @@ export type Secrets = {
   /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
+
+const generated = 'created at first start, in credentials.json of dataDir (mode 0600)';
+
+/** The variable of each secret, for the reference: what the secret is for, and what happens if the variable is not set. */
+export const secretVariables = {
+  hostJwtSecret: {
+    variable: 'GUESTLIST_HOST_JWT_SECRET',
+    meaning: 'HS256 secret that the host application signs its sessions with, at least 32 characters',
+    absent: 'only the demo and the issuers of gateway.session.issuers',
+  },
+  gatewayToken: {
+    variable: 'GUESTLIST_GATEWAY_TOKEN',
+    meaning: 'credential of operators and of this command line at /gateway/admin, at least 32 characters',
+    absent: generated,
+  },
+  serviceToken: {
+    variable: 'GUESTLIST_SERVICE_TOKEN',
+    meaning: 'the first service token',
+    absent: generated,
+  },
+  apiKey: {
+    variable: 'GUESTLIST_API_KEY',
+    meaning: 'API key of the data app that the gateway mints tokens for',
+    absent: "the demo's key while the demo runs",
+  },
+  metricsToken: {
+    variable: 'GUESTLIST_METRICS_TOKEN',
+    meaning:
+      'lets a scraper read /metrics, /docs, /openapi.json and the causes in /readyz in production, at least 32 characters',
+    absent: 'the gateway token only',
+  },
+  hookSecrets: {
+    variable: 'GUESTLIST_HOOK_SECRETS',
+    meaning:
+      'secrets that the host application signs its hooks with: whsec_ and 24 to 64 bytes in base64; several with spaces between them',
+    absent: 'hooks are off',
+  },
+  encryptionKey: {
+    variable: 'GUESTLIST_ENCRYPTION_KEY',
+    meaning: "32 bytes in base64 that encrypt the datasources' credentials; keep it as long as the metadata",
+    absent: `${generated}; required in production with DATABASE_URL, the same for all replicas`,
+  },
+  demoApiKey: { variable: 'GUESTLIST_DEMO_API_KEY', meaning: "API key of the demo's data app", absent: generated },
+  demoJwtSecret: {
+    variable: 'GUESTLIST_DEMO_JWT_SECRET',
+    meaning: "secret that the demo's sessions are signed with, at least 32 characters",
+    absent: generated,
+  },
+} as const satisfies Readonly<
+  Record<keyof Secrets, { readonly variable: string; readonly meaning: string; readonly absent: string }>
+>;
 
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -199,14 +250,18 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
 ];
 
 /** Null: not given. */
-export const readSecrets = (env: Environment): Secrets => ({
-  hostJwtSecret: given(env, 'GUESTLIST_HOST_JWT_SECRET') ?? null,
-  demoJwtSecret: given(env, 'GUESTLIST_DEMO_JWT_SECRET') ?? null,
-  apiKey: given(env, 'GUESTLIST_API_KEY') ?? null,
-  serviceToken: given(env, 'GUESTLIST_SERVICE_TOKEN') ?? null,
-  demoApiKey: given(env, 'GUESTLIST_DEMO_API_KEY') ?? null,
-  encryptionKey: given(env, 'GUESTLIST_ENCRYPTION_KEY') ?? null,
-  gatewayToken: given(env, 'GUESTLIST_GATEWAY_TOKEN') ?? null,
-  metricsToken: given(env, 'GUESTLIST_METRICS_TOKEN') ?? null,
-  hookSecrets: readHookSecrets(given(env, 'GUESTLIST_HOOK_SECRETS') ?? ''),
-});
+export const readSecrets = (env: Environment): Secrets => {
+  const read = (name: keyof typeof secretVariables): string | null =>
+    given(env, secretVariables[name].variable) ?? null;
+  return {
+    hostJwtSecret: read('hostJwtSecret'),
+    demoJwtSecret: read('demoJwtSecret'),
+    apiKey: read('apiKey'),
+    serviceToken: read('serviceToken'),
+    demoApiKey: read('demoApiKey'),
+    encryptionKey: read('encryptionKey'),
+    gatewayToken: read('gatewayToken'),
+    metricsToken: read('metricsToken'),
+    hookSecrets: readHookSecrets(read('hookSecrets') ?? ''),
+  };
+};

@@ -21,18 +21,21 @@ import { weaknessOf } from './secret-strength.js';
 const text = z.string().min(1);
 
 const shape = {
-  issuer: text.max(1000),
+  issuer: text.max(1000).describe('the `iss` of its sessions; each issuer once'),
   audience: z
     .union([text, z.array(text).min(1)])
     .nullable()
-    .default(null),
-  algorithms: z.array(z.enum(jwtAlgorithms)).min(1),
-  clockToleranceSeconds: z.number().int().min(0).max(300).default(5),
-  /** Exactly one of these four. */
-  jwksUrl: text.optional(),
-  publicKeyFile: text.optional(),
-  publicKey: text.optional(),
-  secretVariable: text.optional(),
+    .default(null)
+    .describe('the `aud` that a session must have, or a list of accepted ones; null: not checked'),
+  algorithms: z
+    .array(z.enum(jwtAlgorithms))
+    .min(1)
+    .describe(`accepted signatures, of ${jwtAlgorithms.join(', ')}`),
+  clockToleranceSeconds: z.number().int().min(0).max(300).default(5).describe('how much its clock may differ'),
+  jwksUrl: text.optional().describe('its keys, by exactly one of these four: address of its JWKS'),
+  publicKeyFile: text.optional().describe('file of public keys: PEM, JWK or JWKS'),
+  publicKey: text.optional().describe('a public key in PEM'),
+  secretVariable: text.optional().describe('environment variable of an HS256 secret, at least 32 characters'),
 };
 
 /** The setting `gateway.session.issuers`. */

@@ -10,7 +10,6 @@ import jwt from 'jsonwebtoken';
 import { createHandlers } from '../../dist/compose/gateway.js';
 import { createGatewayMetrics } from '../../dist/compose/metrics.js';
 import { createAudit } from '../../dist/gateway/audit/ledger.js';
-import { defaultLimits } from '../../dist/gateway/authenticate/limits.js';
 import { createEmbedTokenPipeline } from '../../dist/gateway/embed-token.js';
 import { openLedger } from '../../dist/gateway/ledger/ledger.js';
 import { loadPolicyFile } from '../../dist/gateway/policy/load.js';
@@ -22,6 +21,7 @@ import { fixedKeys, secretKey } from '../../dist/platform/jwt-keys.js';
 import { createMemoryLimiters } from '../../dist/platform/limiter.js';
 import { bufferedOutput, createLog } from '../../dist/platform/log.js';
 import { createMetrics } from '../../dist/platform/metrics.js';
+import { defaultSettings } from '../../dist/platform/settings.js';
 import { createSigners, startGateway, startService } from './gateways.mjs';
 import { inTemporaryFolder, launch, median, root } from './server.mjs';
 import { inTurns, measure, onFirstCore } from './wrk.mjs';
@@ -55,7 +55,12 @@ const createSteps = async (log) => {
     policies: fixedPolicies(loadPolicyFile(join(root, 'config/policies/flights.yaml'))),
     upstream: { transport, apiKey: 'key', baseUrl: 'http://bench', capabilities: fixedCapabilities([]) },
     limits: {
-      settings: { ...defaultLimits, userPerMinute: 1e9, tenantPerMinute: 1e9 },
+      settings: {
+        ...defaultSettings().gateway.limits,
+        failedCredentialsPerMinute: null,
+        userPerMinute: 1e9,
+        tenantPerMinute: 1e9,
+      },
       limiters: createMemoryLimiters(),
     },
     serviceUrl: 'http://127.0.0.1:3000',

@@ -1,12 +1,15 @@
 /** The gateway in front of a service in a process of its own, with a hostile network between the two. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createHttpUpstream, type UpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
 import {
-  createHttpUpstream,
-  type UpstreamSettings,
-  usualUpstreamSettings,
-} from '../../src/gateway/upstream/http-upstream.js';
-import { type AnswerBody, captureLog, createMovableClock, demoPolicy, startGateway } from '../gateway/harness.js';
+  type AnswerBody,
+  captureLog,
+  createMovableClock,
+  demoPolicy,
+  startGateway,
+  usualUpstream,
+} from '../gateway/harness.js';
 import { get, post } from '../product/guest.js';
 import { type Product, startProduct } from '../product/product.js';
 import { busySeconds, type Fault, type FaultProxy, faults, openFaultProxy } from './fault-proxy.js';
@@ -54,7 +57,7 @@ const start = async (settings: Partial<UpstreamSettings>) => {
   const upstream = createHttpUpstream({
     baseUrl: proxy.url,
     apiKey: service.credentials.demoApiKey,
-    settings: { ...usualUpstreamSettings, ...settings },
+    settings: { ...usualUpstream, ...settings },
     clock,
     log,
   });

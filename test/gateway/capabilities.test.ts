@@ -3,8 +3,8 @@ import { operations } from '../../src/compose/operations.js';
 import { createOpenApi } from '../../src/contract/openapi.js';
 import { capabilityNames } from '../../src/domain/capability.js';
 import { capabilityTable, documentedCapabilities, fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
-import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
+import { analyst, captureLog, createMovableClock, startGateway, usualUpstream } from './harness.js';
 import { listen } from './scripted-service.js';
 
 const document = createOpenApi(operations, { version: '1.0.0' });
@@ -51,7 +51,7 @@ describe('what an upstream can do', () => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
     const clock = createMovableClock();
-    const settings = { ...usualUpstreamSettings, retries: 0, capabilities };
+    const settings = { ...usualUpstream, retries: 0, capabilities };
     const { log } = captureLog();
     const upstream = createHttpUpstream({ baseUrl: `${baseUrl}/base`, apiKey: 'key', settings, clock, log });
     return { capabilities: upstream.capabilities, asked, clock };

@@ -9,7 +9,16 @@ import { loadPolicy } from '../../src/gateway/policy/load.js';
 import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
-import { analyst, gatewayToken, hostSecret, type Overrides, sign, startGateway, startSeconds } from './harness.js';
+import {
+  analyst,
+  gatewayToken,
+  hostSecret,
+  type Overrides,
+  sign,
+  startGateway,
+  startSeconds,
+  usualLimits,
+} from './harness.js';
 import { basePolicy, changeablePolicies, policyOf } from './policies.js';
 import { createScriptedUpstream, type ScriptedUpstream } from './scripted-upstream.js';
 
@@ -251,7 +260,13 @@ describe('a cached decision is made again', () => {
 
 describe('a request with a cached decision', () => {
   it('counts against the limits, and needs a session that holds', async () => {
-    const settings = { userPerMinute: 4, tenantPerMinute: null, failedSessionsPerMinute: null, trustedProxies: 0 };
+    const settings = {
+      userPerMinute: 4,
+      tenantPerMinute: null,
+      failedSessionsPerMinute: null,
+      failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
+      trustedProxies: 0,
+    };
     const limits = { settings, limiters: createMemoryLimiters() };
     const { ask, refused, clock } = await startCached(policyOf(), { limits });
     expect([(await ask(ann)).status, (await ask(ann)).status]).toEqual([200, 200]);

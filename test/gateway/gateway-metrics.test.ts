@@ -9,13 +9,13 @@ import { listEmbedMetrics } from '../../src/contract/embeds.js';
 import { createAudit } from '../../src/gateway/audit/writer.js';
 import { type LedgerTables, openLedger } from '../../src/gateway/ledger/ledger.js';
 import { watchPolicies } from '../../src/gateway/policy/watch.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
+import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
 import { createUpstream } from '../../src/gateway/upstream/upstream.js';
 import { createRedisCache } from '../../src/platform/cache-redis.js';
 import { openDatabase } from '../../src/platform/database.js';
 import { createMemoryLimiters, createRedisLimiters } from '../../src/platform/limiter.js';
 import { freePort } from '../suites/redis.js';
-import { analyst, captureLog, createMovableClock, startGateway } from './harness.js';
+import { analyst, captureLog, createMovableClock, startGateway, usualLimits, usualUpstream } from './harness.js';
 import { openTestLedger } from './ledgers.js';
 import { basePolicy } from './policies.js';
 
@@ -37,7 +37,13 @@ describe('a gateway counts', () => {
     const ledger = await openTestLedger();
     const clock = createMovableClock();
     const audit = createAudit({ ledger, clock, log: captureLog().log, metrics });
-    const settings = { userPerMinute: 3, tenantPerMinute: null, failedSessionsPerMinute: null, trustedProxies: 0 };
+    const settings = {
+      userPerMinute: 3,
+      tenantPerMinute: null,
+      failedSessionsPerMinute: null,
+      failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
+      trustedProxies: 0,
+    };
     const limits = { settings, limiters: createMemoryLimiters() };
     const { granted, refused, upstream } = await startGateway({ metrics, ledger, audit, limits });
     for (let time = 0; time < 3; time += 1) await granted(analyst);
@@ -108,7 +114,7 @@ describe('a gateway counts', () => {
     const { transport, apiKey, resilience } = createHttpUpstream({
       baseUrl: `http://127.0.0.1:${port}`,
       apiKey: 'key',
-      settings: { ...usualUpstreamSettings, breakerFailures: 1, retries: 0 },
+      settings: { ...usualUpstream, breakerFailures: 1, retries: 0 },
       ...{ clock: createMovableClock(), log, metrics },
     });
     const call = createUpstream(transport, apiKey, { resilience, metrics });

@@ -1,4 +1,5 @@
 /** A gateway on a real port: node:http in front of the real Router, with a movable clock and a scripted upstream. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
@@ -13,6 +14,7 @@ import type { Policy } from '../../src/gateway/policy/policy.js';
 import { fixedCapabilities } from '../../src/gateway/upstream/capabilities.js';
 import { createMemoryCache } from '../../src/platform/cache-memory.js';
 import { fixedKeys, type JwtKeys, secretKey } from '../../src/platform/jwt-keys.js';
+import { defaultSettings } from '../../src/platform/settings.js';
 import { openTestLedger } from './ledgers.js';
 import { createScriptedUpstream } from './scripted-upstream.js';
 
@@ -59,6 +61,13 @@ export type AnswerBody = {
   refreshAfter: string;
   embeds: { id: string; name: string; type: string }[];
   serviceUrl: string;
+};
+
+const defaults = defaultSettings();
+export const usualUpstream = defaults.gateway.upstream;
+export const usualLimits = {
+  ...defaults.gateway.limits,
+  failedCredentialsPerMinute: defaults.limits.failedCredentialsPerMinute,
 };
 
 /** A log whose lines can be read. */

@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import express from 'express';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../src/gateway/authenticate/limits.js';
 import { createHooks, createReceiver } from '../../src/gateway/hooks/hooks.js';
 import { isHookSecret, readHookSecrets } from '../../src/platform/hook-secrets.js';
 import { createMemoryLimiters } from '../../src/platform/limiter.js';
-import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds } from './harness.js';
+import { captureLog, createMovableClock, gatewayToken, startGateway, startSeconds, usualLimits } from './harness.js';
 import { listenTo } from './listen.js';
 import { policyOf } from './policies.js';
 import { createHookSecret, createSender, hookSecret, type SentHook } from './senders.js';
@@ -247,7 +246,7 @@ it("a sign-up goes by the policy as it is for that tenant: its dashboards have t
 
 describe('wrong signatures of one address', () => {
   const limited = async () => {
-    const settings = { ...defaultLimits, failedCredentialsPerMinute: 3 };
+    const settings = { ...usualLimits, failedCredentialsPerMinute: 3 };
     const gateway = await startGateway({
       hooks: { secrets: [hookSecret], toleranceSeconds: 300 },
       limits: { settings, limiters: createMemoryLimiters() },

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defaultLimits } from '../../src/gateway/authenticate/limits.js';
 import { createRedisLimiters } from '../../src/platform/limiter.js';
 import { systemTiming } from '../../src/platform/timing.js';
-import { analyst, captureLog, startGateway } from './harness.js';
+import { analyst, captureLog, startGateway, usualLimits } from './harness.js';
 
 const hasServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasServer) console.warn('SKIPPED: no redis-server on PATH, so limits over several gateways are not tested');
@@ -42,7 +41,7 @@ const startReplica = async (url: string, userPerMinute: number) => {
   const { log, lines } = captureLog();
   const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 30_000 });
   onTestFinished(() => limiters.close());
-  const settings = { ...defaultLimits, userPerMinute };
+  const settings = { ...usualLimits, userPerMinute };
   const gateway = await startGateway({ limits: { settings, limiters }, log });
   return { ...gateway, lines };
 };
@@ -151,7 +150,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     const limiters = await createRedisLimiters({ url, log, commandTimeoutMs: 50 });
     onTestFinished(() => limiters.close());
     const gateway = await startGateway({
-      limits: { settings: { ...defaultLimits, userPerMinute: 10 }, limiters },
+      limits: { settings: { ...usualLimits, userPerMinute: 10 }, limiters },
       log,
     });
     await gateway.granted({ ...analyst, sub: 'warm' });

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/domain/refusal.js';
 import type { Audit } from '../../src/gateway/audit/audit.js';
-import { createLimits, defaultLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
+import { createLimits, type LimitSettings } from '../../src/gateway/authenticate/limits.js';
 import { addressOf } from '../../src/http/address.js';
 import { createMemoryLimiters, type Limiters } from '../../src/platform/limiter.js';
-import { analyst, manager, sign, startGateway, startSeconds } from './harness.js';
+import { analyst, manager, sign, startGateway, startSeconds, usualLimits } from './harness.js';
 import { rearmLedgerTimer } from './ledgers.js';
 
 const clock = { now: () => new Date() };
@@ -24,6 +24,7 @@ const none: LimitSettings = {
   userPerMinute: null,
   tenantPerMinute: null,
   failedSessionsPerMinute: null,
+  failedCredentialsPerMinute: usualLimits.failedCredentialsPerMinute,
   trustedProxies: 0,
 };
 const startWith = (settings: Partial<LimitSettings>, limiters: Limiters = createMemoryLimiters()) =>
@@ -326,7 +327,7 @@ describe('the address of a request', () => {
 });
 
 it('what holds by default is generous for people, and bounded', () => {
-  expect(Object.values(defaultLimits).every((value) => value !== null)).toBe(true);
+  expect(Object.values(usualLimits).every((value) => value !== null)).toBe(true);
 });
 
 describe('the audit', () => {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestTokenRequest } from '../../src/contract/guest-tokens.js';
 import { refusedFieldsOf, sentFieldsOf } from '../../src/gateway/token/mint-refusal.js';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
-import { captureLog, createMovableClock, regional, startGateway } from './harness.js';
+import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
+import { captureLog, createMovableClock, regional, startGateway, usualUpstream } from './harness.js';
 import { policyOf } from './policies.js';
 import { startScriptedService } from './scripted-service.js';
 
@@ -129,7 +129,7 @@ describe('a foreign service that refuses a field', () => {
     const upstream = createHttpUpstream({
       baseUrl: url,
       apiKey: 'the-api-key',
-      settings: usualUpstreamSettings,
+      settings: usualUpstream,
       clock,
       log,
     });

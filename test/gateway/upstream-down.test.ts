@@ -1,7 +1,7 @@
 /** The service is stopped after a first login: who was answered is answered again, and nobody else is. */
 import { describe, expect, it } from 'vitest';
-import { createHttpUpstream, usualUpstreamSettings } from '../../src/gateway/upstream/http-upstream.js';
-import { analyst, captureLog, createMovableClock, manager, regional, startGateway } from './harness.js';
+import { createHttpUpstream } from '../../src/gateway/upstream/http-upstream.js';
+import { analyst, captureLog, createMovableClock, manager, regional, startGateway, usualUpstream } from './harness.js';
 import { policyOf } from './policies.js';
 import { startScriptedService } from './scripted-service.js';
 
@@ -16,7 +16,7 @@ const start = async (policy?: ReturnType<typeof policyOf>) => {
   const { upstream: service, url, stop } = await startScriptedService();
   const clock = createMovableClock();
   const { log, lines } = captureLog();
-  const settings = { ...usualUpstreamSettings, retries: 0, timeoutMs: 20_000 };
+  const settings = { ...usualUpstream, retries: 0, timeoutMs: 20_000 };
   const upstream = createHttpUpstream({ baseUrl: url, apiKey: 'the-api-key', settings, clock, log });
   const gateway = await startGateway({ upstream, clock, log, ...(policy === undefined ? {} : { policy }) });
   return { ...gateway, lines, service, clock, stop };

@@ -18,19 +18,10 @@ export type LimitSettings = {
   /** Sessions from one address that could not be verified. */
   readonly failedSessionsPerMinute: number | null;
   /** Wrong gateway tokens and wrong signatures of hooks from one address. */
-  readonly failedCredentialsPerMinute?: number | null;
+  readonly failedCredentialsPerMinute: number | null;
   /** The number of proxies in front that append their caller to X-Forwarded-For; 0: the header is never read. */
   readonly trustedProxies: number;
 };
-
-/** The default limits. */
-export const defaultLimits = {
-  userPerMinute: 300,
-  tenantPerMinute: 12_000,
-  failedSessionsPerMinute: 300,
-  failedCredentialsPerMinute: 300,
-  trustedProxies: 0,
-} as const satisfies LimitSettings;
 
 /** `credential` is the hash of the credential; null: there is none to tell apart. */
 export type RequestGuard = (request: IncomingMessage, credential: string | null) => Attempt;
@@ -61,7 +52,7 @@ export type LimitsOptions = BudgetOptions & {
 
 const createGuards = (options: LimitsOptions): Limits['guards'] => {
   const { settings, log } = options;
-  const { failedSessionsPerMinute, failedCredentialsPerMinute = defaultLimits.failedCredentialsPerMinute } = settings;
+  const { failedSessionsPerMinute, failedCredentialsPerMinute } = settings;
   const addressOf = options.addressOf ?? createAddresses({ trustedProxies: settings.trustedProxies, log });
   const guardOf = (kind: CredentialKind, failuresPerMinute: number | null): RequestGuard => {
     const guard: CredentialGuard = createCredentialGuard({ ...options, kind, failuresPerMinute });

@@ -19,18 +19,6 @@ export type UpstreamSettings = ResilienceSettings & {
   readonly capabilities: 'auto' | 'none' | readonly Capability[];
 };
 
-/** Those of the shipped configuration, for hosts that give none. */
-export const usualUpstreamSettings: UpstreamSettings = {
-  timeoutMs: 10_000,
-  deadlineMs: 20_000,
-  retries: 2,
-  maxConcurrent: 64,
-  maxQueued: 1_000,
-  breakerFailures: 8,
-  breakerOpenMs: 2_000,
-  capabilities: 'auto',
-};
-
 export type HttpUpstreamOptions = {
   readonly baseUrl: string;
   readonly apiKey: string;

@@ -1,0 +1,267 @@
+/**
+ * The schema of the configuration: every setting with its type, its default and its meaning. It is the one place of every
+ * default. `npm run docs` writes config/guestlist.yaml and docs/configuration.md from it; `guestlist --help` lists the variables.
+ */
+import { z } from 'zod';
+import { capabilityNames } from '../domain/capability.js';
+import { readAllowedHost } from './allowed-hosts.js';
+import { databaseUrlMend, isDatabaseUrl } from './database-url.js';
+import { issuersSetting } from './issuers.js';
+import { isOrigin, originMend } from './origin.js';
+import { isRedisUrl, redisUrlMend } from './redis-url.js';
+
+const optionalText = z.string().min(1).nullable().default(null);
+const origin = z.string().refine(isOrigin, originMend);
+const whole = (min: number, max: number) => z.number().int().min(min).max(max);
+const perMinute = (usual: number) => whole(1, 1_000_000_000).nullable().default(usual);
+const section = <T extends z.ZodRawShape>(meaning: string, shape: T) =>
+  z
+    .strictObject(shape)
+    .prefault({} as never)
+    .describe(meaning);
+
+const server = section('the port of gateway and service', {
+  host: z.string().min(1).default('127.0.0.1').describe('address to listen on'),
+  port: whole(0, 65_535).default(3000).describe('port of gateway and service; 0 takes a free port'),
+  headersTimeoutSeconds: whole(1, 600)
+    .default(10)
+    .describe('how long a caller may take to send the head of a request; then the connection is cut'),
+  requestTimeoutSeconds: whole(1, 3600)
+    .default(60)
+    .describe('how long a caller may take to send a whole request with its body; the answer may take longer'),
+});
+
+const management = section(
+  'a separate port for /metrics, /docs, /openapi.json, /gateway/admin and the causes in /readyz; server.port then answers 404 for them',
+  {
+    host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe('address to listen on; everything but /gateway/admin is open to everybody who reaches it'),
+    port: whole(0, 65_535)
+      .nullable()
+      .default(null)
+      .describe(
+        'null: no separate port; on server.port these paths then need GUESTLIST_METRICS_TOKEN or the gateway token in production',
+      ),
+  },
+);
+
+const shutdown = section('what SIGTERM does: /readyz answers 503, requests finish, and the process ends', {
+  graceSeconds: whole(1, 3600)
+    .default(20)
+    .describe('time until the process has ended; requests that still run are cut, each with a log line'),
+  noticeSeconds: whole(0, 600)
+    .default(5)
+    .describe(
+      'how long requests are still accepted after /readyz answers 503, if something asks /readyz: as long as a load balancer needs',
+    ),
+});
+
+const datasources = section('which databases may be datasources, and the connections to them', {
+  allowedHosts: z
+    .array(z.string().refine((entry) => readAllowedHost(entry) !== undefined, 'a host name or address, or host:port'))
+    .default([])
+    .describe('database servers that may be datasources: `host` for any port, or `host:port`; empty: none'),
+  duckdbFolders: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('folders of DuckDB files that may be datasources, in addition to the folder `sources` inside dataDir'),
+  maxConnections: whole(1, 10_000).default(100).describe('connections of this process to database servers, in total'),
+  maxConnectionsPerDatasource: whole(1, 1_000)
+    .default(10)
+    .describe("connections to one datasource, including its clients' databases"),
+  maxConnectionsPerClient: whole(1, 1_000)
+    .default(3)
+    .describe('connections to the database of one client, if each client has a database'),
+});
+
+const queries = section('queries on datasources', {
+  timeoutSeconds: whole(1, 3600)
+    .default(30)
+    .describe('how long a statement may run; then it is cancelled at the database'),
+  answerRows: whole(1, 1_000_000)
+    .default(10_000)
+    .describe('rows of an answer if the request names no limit; an answer that is cut off says `truncated`'),
+  answerMegabytes: whole(1, 1024)
+    .default(32)
+    .describe('size of an answer, and of one batch of a download, as the database sends it; more is not read'),
+  downloadSeconds: whole(1, 86_400)
+    .default(600)
+    .describe('how long a CSV download may take, including the time of its reader'),
+  cacheTtlSeconds: whole(0, 86_400)
+    .default(60)
+    .describe(
+      'how long an answer is cached for the same client of the same data app; 0: never; a datamart can override it',
+    ),
+  cacheMegabytes: whole(1, 65_536)
+    .default(64)
+    .describe('size of the result cache in this process; with redisUrl, replicas also share cached answers, sealed'),
+  runningPerClient: whole(1, 1_000)
+    .nullable()
+    .default(null)
+    .describe('queries of one client that run at once on one database; null: two thirds of its connections'),
+  waitingPerClient: whole(0, 100_000)
+    .default(200)
+    .describe('queries of one client that may wait at one database; more are refused'),
+  waiting: whole(0, 1_000_000)
+    .default(2_000)
+    .describe('queries of all clients that may wait at one database; more are refused'),
+  waitSeconds: whole(1, 600).default(30).describe('how long a query may wait before it is refused'),
+});
+
+const limits = section(
+  'limits of the service for each minute, counted over all replicas that share redisUrl; beyond: 429 with Retry-After; null: no limit',
+  {
+    guestTokenPerMinute: perMinute(12_000).describe(
+      'requests with one guest token, which users with the same rights share',
+    ),
+    guestAddressPerMinute: perMinute(3_000).describe('requests with one guest token from one address'),
+    failedCredentialsPerMinute: perMinute(300).describe(
+      'wrong credentials from one address, counted for each kind (guest tokens, API keys, service tokens, gateway tokens, hooks); valid credentials are never refused because of it',
+    ),
+    refusedMegabytesPerMinute: whole(1, 1_000_000)
+      .nullable()
+      .default(8)
+      .describe('megabytes of invalid bodies of one credential, counted in this process'),
+  },
+);
+
+const session = section('how sessions of the host application are verified', {
+  cookie: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/, 'a cookie name of letters, digits, _ and -')
+    .default('guestlist_session')
+    .describe("name of the cookie that holds the host's session JWT"),
+  issuer: optionalText.describe('the `iss` of sessions signed with GUESTLIST_HOST_JWT_SECRET; null: not checked'),
+  audience: optionalText.describe('the `aud` of sessions signed with GUESTLIST_HOST_JWT_SECRET; null: not checked'),
+  clockToleranceSeconds: whole(0, 300)
+    .default(5)
+    .describe('how much the clocks of host and gateway may differ, for sessions signed with GUESTLIST_HOST_JWT_SECRET'),
+  issuers: issuersSetting.describe('every other issuer of sessions, with these fields:'),
+});
+
+const upstream = section('the service that mints tokens; all but serviceUrl is for a service in another process', {
+  serviceUrl: z.url().nullable().default(null).describe('base URL of the service; null: the built-in service'),
+  timeoutMs: whole(100, 60_000).default(10_000).describe('how long one try of a call may take'),
+  deadlineMs: whole(100, 120_000)
+    .default(20_000)
+    .describe('how long a call may take in total: its wait in the queue, its tries and the pauses between them'),
+  retries: whole(0, 5)
+    .default(2)
+    .describe('further tries of a call that may be repeated; minting a token is never repeated'),
+  maxConcurrent: whole(1, 1_000).default(64).describe('calls that run at once'),
+  maxQueued: whole(0, 100_000).default(1_000).describe('calls that may wait; more are answered 503 at once'),
+  breakerFailures: whole(1, 1_000)
+    .default(8)
+    .describe('failures in a row after which calls pause; cached tokens are still answered'),
+  breakerOpenMs: whole(100, 30_000)
+    .default(2_000)
+    .describe('how long calls pause at first; the pause doubles with each further failure, up to 30 seconds'),
+  capabilities: z
+    .union([z.enum(['auto', 'none']), z.array(z.enum(capabilityNames))])
+    .default('auto')
+    .describe(
+      'what the service supports beyond the interface: auto asks the service, none, or a list such as [delete-dashboard]',
+    ),
+});
+
+const gatewayLimits = section(
+  'limits of POST /embed-token for each minute, counted over all replicas that share redisUrl; beyond: 429; null: no limit',
+  {
+    userPerMinute: perMinute(300).describe('requests of one user'),
+    tenantPerMinute: perMinute(12_000).describe('requests of all users of one tenant'),
+    failedSessionsPerMinute: perMinute(300).describe(
+      'sessions from one address that could not be verified; valid sessions are never refused because of it',
+    ),
+    trustedProxies: whole(0, 10)
+      .default(0)
+      .describe('proxies in front that append to X-Forwarded-For; 0: the address of the connection counts'),
+  },
+);
+
+const gateway = section('the gateway: sessions, policy, and its upstream', {
+  policies: z
+    .string()
+    .min(1)
+    .default('./policies/flights.yaml')
+    .describe('the policy file: which tenant a user belongs to, and who may see what'),
+  allowedOrigins: z
+    .array(origin)
+    .default([])
+    .describe(
+      "origins of host pages that may call /embed-token with their cookies, besides the gateway's own origin; exact",
+    ),
+  publicOrigin: origin
+    .nullable()
+    .default(null)
+    .describe(
+      "the gateway's own origin as browsers see it, for example https://numbers.example.com; null: the Host of the request, any scheme",
+    ),
+  session,
+  upstream,
+  audit: section('the audit of the gateway', {
+    explanationDays: whole(1, 3650)
+      .default(30)
+      .describe('days for which the input of a decision is kept, sealed, for `policy explain --request`'),
+  }),
+  hooks: section('hooks of the host application; without GUESTLIST_HOOK_SECRETS they are off', {
+    toleranceSeconds: whole(1, 3600).default(300).describe("how much the sender's clock may differ"),
+  }),
+  publicServiceUrl: z
+    .url()
+    .nullable()
+    .default(null)
+    .describe(
+      'base URL at which browsers reach the service; null: upstream.serviceUrl, else publicOrigin, else this server (if it listens on every address: the Host of the request)',
+    ),
+  limits: gatewayLimits,
+});
+
+export const settingsSchema = z.strictObject({
+  server,
+  management,
+  shutdown,
+  dataDir: z
+    .string()
+    .min(1)
+    .default('./data')
+    .describe('folder of everything that is stored: metadata, demo data, generated credentials'),
+  databaseUrl: optionalText
+    .refine((url) => url === null || isDatabaseUrl(url), databaseUrlMend)
+    .describe(
+      'PostgreSQL for the metadata: postgres://user@host/db, or postgres://user@host1,host2/db for a primary and its standbys; null: PGlite inside dataDir',
+    ),
+  embeddedDatabase: section('PGlite, if databaseUrl is null', {
+    flush: z
+      .boolean()
+      .nullable()
+      .default(null)
+      .describe(
+        'whether each write is flushed to disk (fsync) before it is acknowledged; null: yes, but not for the demo',
+      ),
+  }),
+  redisUrl: optionalText
+    .refine((url) => url === null || isRedisUrl(url), `REDIS_URL ${redisUrlMend}`)
+    .describe(
+      'Redis for caches and limits of several replicas: redis://host:port, redis-sentinel://host:port,host:port/name or redis-cluster://host:port,host:port (rediss for TLS); null: memory of this process',
+    ),
+  logLevel: z
+    .enum(['silent', 'error', 'warn', 'info', 'debug'])
+    .default('info')
+    .describe('least level of log lines: silent, error, warn, info or debug'),
+  demo: z
+    .boolean()
+    .default(true)
+    .describe('the flights demo; it never runs with another configuration file, or under NODE_ENV=production'),
+  datasources,
+  queries,
+  limits,
+  gateway,
+});
+
+export type Settings = z.output<typeof settingsSchema>;
+
+/** The settings if nothing is configured. */
+export const defaultSettings = (): Settings => settingsSchema.parse({});

@@ -1,0 +1,36 @@
+/** The generated files are up to date: `npm run docs` writes them. */
+import { expect, test } from 'vitest';
+import {
+  renderConfigurationPage,
+  renderLoggingPage,
+  renderSettingsFile,
+  renderVariables,
+} from '../src/cli/reference.js';
+import { logChapters } from '../src/domain/log-events.js';
+
+test.each([
+  ['config/guestlist.yaml', renderSettingsFile],
+  ['docs/configuration.md', renderConfigurationPage],
+  ['docs/logging.md', renderLoggingPage],
+])('%s is what `npm run docs` writes', async (file, render) => {
+  await expect(render()).toMatchFileSnapshot(`../${file}`);
+});
+
+test('every setting of docs/configuration.md has a meaning', () => {
+  expect(
+    renderConfigurationPage()
+      .split('\n')
+      .filter((line) => /\| +\|$/.test(line)),
+  ).toEqual([]);
+});
+
+test('--help lists the variables of settings and of secrets', () => {
+  for (const name of ['PORT', 'DATABASE_URL', 'GUESTLIST_API_KEY'])
+    expect(renderVariables()).toMatch(new RegExp(`^  ${name} `, 'm'));
+});
+
+test('names of log events are `subject.verb` and unique', () => {
+  const names = Object.values(logChapters).flatMap((events) => Object.keys(events));
+  expect(names.filter((name) => !/^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+});
