@@ -1,4 +1,4 @@
-/** What a service may do beyond the interface, by name; what each one is stands in gateway/capabilities.ts. */
+/** Names of what a service may support in addition to the interface. gateway/capabilities.ts describes each one. */
 export const capabilityNames = [
   'find-embed',
   'delete-dashboard',

@@ -1,9 +1,12 @@
 /**
- * Every code that a caller of the service or of the gateway can receive: what it means, who can mend it, and how. docs/errors.md is written
- * from this table. The status of a code is not here: it belongs to the operation, which declares it in src/contract.
+ * Every code that a caller of the service or the gateway can receive, with its meaning, who can fix the cause, and how.
+ * docs/errors.md is generated from this table. The HTTP status is not here: each operation declares it in src/contract.
  */
 
-/** Who can remove the cause. `end user`: the person at the browser; `host developer`: who writes the host application's calls. */
+/**
+ * Who can remove the cause. `end user` is the person at the browser; `host developer` writes the host application's
+ * calls.
+ */
 export type Mender = 'end user' | 'host developer' | 'operator' | 'policy author';
 
 export type ErrorEntry = { readonly meaning: string; readonly mender: Mender; readonly fix: string };

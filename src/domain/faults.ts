@@ -2,11 +2,17 @@ import { Refusal } from './refusal.js';
 
 const maxFaults = 10;
 
-/** One thing that is wrong with a request, written as the wire's own checks write theirs: path, value and rule. */
+/**
+ * Returns the text of one fault in a request: path, value and rule. The format is the same as that of the schema
+ * checks.
+ */
 export const faultOf = (path: string, value: string, expected: string): string =>
   `${path}: string ${JSON.stringify(value)} came, expected ${expected}`;
 
-/** Throws INVALID_REQUEST_BODY with up to ten of the faults; without any, does nothing. */
+/**
+ * Throws INVALID_REQUEST_BODY with the first ten faults and the number of the others. Does nothing if there is no
+ * fault.
+ */
 export const assertNoFaults = (faults: readonly string[], reason: string): void => {
   if (faults.length === 0) return;
   const rest = faults.length - maxFaults;
@@ -14,7 +20,7 @@ export const assertNoFaults = (faults: readonly string[], reason: string): void 
   throw new Refusal('INVALID_REQUEST_BODY', rest > 0 ? `${shown}; and ${rest} more.` : `${shown}.`, { reason });
 };
 
-/** The positions of items whose key an earlier item has. */
+/** Returns the positions of the items whose key occurred earlier in the list. */
 export const repeatedAt = (keys: readonly string[]): readonly number[] => {
   const first = new Map<string, number>();
   for (const [index, key] of keys.entries()) if (!first.has(key)) first.set(key, index);

@@ -7,7 +7,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 
 type Entry = {
   readonly level: Level;
-  /** What happened, and what to do where an operator has to act. */
+  /** What happened and, if an operator must act, what to do. */
   readonly meaning: string;
   readonly fields?: Readonly<Record<string, string>>;
 };
@@ -21,7 +21,7 @@ const digest = 'digest of the policy';
 const datamart = 'name of the datamart';
 const dashboardId = 'id of the dashboard';
 
-/** Why a request was refused or failed; see gateway/http/answer.ts. */
+/** Fields that say why a request was refused or failed; see gateway/http/answer.ts. */
 const cause = {
   err,
   reason: 'reason code',
@@ -493,7 +493,7 @@ const infrastructure = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
-/** By chapter of docs/logging.md. */
+/** Events grouped by the chapters of docs/logging.md. */
 export const logChapters = {
   'Requests to the service': requests,
   'Tokens and revocation': tokens,
@@ -518,5 +518,5 @@ type LineOf<Event extends LogEvent> = { readonly event: Event } & {
 };
 type Write<Of extends Level> = <Event extends EventOf<Of>>(line: LineOf<Event>, message: string) => void;
 
-/** Writes lines of known events, each at its level. `createLog` of the platform makes one. */
+/** Writes log lines of known events, each at the level of its event. `createLog` of the platform creates one. */
 export type Log = { readonly [Of in Level]: Write<Of> };

@@ -1,4 +1,4 @@
-/** What belongs to the organization beside its datamarts: data apps, datasources, workspaces, credentials. */
+/** Types of the organization's data apps, datasources and workspaces. Datamarts are in datamart/. */
 export type DataApp = {
   readonly id: string;
   readonly name: string;
@@ -10,37 +10,40 @@ export type DataApp = {
 export type Datasource = {
   readonly id: string;
   readonly name: string;
-  /** When its tables were last looked at (`POST /datasource/sync`, or when it was made); null: never. */
+  /** When its tables were last read: at its creation or by `POST /datasource/sync`. Null if they never were. */
   readonly syncedAt: Date | null;
 } & DatasourceConnection;
 
-/** A datasource without what it is reached by. */
+/** A datasource without its connection settings. */
 export type DatasourceSummary = Pick<Datasource, 'id' | 'name' | 'syncedAt' | 'datasourceType'>;
 
-/** How it is reached. Which hosts and folders are allowed is the operator's to say. */
+/** Connection settings. The operator configures which hosts and folders are allowed. */
 export type DatasourceConnection = DuckDbConnection | ServerConnection;
 export type DatasourceType = DatasourceConnection['datasourceType'];
 
 /** `path` is a file inside one of the configured folders. */
 export type DuckDbConnection = { readonly datasourceType: 'DUCKDB'; readonly path: string };
 
-/** MariaDB is spoken to as MySQL. */
+/** MariaDB uses the type `MYSQL`. */
 export type ServerConnection = {
   readonly datasourceType: 'POSTGRES' | 'MYSQL' | 'CLICKHOUSE';
   readonly host: string;
   readonly port: number;
   readonly username: string;
-  /** At rest encrypted; in no answer, no log line and no error. */
+  /** Encrypted in the database. Never part of an answer, a log line or an error. */
   readonly password: string;
   readonly database: string;
-  /** The schema of tables that name none; null: the server's default (`public`; on MySQL and ClickHouse the database is the schema). */
+  /**
+   * Schema of tables that name no schema. Null: the server's default (`public`; in MySQL and ClickHouse, the database
+   * is the schema).
+   */
   readonly schema: string | null;
   readonly isSsl: boolean;
 };
 
 export type ConnectionType = 'DATASOURCE' | 'DATAMART' | 'MULTI_DATASOURCE' | 'MULTI_DATAMART';
 
-/** Kept and given back; of these only `themeName` has an effect yet. */
+/** Settings that are stored and returned. Only `themeName` has an effect. */
 export type WorkspaceSettings = {
   readonly llmName?: string | undefined;
   readonly aiCopilotLlms?: readonly string[] | undefined;
@@ -55,13 +58,21 @@ export type Workspace = WorkspaceSettings & {
   readonly id: string;
   readonly name: string;
   readonly connectionType: ConnectionType;
-  /** Of the type DATASOURCE; null there: it is gone, and the workspace reaches nothing. */
+  /**
+   * Set for connection type DATASOURCE. Null for that type means that the datasource was deleted: the workspace then
+   * reaches nothing.
+   */
   readonly datasourceId: string | null;
-  /** Of the type DATAMART; null there: it is gone, and the workspace reaches nothing. */
+  /**
+   * Set for connection type DATAMART. Null for that type means that the datamart was deleted: the workspace then
+   * reaches nothing.
+   */
   readonly datamartId: string | null;
 };
 
-/** Whether what is in the workspace may read this datamart. One whose source is gone reaches nothing, and not everything. */
+/**
+ * Whether metrics of the workspace may read this datamart. A workspace whose source was deleted reaches no datamart.
+ */
 export const reachesDatamart = (
   { connectionType, datasourceId, datamartId }: Workspace,
   datamart: { readonly id: string; readonly datasourceId: string },
@@ -77,5 +88,8 @@ export const reachesDatamart = (
   }
 };
 
-/** By its last characters an owner tells one credential from another. None of a short one: they would be much of it. */
+/**
+ * Returns the last characters of a credential, by which an owner can distinguish credentials. Null for a short
+ * credential, since the hint would reveal too much of it.
+ */
 export const keyHintOf = (token: string): string | null => (token.length >= 32 ? token.slice(-4) : null);

@@ -1,10 +1,13 @@
-/** What the machine provides: the clock, random ids, hashes and secrets. Injected, so that tests can replace them. */
+/**
+ * What the machine provides: clock, random ids, hashes and secrets. They are injected so that tests can replace them.
+ */
 import type { HashedToken } from './brand.js';
 
 export type Clock = { readonly now: () => Date };
 
 /**
- * Keeps secrets at rest. `context` is what the text belongs to (a record's id): opened under another one, or changed, it throws.
+ * Encrypts secrets for storage. `context` names the owner of the text (a record's id). `open` throws if the context
+ * differs or the sealed text was changed.
  */
 export type Sealer = {
   readonly seal: (text: string, context: string) => string;
@@ -18,8 +21,8 @@ export type Ids = { readonly uuid: () => string };
 export type Digest = (text: string) => string;
 
 /**
- * `create` makes an unguessable credential (a random UUID, 122 bits); only its `hash` is ever stored. `isSame` takes as long for
- * any two hashes.
+ * `create` returns an unguessable credential (a random UUID, 122 bits). Only its `hash` is stored. `isSame` takes the
+ * same time for any two hashes.
  */
 export type Tokens = {
   readonly create: () => string;

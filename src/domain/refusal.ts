@@ -3,9 +3,9 @@ import type { Code } from './errors.js';
 export type { Code } from './errors.js';
 
 /**
- * A request that is refused. `message` is public: it says what is wrong, where, and how to mend it, and holds nothing
- * that the caller may not see. `reason` is a private slug for the log; `cause` never leaves the process either.
- * `retryAfterSeconds`: when the same request may be answered.
+ * A refused request. `message` is public: it says what is wrong, where, and how to fix it, and contains nothing that
+ * the caller may not see. `reason` is a private slug for the log. `cause` never leaves the process. `retryAfterSeconds`
+ * says when the same request may succeed; null if that is not known.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';

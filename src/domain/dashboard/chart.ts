@@ -1,6 +1,6 @@
-/** How an answer is drawn. */
+/** Charts: how an answer is drawn. */
 
-/** Every chart of the interface. */
+/** Every chart type of the interface. */
 export const chartTypes = [
   'line',
   'stepped',
@@ -26,19 +26,19 @@ export const chartTypes = [
 ] as const;
 export type ChartType = (typeof chartTypes)[number];
 
-/** How measures of a combo chart may be drawn. */
+/** The chart types that a measure of a combo chart may have. */
 export const seriesTypes = ['line', 'stepped', 'bar', 'area', 'scatter'] as const;
 
 export type Chart = {
   readonly type: ChartType;
-  /** Hint for numbers: `percent` shows 0.21 as 21 %. */
+  /** Format of numbers: `percent` shows 0.21 as 21 %. */
   readonly format?: 'number' | 'percent' | undefined;
   readonly unit?: string | undefined;
-  /** Of a combo chart: how each measure is drawn, by its name. */
+  /** For a combo chart: how each measure is drawn, by its name. */
   readonly series?: readonly ChartSeries[] | undefined;
-  /** Of a pivot table: the dimensions that go across, by name; the others go down. */
+  /** For a pivot table: names of the dimensions that become columns. The others become rows. */
   readonly across?: readonly string[] | undefined;
-  /** Of a gauge: its ends, and what is aimed at. */
+  /** For a gauge: the ends of its scale, and the target value. */
   readonly range?: { readonly min: number; readonly max: number; readonly target?: number | undefined } | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** The SQL that a dashboard's content holds: metrics in SQL, and values of filters that are `{sql, columnName}`. */
+/** The SQL in a dashboard's content: custom SQL of metrics, and filter values of the form `{sql, columnName}`. */
 import type { FilterValue } from '../filter/filter.js';
 import type { DashboardContent } from './dashboard.js';
 import type { MetricDefinition } from './metric.js';
@@ -9,7 +9,7 @@ type WithDefault = { readonly defaultValue?: FilterValue | undefined };
 const isQuery = (value: FilterValue | undefined): value is ValuesOfQuery =>
   typeof value === 'object' && !Array.isArray(value) && 'sql' in value;
 
-/** The content with every SQL replaced by what `replace` answers for it and its place. */
+/** Returns the content with each SQL text replaced by the result of `replace` for the text and its place. */
 const mapSql = (content: DashboardContent, replace: (sql: string, place: string) => string): DashboardContent => {
   const inFilters = <T extends WithDefault>(filters: readonly T[], where: string): readonly T[] =>
     filters.map((filter, index) => {
@@ -33,7 +33,10 @@ const mapSql = (content: DashboardContent, replace: (sql: string, place: string)
   };
 };
 
-/** All SQL of the content, by its place: `filters[0].defaultValue.sql`. */
+/**
+ * Returns all SQL texts of the content by place, such as `filters[0].defaultValue.sql`. Expressions of measures are not
+ * included.
+ */
 export const listSql = (content: DashboardContent): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   mapSql(content, (sql, place) => {
@@ -43,7 +46,7 @@ export const listSql = (content: DashboardContent): ReadonlyMap<string, string> 
   return found;
 };
 
-/** The content with the SQL of these places replaced. */
+/** Returns the content with the SQL at these places replaced. */
 export const replaceSql = (content: DashboardContent, rewritten: ReadonlyMap<string, string>): DashboardContent =>
   mapSql(content, (sql, place) => rewritten.get(place) ?? sql);
 
@@ -51,11 +54,11 @@ export type SqlPart = {
   readonly place: string;
   readonly text: string;
   readonly as: 'select' | 'expression';
-  /** Names of the variables that it may compare with. */
+  /** Names of the variables that the SQL may use. */
   readonly variables: readonly string[];
 };
 
-/** Everything in the content that the engine will read as SQL. */
+/** Returns every text of the content that the engine reads as SQL, including expressions of measures. */
 export const listSqlParts = (content: DashboardContent): readonly SqlPart[] => {
   const all = listSql(content);
   const ofDashboard = [...all]

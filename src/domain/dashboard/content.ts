@@ -1,4 +1,4 @@
-/** What a dashboard is made of: checked against its datamart, moved to another schema, copied for a client. */
+/** The content of a dashboard: checked against datamarts, moved to another schema, copied for a client. */
 import { type ColumnRef, type Datamart, findColumn, type TableRef } from '../datamart/datamart.js';
 import { type DashboardContent, type LayoutCard, sameName } from './dashboard.js';
 import { definitionFaults, written } from './definition.js';
@@ -7,11 +7,14 @@ import { type ConditionTree, lineageOfCopy, type MetricDefinition, maxLineage } 
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
 
-/** The faults for the datamart that it fits best. */
+/** Returns the faults for the datamart that has the fewest. */
 const fewest = (datamarts: readonly Datamart[], faultsFor: (datamart: Datamart) => readonly string[]) =>
   datamarts.map(faultsFor).toSorted((a, b) => a.length - b.length)[0] ?? ['the workspace reaches no datamart'];
 
-/** Everything that is wrong with the content for these datamarts, each with its place; empty: it can be used. A metric reads one of them. */
+/**
+ * Returns all faults of the content for these datamarts, each with its place. Empty if the content can be used. Each
+ * metric reads one of the datamarts.
+ */
 export const contentFaults = (content: DashboardContent, ...datamarts: readonly Datamart[]): readonly string[] => {
   const ids = content.metrics.map(({ metricId }) => metricId);
   return [
@@ -38,7 +41,10 @@ export const contentFaults = (content: DashboardContent, ...datamarts: readonly 
 
 export type SchemaPair = { readonly replaceSchema: string; readonly targetSchema: string };
 
-/** The content with its schemas renamed: those of its columns and tables. Its SQL is for a parser (`SqlRewriter`). */
+/**
+ * Returns the content with the schemas of its columns and tables renamed. SQL texts stay unchanged: `SqlRewriter`
+ * renames their schemas.
+ */
 export const replaceSchemas = (content: DashboardContent, pairs: readonly SchemaPair[]): DashboardContent => {
   const move = <T extends TableRef>(ref: T): T => {
     const pair = pairs.find(({ replaceSchema }) => replaceSchema === ref.schemaName);
@@ -75,7 +81,10 @@ export const replaceSchemas = (content: DashboardContent, pairs: readonly Schema
   };
 };
 
-/** An import over a template: what the import says holds; filters that it does not name, and margins where it has none, are the template's. */
+/**
+ * Returns an import merged over a template. The import takes precedence. The template supplies filters that the import
+ * does not name, and the grid margins if the import has none.
+ */
 export const overTemplate = (imported: DashboardContent, template: DashboardContent): DashboardContent => ({
   ...imported,
   filters: [
@@ -85,7 +94,7 @@ export const overTemplate = (imported: DashboardContent, template: DashboardCont
   gridMargin: imported.gridMargin.length > 0 ? imported.gridMargin : template.gridMargin,
 });
 
-/** The cards of metrics that are there, under the metrics' new ids. */
+/** Returns the cards with the metrics' new ids. Cards of metrics without a new id are removed. */
 export const relabelLayout = (
   layout: readonly LayoutCard[],
   newIds: ReadonlyMap<string, string>,

@@ -3,14 +3,17 @@ import type { FilterDataType, FilterValue } from '../filter/filter.js';
 import type { GridCard, Metric, MetricDefinition, Owner } from './metric.js';
 
 export type Dashboard = {
-  /** Internal. `externalDashboardId` is the one that callers know, unique within the data app. */
+  /** Internal id. Callers use `externalDashboardId`, which is unique within the data app. */
   readonly id: string;
   readonly externalDashboardId: string;
   readonly workspaceId: string;
   readonly name: string;
-  /** Null: the organization's. A client's dashboard opens for that client of that data app alone. */
+  /**
+   * The client that owns the dashboard; null if the organization does. A client's dashboard opens only for that client
+   * of that data app.
+   */
   readonly owner: Owner | null;
-  /** The dashboard it was cloned from. */
+  /** Id of the dashboard that this one was cloned from, or null. */
   readonly templateId: string | null;
   readonly layout: readonly LayoutCard[];
   readonly gridMargin: readonly number[];
@@ -23,20 +26,26 @@ export type Dashboard = {
 export type LayoutCard = GridCard & { readonly metricId: string };
 
 export type DashboardFilter = {
-  /** The label: unique within the dashboard, matched without regard to case. */
+  /** Label of the filter. Unique within the dashboard, ignoring case. */
   readonly name: string;
   readonly dataType: FilterDataType;
-  /** The columns it restricts. A metric that joins none of their tables is restricted along the relationships. */
+  /**
+   * The columns that the filter restricts. A metric that joins none of their tables is restricted along the
+   * relationships.
+   */
   readonly applyOnTables: readonly (ColumnRef & { readonly dataType: string })[];
   readonly defaultValue?: FilterValue | undefined;
 };
 
-/** `METRIC`: shown on the board. `GALLERY`: at hand for it. */
+/** `METRIC`: shown on the board. `GALLERY`: offered for adding to the board. */
 export type MetricPlacement = 'METRIC' | 'GALLERY';
 
 export type PlacedMetric = { readonly metric: Metric; readonly placement: MetricPlacement; readonly placedAt: Date };
 
-/** What a dashboard is made of: the `data` of an export, where cards and metrics name each other by ids of their own. */
+/**
+ * The content of a dashboard, as in the `data` of an export. Cards and metrics refer to each other by ids that are
+ * local to the content.
+ */
 export type DashboardContent = {
   readonly layout: readonly LayoutCard[];
   readonly filters: readonly DashboardFilter[];
@@ -44,7 +53,7 @@ export type DashboardContent = {
     readonly metricId: string;
     readonly name: string;
     readonly definition: MetricDefinition;
-    /** The metrics it was copied from, nearest first. */
+    /** Ids of the metrics that it was copied from, nearest first. */
     readonly lineage: readonly string[];
     readonly placement: MetricPlacement;
   }[];
@@ -54,13 +63,13 @@ export type DashboardContent = {
 };
 
 /**
- * Whether a setting that names the dashboard of this id binds `dashboard`: it is that one, or a copy made from it.
- * spec-gap: what is said of a template holds for its copies, as it does for metrics.
+ * Whether a setting that names a dashboard id applies to `dashboard`: the id is its own or its template's. spec-gap:
+ * settings for a template also apply to its copies, as they do for metrics.
  */
 export const isOrCopies = (dashboard: Dashboard, dashboardId: string): boolean =>
   dashboard.id === dashboardId || dashboard.templateId === dashboardId;
 
-/** Names of filters are compared without regard to case. */
+/** Whether two filter names are equal, ignoring case. */
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 export type FilterMapping = {
@@ -68,7 +77,7 @@ export type FilterMapping = {
   readonly applyOnTables: readonly (ColumnRef & { readonly dataType: string })[];
 };
 
-/** The dashboard's filters with these mappings in place of theirs, or what is wrong with the mappings. */
+/** Returns the dashboard's filters with these mappings applied, or the faults of the mappings. */
 export const mapFilters = (
   dashboard: Dashboard,
   mappings: readonly FilterMapping[],
@@ -79,7 +88,7 @@ export const mapFilters = (
       ? []
       : [`the dashboard has no filter "${name}"`]),
     ...applyOnTables
-      // A mapping to nothing would restrict nothing, or break every metric.
+      // A mapping to a missing column would either restrict nothing or make every metric fail.
       .filter((ref) => datamarts.every((datamart) => findColumn(datamart, ref) === undefined))
       .map((ref) => `"${name}": the workspace has no column ${ref.schemaName}.${ref.tableName}.${ref.columnName}`),
   ]);
@@ -92,7 +101,7 @@ export const mapFilters = (
   };
 };
 
-/** What an id names among a dashboard's metrics: the metric itself, or its copy there. */
+/** Returns the metric of that id on the dashboard, else its copy on the dashboard, else undefined. */
 export const findPlaced = (placed: readonly PlacedMetric[], metricId: string): PlacedMetric | undefined =>
   placed.find(({ metric }) => metric.metricId === metricId) ??
   placed.find(({ metric }) => metric.lineage[0] === metricId);

@@ -1,4 +1,4 @@
-/** What a metric's definition names, and what is wrong with it for a datamart. */
+/** Columns in a metric's definition, and the definition's faults for a datamart. */
 import { type ColumnRef, type Datamart, findColumn, findTable, type TableRef } from '../datamart/datamart.js';
 import { sameName } from './dashboard.js';
 import {
@@ -13,13 +13,16 @@ import {
   type VisualDefinition,
 } from './metric.js';
 
-/** As a fault names a column. */
+/** Returns a column's name as fault messages write it. */
 export const written = (ref: ColumnRef): string => `${ref.schemaName}.${ref.tableName}.${ref.columnName}`;
 
 const columnOf = ({ column }: { readonly column?: ColumnRef | undefined }): readonly ColumnRef[] =>
   column === undefined ? [] : [column];
 
-/** Every column that the definition names; of SQL and expressions, only their database can say. */
+/**
+ * Returns every column that the definition names. Columns in SQL and expressions are not included, since only a parser
+ * of the database's SQL can find them.
+ */
 export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] => {
   const filtered = [...definition.filters.map(({ column }) => column), ...definition.rlsVariables.flatMap(columnOf)];
   if (definition.kind === 'sql') return filtered;
@@ -36,11 +39,14 @@ export const columnsOf = (definition: MetricDefinition): readonly ColumnRef[] =>
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((other) => sameName(other, name)) < index);
 
-/** A key that is one filter's name and another's label would restrict whichever of them comes first. */
+/**
+ * Returns repeated names among the filters' names and labels. If a name of one filter were the label of another, a key
+ * could select either of them.
+ */
 const sharedFilterNames = ({ filters }: MetricDefinition): readonly string[] =>
   repeated(filters.flatMap(({ name, label }) => (sameName(name, label) ? [name] : [name, label])));
 
-/** Everything that is wrong with one metric for this datamart. */
+/** Returns all faults of one metric for this datamart. */
 export const definitionFaults = (definition: MetricDefinition, datamart: Datamart): readonly string[] => {
   const names = outputNames(definition);
   return [
@@ -95,7 +101,10 @@ const havingMeasures = (tree: HavingTree | undefined): readonly string[] => {
   return ('all' in tree ? tree.all : tree.any).flatMap(havingMeasures);
 };
 
-/** "Any of nothing" would be nothing, and "all of nothing" everything: neither is what its author meant. */
+/**
+ * Returns faults for empty groups. An empty "any" would match nothing and an empty "all" everything; the author means
+ * neither.
+ */
 const treeFaults = (where: string, tree: ConditionTree | HavingTree | undefined): readonly string[] => {
   if (tree === undefined || 'predicate' in tree) return [];
   const items: readonly (ConditionTree | HavingTree)[] = 'all' in tree ? tree.all : tree.any;

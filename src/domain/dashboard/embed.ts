@@ -1,4 +1,4 @@
-/** A dashboard or metric as a data app shows it. Its id shares one namespace with the data app's dashboard ids. */
+/** A dashboard or metric that a data app shows. Embed ids and dashboard ids of a data app share one namespace. */
 export type Embed = {
   readonly embedId: string;
   readonly dataAppId: string;
@@ -13,7 +13,7 @@ export type Embed = {
 
 export type FilterColumns = { readonly tableName: string; readonly columns: readonly string[] };
 
-/** The interface's "Access settings", names unchanged. */
+/** The interface's "Access settings", with unchanged names. */
 export type AccessSettings = {
   readonly datamartName?: string | undefined;
   readonly isAllowAiPilot?: boolean | undefined;
@@ -35,7 +35,7 @@ export type AccessSettings = {
   readonly tableTenancySettings?: readonly { readonly name: string; readonly clientColumn: string }[] | undefined;
 };
 
-/** Some settings of an embed's: what is left out, or undefined, stays as it is. */
+/** Changes to access settings. A missing or undefined setting is kept. */
 export type SettingsChange = { readonly [Name in keyof AccessSettings]?: AccessSettings[Name] | undefined };
 
 const required = [
@@ -50,10 +50,13 @@ const required = [
   'metricCreationMode',
 ] as const satisfies readonly (keyof AccessSettings)[];
 
-/** Names of the settings that every embed with settings has and these lack. */
+/** Returns the names of required settings that are missing. */
 export const missingSettings = (settings: SettingsChange): readonly string[] =>
   required.filter((name) => settings[name] === undefined);
 
-/** How an embed's metrics join. spec-gap: left out it is `multi`, unless the legacy `isIncrementalJoin` is false. */
+/**
+ * Returns how an embed's metrics join. spec-gap: the default is `multi`, or `single` if the legacy `isIncrementalJoin`
+ * is false.
+ */
 export const joinModelOf = (settings: AccessSettings | null): 'single' | 'multi' =>
   settings?.joinModel ?? (settings?.isIncrementalJoin === false ? 'single' : 'multi');

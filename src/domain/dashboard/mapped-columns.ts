@@ -1,18 +1,19 @@
-/** A dashboard filter that maps to columns of several tables: which of them restrict one metric. */
+/** Dashboard filters that map to columns of several tables: decides which of the columns restrict a metric. */
 import { type ColumnRef, sameColumn, sameTable, type TableRef } from '../datamart/datamart.js';
 import type { Condition } from '../filter/filter.js';
 import type { DashboardFilter } from './dashboard.js';
 import type { MetricDefinition } from './metric.js';
 
-/** Every column that the filter maps to, each once. */
+/** Returns every column that the filter maps to, without duplicates. */
 export const mappedColumns = ({ applyOnTables }: DashboardFilter): readonly ColumnRef[] =>
   applyOnTables
     .map(({ schemaName, tableName, columnName }) => ({ schemaName, tableName, columnName }))
     .filter((column, index, all) => all.findIndex((other) => sameColumn(other, column)) === index);
 
 /**
- * The conditions that hold for a metric. Of one filter's columns, those on tables that the metric reads; where it reads none of these tables, all of them.
- * A token's condition is never dropped: what is not picked becomes `whereRead`.
+ * Returns the conditions that apply to a metric. Of one filter's columns, those on tables that the metric reads apply;
+ * if it reads none of these tables, all apply. A token's condition is never removed: if it is not selected, it becomes
+ * `whereRead`.
  */
 export const heldConditions = (
   conditions: readonly Condition[],
@@ -25,7 +26,10 @@ export const heldConditions = (
     return restriction === undefined ? [] : [{ ...condition, restriction: 'whereRead' }];
   });
 
-/** Whether the metric's answer is made of the table. Of expressions and SQL, only the engine knows for certain what they read. */
+/**
+ * Whether the metric's answer reads the table, as far as the definition shows. Only the engine knows exactly which
+ * tables expressions and SQL read.
+ */
 export const isReadBy = (definition: MetricDefinition, table: TableRef): boolean => {
   if (definition.kind === 'sql') return false;
   const { from, dimensions, measures } = definition;
@@ -33,11 +37,14 @@ export const isReadBy = (definition: MetricDefinition, table: TableRef): boolean
   return tables.some((one) => sameTable(one, table)) || measures.some((measure) => names(measure.expression, table));
 };
 
-/** An expression reads a table beyond the metric's own by its name alone. */
+/** Whether the expression may read the table: its text contains the table's name. */
 const names = (expression: string | undefined, { tableName }: TableRef): boolean =>
   expression?.toLowerCase().includes(tableName.toLowerCase()) ?? false;
 
-/** The columns whose values are the filter's options for this metric: by the same rule. */
+/**
+ * Returns the columns whose values are the filter's options for this metric, selected by the same rule as in
+ * `heldConditions`.
+ */
 export const optionColumns = (filter: DashboardFilter, definition: MetricDefinition): readonly ColumnRef[] => {
   const columns = mappedColumns(filter);
   const near = columns.filter((column) => isReadBy(definition, column));

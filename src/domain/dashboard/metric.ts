@@ -3,58 +3,63 @@ import type { Condition, FilterDataType, FilterValue, Predicate } from '../filte
 import type { Period } from '../filter/period.js';
 import type { Chart } from './chart.js';
 
-/** A question over a datamart and the chart that shows its answer. Ids are unique in the organization. */
+/** A question over a datamart, and the chart that shows its answer. Ids are unique in the organization. */
 export type Metric = {
   readonly metricId: string;
   readonly workspaceId: string;
   readonly name: string;
   readonly definition: MetricDefinition;
-  /** The metrics this one was copied from, nearest first: a setting that names one of them binds this copy too. */
+  /**
+   * Ids of the metrics that this one was copied from, nearest first. A setting that names one of them also applies to
+   * this copy.
+   */
   readonly lineage: readonly string[];
-  /** Null: the organization's. A client's metric is read by that client alone. */
+  /** The client that owns the metric; null if the organization does. Only that client can read a client's metric. */
   readonly owner: Owner | null;
-  /** Out of every guest's sight, until it is brought back. */
+  /** Whether the metric is hidden from all guests until it is restored. */
   readonly isArchived: boolean;
-  /** A guest of the owner's rewrote the definition: it may show more than its author meant the metric to show. */
+  /** Whether a guest of the owner rewrote the definition. The metric may then show more than its author intended. */
   readonly isChangedByGuest: boolean;
-  /** Null: the host made it. */
+  /** Null if the host made the metric. */
   readonly guest: GuestMade | null;
 };
 
-/** What a metric has that a guest made. It lives on one dashboard, and goes with it. */
+/** Properties of a metric that a guest made. The metric belongs to one dashboard, and is deleted with it. */
 export type GuestMade = {
-  /** Internal. */
+  /** Internal id. */
   readonly dashboardId: string;
-  /** Private to this user until it is published. Null: every user of the owner sees it. */
+  /** The user to whom the metric is private until it is published. Null: every user of the owner sees it. */
   readonly userIdentifier: string | null;
   readonly isPublished: boolean;
-  /** Where it stands for those who did not move it; null: in the gallery. */
+  /** Its card for viewers who did not move it; null if it is in the gallery. */
   readonly card: GridCard | null;
   readonly createdAt: Date;
 };
 
 export type GuestMadeMetric = Metric & { readonly owner: Owner; readonly guest: GuestMade };
 
-/** On a grid of 12 columns, in grid units. */
+/** Position and size on a grid of 12 columns, in grid units. */
 export type GridCard = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
 
-/** A metric that the host makes, before any guest touched it. */
+/** Properties of a metric that the host made and no guest changed. */
 export const hostMade = { isArchived: false, isChangedByGuest: false, guest: null } as const;
 
 /** The client of a data app that owns a copy. */
 export type Owner = { readonly dataAppId: string; readonly clientId: string };
 
-/** Whose layouts, views and private metrics these are. Null: of the client's tokens that name no user. */
+/**
+ * The owner of layouts, views and private metrics. `userIdentifier` null: all tokens of the client that name no user.
+ */
 export type Viewer = Owner & { readonly userIdentifier: string | null };
 
 export type TimeGrain = Period | 'hourOfDay' | 'dayOfWeek';
 
 /**
- * A column to group by. `grain` is for dates; `bucketWidth` (in the column's unit) or `bucketCount` (about so many buckets, of a round
- * width between the least and the greatest value) for histograms of numbers.
+ * A column to group by. `grain` groups dates. `bucketWidth` (in the column's unit) or `bucketCount` groups numbers for
+ * histograms; `bucketCount` is approximate, since the width between minimum and maximum is rounded.
  */
 export type Dimension = {
-  /** The column's name in the answer; unique within the metric. */
+  /** Name of the column in the answer; unique within the metric. */
   readonly name: string;
   readonly column: ColumnRef;
   readonly grain?: TimeGrain | undefined;
@@ -70,16 +75,25 @@ export type Measure = AggregateMeasure | ExpressionMeasure;
 export type AggregateMeasure = {
   readonly name: string;
   readonly aggregate: Aggregate;
-  /** Left out only with COUNT: the number of rows. */
+  /** Undefined only with COUNT, which then counts rows. */
   readonly column?: ColumnRef | undefined;
-  /** Aggregate 1 where the column passes and 0 where it does not (NULL stays NULL): AVG of it is a share. */
+  /**
+   * If set, the aggregate is over 1 where the column passes and 0 where it does not; NULL stays NULL. AVG is then a
+   * share.
+   */
   readonly indicator?: Predicate | undefined;
-  /** With PERCENTILE, from 0 to 1: 0.25 is the lower quartile. Between two values, on the line from one to the other. */
+  /**
+   * Required for PERCENTILE, from 0 to 1: 0.25 is the lower quartile. The result between two values is interpolated
+   * linearly.
+   */
   readonly percentile?: number | undefined;
   readonly expression?: undefined;
 };
 
-/** An expression of aggregates in the datasource's own SQL: `SUM(flights.delay) / COUNT(*)`. Host's own, never a guest's. */
+/**
+ * An expression of aggregates in the datasource's own SQL: `SUM(flights.delay) / COUNT(*)`. Only the host may define
+ * one, never a guest.
+ */
 export type ExpressionMeasure = {
   readonly name: string;
   readonly expression: string;
@@ -89,50 +103,57 @@ export type ExpressionMeasure = {
   readonly percentile?: undefined;
 };
 
-/** Conditions over each other: `all` of them, or `any`. NULL passes `isNull` alone. */
+/** A tree of conditions: `all` must pass, or `any`. NULL passes only `isNull`. */
 export type ConditionTree =
   | Condition
   | { readonly all: readonly ConditionTree[] }
   | { readonly any: readonly ConditionTree[] };
 
-/** Which groups stay, by their measures. */
+/** A tree of conditions on measures. Groups that do not pass are removed. */
 export type HavingTree =
   | { readonly measure: string; readonly predicate: Predicate }
   | { readonly all: readonly HavingTree[] }
   | { readonly any: readonly HavingTree[] };
 
 /**
- * A column computed from a measure's (`of`) over the groups that `having` left, before the limit. `within` names the dimensions whose
- * values are taken each for itself; `along`, the one that is walked: the first where it is left out.
+ * A column that is computed from the measure `of` over the groups that passed `having`, before the limit. `within`
+ * names dimensions whose values are calculated separately. `along` names the dimension that the calculation follows;
+ * the default is the first.
  */
 export type Calculation =
-  /** From 0 to 1, of the total of all groups (`within`: of those with the same values there). */
+  /**
+   * Share of the total of all groups, from 0 to 1. With `within`: of the total of the groups with the same values
+   * there.
+   */
   | {
       readonly kind: 'shareOfTotal';
       readonly name: string;
       readonly of: string;
       readonly within?: readonly string[] | undefined;
     }
-  /** The sum up to and including this group; every dimension but `along` is taken each for itself. */
+  /** The sum up to and including this group, separately for each value of the dimensions other than `along`. */
   | { readonly kind: 'runningTotal'; readonly name: string; readonly of: string; readonly along?: string | undefined }
-  /** `of` so many periods of `along`'s grain earlier, by the calendar: NULL where that group is not there. */
+  /** The value of `of` a number of calendar periods of `along`'s grain earlier. NULL if that group does not exist. */
   | {
       readonly kind: 'previousPeriod';
       readonly name: string;
       readonly of: string;
       readonly along?: string | undefined;
       readonly periods?: number | undefined;
-      /** `change`: the difference; `relativeChange`: the difference over the earlier value. */
+      /** `change`: the difference. `relativeChange`: the difference divided by the earlier value. */
       readonly result?: 'value' | 'change' | 'relativeChange' | undefined;
     };
 
-/** How many periods back a calculation may look. */
+/** Maximum number of periods that a calculation may look back. */
 export const maxPeriods = 60;
 
-/** Of a single value: the same measure over the conditions' range of `column`, so many periods earlier. */
+/**
+ * For a single value: compares it with the same measure over the conditions' range of `column` a number of periods
+ * earlier.
+ */
 export type Comparison = { readonly column: ColumnRef; readonly grain: Period; readonly periods: number };
 
-/** A filter that belongs to the metric: `predicate` always holds; without one, it waits for a value by its name. */
+/** A filter of the metric. A `predicate` always applies; without one, the filter takes a value under its name. */
 export type MetricFilter = {
   readonly name: string;
   readonly label: string;
@@ -142,10 +163,10 @@ export type MetricFilter = {
   readonly defaultValue?: FilterValue | undefined;
 };
 
-/** A variable whose value the token must bring (`rlsSettings`), unless `isOptional`. */
+/** An RLS variable. The token must give it a value in `rlsSettings`, unless `isOptional`. */
 export type RlsVariable = {
   readonly name: string;
-  /** Left out only in custom SQL, which then compares with `<name>_variable` itself. */
+  /** Undefined only in custom SQL, which compares with `<name>_variable` itself. */
   readonly column?: ColumnRef | undefined;
   readonly isOptional: boolean;
 };
@@ -154,11 +175,14 @@ export type Sort = { readonly name: string; readonly direction: 'ASC' | 'DESC' }
 
 export type MetricDefinition = VisualDefinition | SqlDefinition;
 
-/** What is left out was not known to the version that stored it, and is empty. */
+/**
+ * A metric without custom SQL. A missing optional field is empty: an earlier version that did not have it stored the
+ * metric.
+ */
 export type VisualDefinition = {
   readonly kind: 'visual';
   readonly chart: Chart;
-  /** The table whose rows are counted; the joins start here. */
+  /** The table whose rows are aggregated. Joins start at this table. */
   readonly from: TableRef;
   readonly dimensions: readonly Dimension[];
   readonly measures: readonly Measure[];
@@ -170,22 +194,22 @@ export type VisualDefinition = {
   readonly rlsVariables: readonly RlsVariable[];
   /** Columns of the underlying rows, in order. */
   readonly underlying: readonly ColumnRef[];
-  /** What a click goes on to: the first drill replaces the dimensions by the path's first, and so on. */
+  /** Dimensions for drilling, in order. Each click replaces the dimensions by the next one. */
   readonly drillPath: readonly Dimension[];
   readonly sort: readonly Sort[];
   readonly limit: number | null;
 };
 
-/** A metric in SQL. Host's own, never a guest's. */
+/** A metric in SQL. Only the host may define one, never a guest. */
 export type SqlDefinition = {
   readonly kind: 'sql';
   readonly chart: Chart;
   /**
-   * One SELECT in the datasource's own SQL over the datamart's tables. `client_id_variable` and `<name>_variable` (the RLS variables)
-   * are bound values.
+   * One SELECT in the datasource's own SQL over the datamart's tables. `client_id_variable` and `<name>_variable` (the
+   * RLS variables) are bound values.
    */
   readonly sql: string;
-  /** Columns of the result by name: what a chart groups by, and what it shows. Together they are all of it. */
+  /** All columns of the result, by name: dimensions are what a chart groups by, measures are what it shows. */
   readonly dimensions: readonly SqlOutput[];
   readonly measures: readonly SqlOutput[];
   readonly filters: readonly MetricFilter[];
@@ -196,33 +220,36 @@ export type SqlDefinition = {
 
 export type SqlOutput = { readonly name: string };
 
-/** The names of the answer's columns, in order. */
+/** Returns the names of the answer's columns, in order. */
 export const outputNames = (definition: MetricDefinition): readonly string[] => [
   ...definition.dimensions.map(({ name }) => name),
   ...measureNames(definition),
 ];
 
-/** What is shown of each group: measures, and what is computed from them. */
+/** Returns the names of the values shown for each group: measures and calculations. */
 export const measureNames = (definition: MetricDefinition): readonly string[] => [
   ...definition.measures.map(({ name }) => name),
   ...(definition.kind === 'visual' ? (definition.calculations ?? []) : []).map(({ name }) => name),
 ];
 
-/** Every test of a tree of conditions. */
+/** Returns every condition of a tree. */
 export const testsOf = (tree: ConditionTree | undefined): readonly Condition[] => {
   if (tree === undefined) return [];
   if ('predicate' in tree) return [tree];
   return ('all' in tree ? tree.all : tree.any).flatMap(testsOf);
 };
 
-/** How many metrics a lineage names at most. A longer one is refused: cut, it would lose the original that settings name. */
+/**
+ * Maximum length of a lineage. A longer one is refused: if it were cut, it would lose the original metric that settings
+ * name.
+ */
 export const maxLineage = 100;
 
-/** The lineage of a copy of the metric. */
+/** Returns the lineage of a copy of the metric. */
 export const lineageOfCopy = ({ metricId, lineage }: Pick<Metric, 'metricId' | 'lineage'>): readonly string[] => [
   ...new Set([metricId, ...lineage]),
 ];
 
-/** Whether a setting that names `metricId` binds this metric: it is the metric, or the copy was made from it. */
+/** Whether a setting that names `metricId` applies to this metric: it is that metric or a copy of it. */
 export const isOrDescendsFrom = (metric: Metric, metricId: string): boolean =>
   metric.metricId === metricId || metric.lineage.includes(metricId);

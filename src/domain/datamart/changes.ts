@@ -13,17 +13,17 @@ import { clientColumnFaults, masterFaults, mergeTenancy, type TenancyDraft, tena
 
 export type DatamartParts = Pick<Datamart, 'tenancy' | 'tables' | 'relationships' | 'sharedTables' | 'cacheTtlSeconds'>;
 
-/** What is left out stays; lists replace what was there. */
+/** Changes to a datamart. A missing field keeps the stored value; a list replaces the stored list. */
 export type DatamartChanges = {
   readonly tableList?: readonly TableDraft[] | undefined;
   readonly tenancySettings?: TenancyDraft | undefined;
   readonly relationships?: readonly RelationshipDraft[] | undefined;
   readonly sharedTables?: readonly string[] | undefined;
-  /** Null clears it. */
+  /** Null removes the stored value. */
   readonly cacheTtlSeconds?: number | null | undefined;
 };
 
-/** Of a datamart that is not there yet. */
+/** Parts of a datamart that is being created. */
 export const noParts: DatamartParts = {
   tenancy: null,
   tables: [],
@@ -32,13 +32,13 @@ export const noParts: DatamartParts = {
   cacheTtlSeconds: null,
 };
 
-/** Whether the changes name what only the datasource can tell. */
+/** Whether the changes can be checked only with the tables of the datasource. */
 export const needsSource = ({ tableList, tenancySettings }: DatamartChanges): boolean =>
   tableList !== undefined || (tenancySettings !== undefined && (tenancySettings.tenancyLevel ?? 'TABLE') === 'TABLE');
 
 /**
- * The schemas that the tables name, where one datamart reads several databases of a server: the primary one, and one that shows what
- * each client's tables look like.
+ * Returns the schemas that the tables name, if one datamart reads several databases of a server. These are the primary
+ * database and a database that serves as the model of each client's tables. Otherwise empty.
  */
 export const namedDatabases = (
   current: Tenancy | null,
@@ -53,8 +53,8 @@ const levelMissing =
   'tenancySettings.tenancyLevel: nothing came, expected TABLE, DATABASE or MULTI_DATABASE, since the datamart has no tenancy yet';
 
 /**
- * The datamart's parts after the changes; `source` is needed where `needsSource` says so. Throws INVALID_REQUEST_BODY with
- * every fault of the whole that comes of it, so that no kept part is left without what it names.
+ * Returns the datamart's parts after the changes. `source` is required if `needsSource` returns true. Throws
+ * INVALID_REQUEST_BODY with every fault of the result, so that no kept part refers to a removed table or column.
  */
 export const changeParts = (
   current: DatamartParts,

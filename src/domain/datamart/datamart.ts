@@ -1,21 +1,24 @@
-/** A selection of a datasource's tables and columns, with tenancy and the ways its tables join. */
+/** A selection of a datasource's tables and columns, with tenancy and relationships. */
 export type Datamart = {
   readonly id: string;
   readonly name: string;
   readonly datasourceId: string;
-  /** Null: no tenancy is configured, and the only clientId is the literal `None`. */
+  /** Null if no tenancy is configured. The only clientId is then the literal `None`. */
   readonly tenancy: Tenancy | null;
   readonly tables: readonly DatamartTable[];
   readonly relationships: readonly Relationship[];
-  /** Names (`schema.table`) of tables meant for all tenants. */
+  /** Names (`schema.table`) of the tables that all tenants may read. */
   readonly sharedTables: readonly string[];
-  /** For how long answers over it may be kept; 0: never. Null, or left out: as the configuration says. */
+  /** How many seconds answers may be cached; 0 disables caching. Null or undefined: the configured default. */
   readonly cacheTtlSeconds?: number | null | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** `TABLE`: `tableName.tablePrimaryKeyColumn` is the master list of clients; each tenant's table names its client column. */
+/**
+ * How the datamart tells which rows belong to a client. At level `TABLE`, `tableName.tablePrimaryKeyColumn` is the
+ * master list of clients, and each tenant table names its client column.
+ */
 export type Tenancy =
   | {
       readonly tenancyLevel: 'TABLE';
@@ -27,7 +30,7 @@ export type Tenancy =
     }
   | ({ readonly tenancyLevel: 'DATABASE' | 'MULTI_DATABASE'; readonly primaryDatabase: string | null } & KeptMaster);
 
-/** The master table as settings named it at any level: it has effect under `TABLE` alone. */
+/** The master table as settings named it at any level. It has an effect only at level `TABLE`. */
 export type KeptMaster = {
   readonly clientColumnType?: 'NUMBER' | 'STRING' | undefined;
   readonly schemaName?: string | undefined;
@@ -41,56 +44,71 @@ export type DatamartTable = {
   readonly tableName: string;
   readonly label: string;
   readonly clientColumn: string | null;
-  /** An embed added `clientColumn`: it only narrows, and no other table's tenancy follows from it. Never stored. */
+  /**
+   * True if an embed added `clientColumn`. The column then only restricts rows; the tenancy of other tables cannot be
+   * derived from it. Never stored.
+   */
   readonly isClientColumnOfEmbed?: true | undefined;
-  /** The relationship that leads to the table's client, where several do. Null, or left out: there is one. */
+  /**
+   * Name of the relationship that leads to the table's client, if several do. Null or undefined: the relationship is
+   * found automatically.
+   */
   readonly tenancyPath?: string | null | undefined;
-  /** Not among what end users pick from; metrics that read it go on working. */
+  /** Whether the table is left out of the lists that end users choose from. Metrics that read the table still work. */
   readonly isHide: boolean;
-  /** Index pattern, for OpenSearch, which has no engine here. */
+  /** Index pattern for OpenSearch. The engine does not support OpenSearch. */
   readonly wildcard?: string | null | undefined;
   readonly columns: readonly DatamartColumn[];
 };
 
-/** What is left out is false or null: rows of the first release have none of the optional members. */
+/**
+ * A column of a datamart. A missing optional field means false or null: rows of the first release have none of these
+ * fields.
+ */
 export type DatamartColumn = {
   readonly columnName: string;
-  /** As the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. Empty for a custom column. */
+  /** Datatype as the datasource names it: `VARCHAR`, `BIGINT`, `TIMESTAMP`. Empty for a custom column. */
   readonly datatype: string;
   readonly alias: string;
   readonly label: string;
   readonly isHide: boolean;
   readonly isApplyTimezone: boolean;
-  /** It is `sql`, an expression over columns of the same table, and no column of the datasource. */
+  /**
+   * Whether the column is computed by `sql`, an expression over columns of the same table, and does not exist in the
+   * datasource.
+   */
   readonly isCustomColumn?: boolean | undefined;
   readonly sql?: string | undefined;
   readonly isAggregate?: boolean | undefined;
   readonly allowAggregate?: boolean | undefined;
   readonly defaultAggregation?: string | null | undefined;
-  /** The order of answers that are grouped by it and have no order of their own. */
+  /** Sort direction of answers that are grouped by this column and have no sort of their own. */
   readonly defaultSort?: 'ASC' | 'DESC' | null | undefined;
 };
 
 export type Cardinality = 'ManyToMany' | 'ManyToOne' | 'OneToMany' | 'OneToOne';
 export type JoinKind = 'INNER JOIN' | 'LEFT JOIN' | 'RIGHT JOIN' | 'FULL JOIN';
 
-/** `cardinality` and `join` read from parent to child: `parent LEFT JOIN child`, many parents to one child. */
+/**
+ * A join of two tables. `cardinality` and `join` read from parent to child: `parent LEFT JOIN child`; ManyToOne means
+ * many parents to one child.
+ */
 export type Relationship = {
   readonly relationshipName: string;
   readonly parent: ColumnRef;
   readonly child: ColumnRef;
   readonly cardinality: Cardinality | null;
-  /** Null reads as LEFT JOIN. */
+  /** Null means LEFT JOIN. */
   readonly join: JoinKind | null;
 };
 
 export type TableRef = { readonly schemaName: string; readonly tableName: string };
 export type ColumnRef = TableRef & { readonly columnName: string };
 
-/** `schema.table`, as lists of filter columns and shared tables name a table. */
+/** Returns `schema.table`, the form that lists of filter columns and shared tables use. */
 export const qualifiedName = (table: TableRef): string => `${table.schemaName}.${table.tableName}`;
 
-/** The key of a table in maps; injective, since names are JSON-quoted. */
+/** Returns the key of a table in maps. Different tables have different keys, since the names are JSON-quoted. */
 export const tableKey = (table: TableRef): string => JSON.stringify([table.schemaName, table.tableName]);
 
 export const sameTable = (a: TableRef, b: TableRef): boolean =>
@@ -98,7 +116,7 @@ export const sameTable = (a: TableRef, b: TableRef): boolean =>
 
 export const sameColumn = (a: ColumnRef, b: ColumnRef): boolean => sameTable(a, b) && a.columnName === b.columnName;
 
-/** The datamart's table, or undefined: tables outside the datamart do not exist for its users. */
+/** Returns the datamart's table, or undefined. Users of the datamart cannot read any other table. */
 export const findTable = (datamart: Datamart, table: TableRef): DatamartTable | undefined =>
   datamart.tables.find((candidate) => sameTable(candidate, table));
 
@@ -106,9 +124,9 @@ export const findColumn = (datamart: Datamart, column: ColumnRef): DatamartColum
   findTable(datamart, column)?.columns.find((candidate) => candidate.columnName === column.columnName);
 
 /**
- * The datamart with an embed's `tableTenancySettings`: a table that has no client column gets one, marked as the embed's. A
- * table that has one keeps it, whatever the settings say, and so does the client master table, which is separated by its primary key. `name` is
- * `schema.table`, or a table's name alone.
+ * Returns the datamart with the `tableTenancySettings` of an embed. A table without a client column gets one, marked as
+ * added by the embed. A table with a client column keeps it. The client master table is not changed, since its primary
+ * key separates the clients. `name` is `schema.table` or a table name alone.
  */
 export const withTenancySettings = (
   datamart: Datamart,

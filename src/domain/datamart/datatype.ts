@@ -1,7 +1,12 @@
-/** What a datatype holds, whichever datasource names it: as much as checks of settings need. The engine has its own, finer types. */
+/**
+ * Kind of a datatype, independent of the database. It is only as fine as checks of settings need; the engine has its
+ * own, finer types.
+ */
 export type DatatypeKind = 'integer' | 'number' | 'text' | 'enum' | 'uuid' | 'boolean' | 'date' | 'json' | 'other';
 
-/** Names without length, precision and modifiers, in upper case: of DuckDB, PostgreSQL, MySQL, MariaDB and ClickHouse. */
+/**
+ * Names in upper case, without length, precision and modifiers, of DuckDB, PostgreSQL, MySQL, MariaDB and ClickHouse.
+ */
 const kinds: readonly (readonly [DatatypeKind, RegExp])[] = [
   ['boolean', /^BOOL(EAN)?$|^TINYINT\(1\)$/],
   [
@@ -13,24 +18,24 @@ const kinds: readonly (readonly [DatatypeKind, RegExp])[] = [
     'text',
     /^(VARCHAR|CHARACTER VARYING|CHARACTER|CHAR|BPCHAR|NAME|CITEXT|(FIXED)?STRING|(TINY|MEDIUM|LONG)?TEXT|NVARCHAR|NCHAR)$/,
   ],
-  // A closed list of texts.
+  // A datatype with a fixed list of texts.
   ['enum', /^(ENUM(8|16)?|SET)$/],
   ['uuid', /^UUID$/],
   ['date', /^(DATE(32)?|DATETIME(64)?|TIMESTAMP(TZ|_S|_MS|_NS|_US)?|TIMESTAMP WITH(OUT)? TIME ZONE)$/],
   ['json', /^JSONB?$/],
 ];
 
-/** Modifiers of MySQL's numbers, which change no kind. */
+/** Removes MySQL's number modifiers and ClickHouse's type wrappers, which do not change the kind. */
 const baseName = (datatype: string): string => {
   const name = datatype.toUpperCase();
-  // ClickHouse's words around a type.
+  // ClickHouse wraps types in Nullable and LowCardinality.
   const inner = /^(?:NULLABLE|LOWCARDINALITY)\((.*)\)$/s.exec(name)?.[1];
   return inner === undefined ? name.replace(/ (UNSIGNED|ZEROFILL|SIGNED)\b/g, '').trim() : baseName(inner);
 };
 
 export const datatypeKind = (datatype: string): DatatypeKind => {
   const name = baseName(datatype);
-  // An array is none of what it holds.
+  // An array does not have the kind of its elements.
   if (name.endsWith(']')) return 'other';
   const plain = name.replace(/ ?\(.*?\)(?= |$)/s, '');
   const bare = /^(ENUM(8|16)?|SET)\(/.test(name) ? 'ENUM' : plain;

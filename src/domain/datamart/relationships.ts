@@ -1,4 +1,4 @@
-/** What a datamart says about its own tables: how they join, and which of them are everybody's. */
+/** What a datamart declares about its tables: their joins, and which tables are shared. */
 import { faultOf, repeatedAt } from '../faults.js';
 import {
   type Cardinality,
@@ -9,7 +9,10 @@ import {
   type TableRef,
 } from './datamart.js';
 
-/** The interface's `relationships` item. A table is named by `schema.table`, or alone where that means one table. */
+/**
+ * An item of the interface's `relationships`. A table is named by `schema.table`, or by its name alone if that names
+ * exactly one table.
+ */
 export type RelationshipDraft = {
   readonly parentTableName: string;
   readonly parentColumnName: string;
@@ -20,7 +23,7 @@ export type RelationshipDraft = {
   readonly join?: JoinKind | null | undefined;
 };
 
-/** Tables by the names that a caller may give them. */
+/** Tables by every name that a caller may use for them. */
 export type NamedTables = ReadonlyMap<string, readonly DatamartTable[]>;
 
 export const nameTables = (tables: readonly DatamartTable[]): NamedTables => {
@@ -57,7 +60,7 @@ const endFaults = (
   return [faultOf(`${path}.${end}ColumnName`, columnName, column === undefined ? rule : `${rule}, and no custom one`)];
 };
 
-/** Everything that is wrong with the relationships over these tables. */
+/** Returns all faults of the relationships over these tables. */
 export const relationshipFaults = (drafts: readonly RelationshipDraft[], tables: NamedTables): readonly string[] => [
   ...drafts.flatMap((draft, index) =>
     (['parent', 'child'] as const).flatMap((end) => endFaults(`relationships[${index}]`, end, draft, tables)),
@@ -76,7 +79,7 @@ const refOf = (name: string, columnName: string, tables: NamedTables) => {
   return { schemaName, tableName, columnName };
 };
 
-/** The relationships that a faultless list means. */
+/** Returns the relationships of a list without faults. */
 export const relationshipsOf = (drafts: readonly RelationshipDraft[], tables: NamedTables): readonly Relationship[] =>
   drafts.map((draft) => ({
     relationshipName: draft.relationshipName,
@@ -86,14 +89,17 @@ export const relationshipsOf = (drafts: readonly RelationshipDraft[], tables: Na
     join: draft.join ?? null,
   }));
 
-/** A table's name as listings write it, which reads back as the same table: alone where that is enough. */
+/**
+ * Returns a table's name for listings: the bare name if that is unique, else `schema.table`. A request with this name
+ * refers to the same table.
+ */
 export const shortName = (table: TableRef, tables: NamedTables): string => {
   const meant = tables.get(table.tableName) ?? [];
   const isPlain = meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
   return isPlain ? table.tableName : `${table.schemaName}.${table.tableName}`;
 };
 
-/** Relationships, written as drafts. */
+/** Returns the relationships as drafts. */
 export const draftRelationships = (
   relationships: readonly Relationship[],
   tables: NamedTables,
@@ -109,8 +115,8 @@ export const draftRelationships = (
   }));
 
 /**
- * Relationships that stay although the tables were replaced, and name what is gone.
- * spec-gap: refused, since to drop them unasked would change what metrics join.
+ * Returns faults for kept relationships that refer to tables or columns missing from the new table list. spec-gap: such
+ * a change is refused, since removing a relationship would change what metrics join.
  */
 export const keptRelationshipFaults = (
   relationships: readonly Relationship[],
@@ -132,10 +138,13 @@ export const keptRelationshipFaults = (
     ];
   });
 
-/** `*`, alone or for all tables of a schema. */
+/** Whether the entry is `*` or `schema.*`. */
 const isWildcard = (name: string): boolean => name === '*' || name.endsWith('.*');
 
-/** Entries of `sharedTables` that name no table, or several. `isKept`: they were there before, and the tables changed. */
+/**
+ * Returns faults for entries of `sharedTables` that name no table or several tables. `isKept`: the entries were stored
+ * before, and the request changes the tables.
+ */
 export const sharedTableFaults = (names: readonly string[], tables: NamedTables, isKept: boolean): readonly string[] =>
   names.flatMap((name, index) => {
     const meant = tables.get(name) ?? [];

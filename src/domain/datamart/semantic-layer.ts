@@ -1,4 +1,4 @@
-/** What people call a datamart's tables and columns, and what they mean by them. */
+/** Descriptions, synonyms and types of a datamart's tables and columns, as people use them. */
 import { type Datamart, type DatamartColumn, type DatamartTable, type TableRef, tableKey } from './datamart.js';
 import { type DatatypeKind, datatypeKind } from './datatype.js';
 
@@ -22,7 +22,7 @@ export type SemanticColumn = {
   readonly isIdentifier: boolean;
 };
 
-/** What a caller writes; null and empty text clear, what is left out stays. */
+/** What a caller sends. Null and empty text clear a field; a missing field is kept. */
 export type TableNotes = {
   readonly name: string;
   readonly description?: string | null | undefined;
@@ -38,7 +38,7 @@ export type ColumnNotes = {
   readonly isIdentifier?: boolean | undefined;
 };
 
-/** Column types, and which datatypes each goes with. spec-gap: the specification gives three of them as examples. */
+/** Column types with the datatypes that each one fits. spec-gap: the specification gives three of them as examples. */
 const columnTypes: Readonly<Record<string, readonly DatatypeKind[]>> = {
   String: ['text', 'enum'],
   Number: ['integer', 'number'],
@@ -51,17 +51,20 @@ const columnTypes: Readonly<Record<string, readonly DatatypeKind[]>> = {
 
 export const columnTypeNames: readonly string[] = Object.keys(columnTypes);
 
-/** Whether the type goes with what the column holds. Of a custom column nobody knows yet what it holds: every type does. */
+/**
+ * Whether the column type fits the column's datatype. Every column type fits a custom column, since its datatype is
+ * unknown.
+ */
 export const fitsColumnType = (columnType: string, column: DatamartColumn): boolean => {
   const kinds = Object.hasOwn(columnTypes, columnType) ? columnTypes[columnType] : undefined;
   if (kinds === undefined) return false;
   return column.isCustomColumn === true || kinds.includes(datatypeKind(column.datatype));
 };
 
-/** Synonyms are compared as people say them. spec-gap: without regard to case, and in one form of Unicode. */
+/** Returns the form in which synonyms are compared. spec-gap: case is ignored, and Unicode is normalized (NFC). */
 const spoken = (synonym: string): string => synonym.normalize('NFC').trim().toLowerCase();
 
-/** The first synonym that the table has twice, be it of the table itself or of its columns. */
+/** Returns the first synonym that occurs twice among the table and its columns, or undefined. */
 export const findDuplicateSynonym = (table: SemanticTable): string | undefined => {
   const seen = new Set<string>();
   const all = [...table.synonyms, ...table.columns.flatMap(({ synonyms }) => synonyms)];
@@ -93,8 +96,9 @@ const viewTable = (table: DatamartTable, notes: SemanticTable | undefined): Sema
 };
 
 /**
- * The layer over the datamart as it is now: every table and column, described or not, in the datamart's order.
- * spec-gap: notes about what the datamart lost are not shown. They come back with it, until the layer is next written.
+ * Returns the semantic layer for the current datamart: every table and column, described or not, in the datamart's
+ * order. spec-gap: notes about tables or columns that were removed from the datamart are not shown. They are shown
+ * again if the table or column returns before the layer is next written.
  */
 export const viewSemanticTables = (
   datamart: Pick<Datamart, 'tables'>,
@@ -104,7 +108,7 @@ export const viewSemanticTables = (
   return datamart.tables.map((table) => viewTable(table, notes.get(tableKey(table))));
 };
 
-/** Empty text is no description. */
+/** Returns the given text, or the kept text if none was given. Empty text means no description. */
 const textOf = (given: string | null | undefined, kept: string | null): string | null =>
   given === undefined ? kept : given === '' ? null : given;
 
@@ -116,7 +120,7 @@ const mergeColumn = (column: SemanticColumn, notes: ColumnNotes): SemanticColumn
   isIdentifier: notes.isIdentifier ?? column.isIdentifier,
 });
 
-/** The table with what the notes name; the rest of it stays. */
+/** Returns the table with the notes applied. Parts that the notes do not name are kept. */
 export const mergeTable = (table: SemanticTable, notes: TableNotes): SemanticTable => {
   const columns = new Map(notes.columns?.map((column) => [column.name, column]));
   return {
@@ -131,8 +135,8 @@ export const mergeTable = (table: SemanticTable, notes: TableNotes): SemanticTab
 };
 
 /**
- * What each part of a complete layer is worth; together 100. The part counts in proportion to how many of the datamart's
- * tables, or columns, have it. spec-gap: the specification gives no weights.
+ * Points for each part of a complete layer; the sum is 100. Each part scores in proportion to how many of the
+ * datamart's tables or columns have it. spec-gap: the specification gives no weights.
  */
 export const scoreWeights = {
   tableDescriptions: 20,
@@ -147,8 +151,8 @@ const share = <Item>(items: readonly Item[], isFilled: (item: Item) => boolean):
   items.length === 0 ? 0 : items.filter(isFilled).length / items.length;
 
 /**
- * A whole number from 0, when nothing is filled, to 100, when everything is; what is filled never makes it less. Rounded
- * down, so that 100 means all; but anything at all is 1 at least.
+ * Returns a whole number from 0 (nothing is filled) to 100 (everything is filled). Filling a field never lowers it. It
+ * is rounded down, so that 100 means complete, but it is at least 1 if anything is filled.
  */
 export const completionScore = (tables: readonly SemanticTable[], feedback: SemanticLayer['feedback']): number => {
   const columns = tables.flatMap((table) => table.columns);

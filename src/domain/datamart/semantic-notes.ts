@@ -1,4 +1,4 @@
-/** Notes about a datamart's tables as a caller writes them, checked and merged into its semantic layer. */
+/** Checks notes about a datamart's tables as a caller sends them, and merges them into the semantic layer. */
 import { assertNoFaults, faultOf, repeatedAt } from '../faults.js';
 import { Refusal } from '../refusal.js';
 import { type Datamart, type DatamartTable, tableKey } from './datamart.js';
@@ -62,7 +62,7 @@ const assertDistinct = (path: string, table: SemanticTable): void => {
 const isFilled = (notes: Pick<SemanticTable, 'description' | 'synonyms'>): boolean =>
   notes.description !== null || notes.synonyms.length > 0;
 
-/** Only what says something. */
+/** Returns only the tables and columns that have any note. */
 const compact = (tables: readonly SemanticTable[]): readonly SemanticTable[] =>
   tables
     .map((table) => ({
@@ -72,8 +72,8 @@ const compact = (tables: readonly SemanticTable[]): readonly SemanticTable[] =>
     .filter((table) => isFilled(table) || table.columns.length > 0);
 
 /**
- * The layer's tables with the notes in them. Throws INVALID_TABLE, INVALID_COLUMN, INVALID_COLUMN_TYPE, DUPLICATE_SYNONYM, or
- * INVALID_REQUEST_BODY where the notes name a table or column twice.
+ * Returns the layer's tables with the notes merged. Throws INVALID_TABLE, INVALID_COLUMN, INVALID_COLUMN_TYPE,
+ * DUPLICATE_SYNONYM, or INVALID_REQUEST_BODY if the notes name a table or column twice.
  */
 export const writeSemanticTables = (
   datamart: Pick<Datamart, 'tables'>,

@@ -1,18 +1,18 @@
 import type { TableRef, Tenancy } from './datamart.js';
 
-/** A table (or view) that a datasource really holds, as its own catalog describes it. */
+/** A table or view of a datasource, as the database's catalog describes it. */
 export type SourceTable = TableRef & {
   readonly columns: readonly SourceColumn[];
-  /** Column names of the primary key, in its order; empty: none. */
+  /** Column names of the primary key, in order; empty if there is none. */
   readonly primaryKey: readonly string[];
-  /** Column names of each unique constraint or index, the primary key left out. */
+  /** Column names of each unique constraint or index, except the primary key. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKey[];
 };
 
 export type SourceColumn = {
   readonly columnName: string;
-  /** As the datasource names it: `VARCHAR`, `bigint`, `timestamp with time zone`. */
+  /** Datatype as the datasource names it: `VARCHAR`, `bigint`, `timestamp with time zone`. */
   readonly datatype: string;
   readonly isNullable: boolean;
 };
@@ -24,11 +24,12 @@ export type ForeignKey = {
   readonly referencedColumns: readonly string[];
 };
 
-/** Levels at which a client has a whole database, or schema, of its own. */
+/** Tenancy levels at which each client has its own database or schema. */
 export type ClientLevel = Exclude<Tenancy['tenancyLevel'], 'TABLE'>;
 
 /**
- * Names that may be a client's, by level, as a datasource's server has them: without the system's own, the datasource's own and the
- * metadata's. Nothing else is ever taken for a client's database.
+ * Names of databases that may belong to a client, by level, from the datasource's server. System databases, the
+ * datasource's own database and the metadata database are left out. No other database is ever used as a client's
+ * database.
  */
 export type ClientDatabases = Readonly<Record<ClientLevel, readonly string[]>>;

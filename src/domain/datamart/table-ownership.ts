@@ -1,22 +1,29 @@
-/** Whose the rows of a datamart's tables are, at every level of tenancy: what operators are told, and what a query is refused by. */
+/**
+ * Which client the rows of a datamart's tables belong to, at every tenancy level. Used to warn operators and to refuse
+ * queries.
+ */
 import { type Datamart, type DatamartTable, qualifiedName, type TableRef } from './datamart.js';
 import { type TableTenancy, tableTenancy } from './table-tenancy.js';
 import { isListedAsShared, type UniqueKeys } from './tenancy-steps.js';
 
 export type Ownership =
   | Exclude<TableTenancy, { readonly kind: 'unreadable' }>
-  /** The table is in the client's own database, and all of its rows are the client's. */
+  /** The table is in the client's own database, and all of its rows belong to the client. */
   | { readonly kind: 'database' }
-  /** The datamart separates no clients. */
+  /** The datamart does not separate clients. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly message: string };
 
 export type TableOwnership = { readonly table: DatamartTable; readonly tenancy: Ownership };
 
-/** A table that every query is refused, as `schema.table`, with what is missing and how to mend it. */
+/**
+ * A table on which every query is refused. `table` is `schema.table`; `message` says what is missing and how to fix it.
+ */
 export type TenancyWarning = { readonly table: string; readonly message: string };
 
-/** What every query of a table of the primary database is refused by, unless it is listed in `sharedTables`. */
+/**
+ * Returns why every query on a table of the primary database is refused, unless the table is listed in `sharedTables`.
+ */
 export const primaryTableUnshared = (table: TableRef) => ({
   kind: 'unreadable' as const,
   reason: 'primary-table-not-shared',
@@ -33,11 +40,11 @@ const ownershipOf = (datamart: Datamart, table: DatamartTable, keys: UniqueKeys)
   return isListedAsShared(table, datamart) ? { kind: 'shared' } : primaryTableUnshared(table);
 };
 
-/** In the order of the datamart. */
+/** Returns the ownership of each table, in the datamart's order. */
 export const tableOwnerships = (datamart: Datamart, keys: UniqueKeys): readonly TableOwnership[] =>
   datamart.tables.map((table) => ({ table, tenancy: ownershipOf(datamart, table, keys) }));
 
-/** Tables of which the datasource's keys say whose their rows are: neither declared, nor clear without them. */
+/** Returns the tables whose tenancy is not declared and depends on the datasource's keys. */
 export const undeclaredTables = (datamart: Datamart): readonly DatamartTable[] =>
   datamart.tenancy?.tenancyLevel === 'TABLE'
     ? tableOwnerships(datamart, () => []).flatMap(({ table, tenancy: { kind } }) =>

@@ -1,6 +1,7 @@
 /**
- * Why a row of a table belongs to a client, where the clients share their tables (`tenancyLevel: TABLE`). A table has a client
- * column, or follows many-to-one relationships to a table that has one, or is listed in `sharedTables`. No other table is readable.
+ * Derives which client a row belongs to if clients share tables (`tenancyLevel: TABLE`). A table has a client column,
+ * follows many-to-one relationships to a table that has one, or is listed in `sharedTables`. No other table is
+ * readable.
  */
 import { type Datamart, type DatamartTable, findTable, type TableRef } from './datamart.js';
 import {
@@ -20,7 +21,7 @@ export type TableTenancy =
   | OwnerColumn
   | {
       readonly kind: 'path';
-      /** From the table up to `owner`, at least one. */
+      /** Steps from the table to `owner`; at least one. */
       readonly steps: readonly TenancyStep[];
       readonly owner: OwnerColumn & TableRef;
     }
@@ -28,8 +29,8 @@ export type TableTenancy =
   | Unreadable;
 
 /**
- * The tenancy of a table of the datamart, without the client columns that an embed adds. Throws TypeError where the datamart has
- * another tenancy level, or lacks the table.
+ * Returns the tenancy of a table of the datamart, without the client columns that an embed adds. Throws TypeError if
+ * the datamart has another tenancy level or does not have the table.
  */
 export const tableTenancy = (datamart: Datamart, table: TableRef, uniqueKeys: UniqueKeys): TableTenancy => {
   const found = findTable(datamart, table);
@@ -51,7 +52,10 @@ const derivedTenancy = (source: TenancySource, table: DatamartTable): TableTenan
 
 type Path = Omit<Extract<TableTenancy, { kind: 'path' }>, 'kind'>;
 
-/** Up to two different paths. A table is entered only where a path leads on from it: dead ends cost no time. */
+/**
+ * Returns up to two different paths. The search enters a table only if a path leads on from it, so dead ends cost no
+ * time.
+ */
 const findPaths = (source: TenancySource, table: DatamartTable): readonly Path[] => {
   const found: Path[] = [];
   const walk = (from: DatamartTable, before: readonly TenancyStep[], visited: readonly TableRef[]): void => {

@@ -1,11 +1,11 @@
-/** A datamart's tables as a caller lists them, checked against what the datasource really holds. */
+/** A datamart's tables as a caller lists them, checked against the tables of the datasource. */
 import { faultOf, repeatedAt } from '../faults.js';
 import type { Datasource } from '../organization.js';
 import type { DatamartColumn, DatamartTable, TableRef } from './datamart.js';
 import { tableKey } from './datamart.js';
 import type { SourceTable } from './source-schema.js';
 
-/** The interface's `tableList` item; what is left out gets its default, whatever the table had before. */
+/** An item of the interface's `tableList`. A missing field gets its default; the table's earlier value is not kept. */
 export type TableDraft = {
   readonly name: string;
   readonly schemaName?: string | undefined;
@@ -31,16 +31,16 @@ export type ColumnDraft = {
   readonly defaultSort?: 'ASC' | 'DESC' | '' | null | undefined;
 };
 
-/** What a datasource holds, for looking names up. */
+/** Lookup of a datasource's tables by name. */
 export type SourceView = {
-  /** Of tables that name none. */
+  /** Schema of tables that name no schema. */
   readonly defaultSchema: string;
   readonly find: (table: TableRef) => SourceTable | undefined;
-  /** A table whose name differs in case alone. */
+  /** Returns a table whose name differs only in case, or undefined. */
   readonly findLike: (table: TableRef) => TableRef | undefined;
 };
 
-/** spec-gap: a table without schemaName is in the schema that the datasource's own statements would take. */
+/** spec-gap: a table without schemaName is in the default schema of the datasource's own SQL statements. */
 export const defaultSchemaOf = (datasource: Datasource): string => {
   switch (datasource.datasourceType) {
     case 'DUCKDB':
@@ -112,7 +112,7 @@ const oneTableFaults = (draft: TableDraft, index: number, source: SourceView): r
   return [faultOf(`${path}.name`, draft.name, `${rule}${hint}`), ...twice];
 };
 
-/** Everything that is wrong with the list: what the datasource does not hold, and what is there twice. */
+/** Returns all faults of the list: tables and columns that the datasource does not have, and duplicates. */
 export const tableListFaults = (drafts: readonly TableDraft[], source: SourceView): readonly string[] => [
   ...drafts.flatMap((draft, index) => oneTableFaults(draft, index, source)),
   ...repeatedAt(drafts.map((draft) => tableKey(refOf(draft, source)))).map((at) =>
@@ -135,7 +135,7 @@ const columnOf = (draft: ColumnDraft, datatypes: ReadonlyMap<string, string>): D
   defaultSort: draft.defaultSort === '' ? null : (draft.defaultSort ?? null),
 });
 
-/** The tables that a faultless list means, with the datasource's own datatypes. */
+/** Returns the tables of a list without faults, with the datatypes of the datasource. */
 export const tablesOf = (drafts: readonly TableDraft[], source: SourceView): readonly DatamartTable[] =>
   drafts.map((draft) => {
     const ref = refOf(draft, source);

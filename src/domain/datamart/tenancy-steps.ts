@@ -1,4 +1,4 @@
-/** Which relationships lead from a table's rows to the rows that they belong to, where the clients share their tables. */
+/** Which relationships lead from a table's rows to the rows that they belong to, if clients share tables. */
 import {
   type ColumnRef,
   type Datamart,
@@ -10,27 +10,29 @@ import {
   tableKey,
 } from './datamart.js';
 
-/** One relationship, walked from the table whose rows need a client (`near`) to its parent (`far`): many to one. */
+/** One relationship, followed from the table whose rows need a client (`near`) to its parent (`far`): many to one. */
 export type TenancyStep = {
   readonly relationshipName: string;
   readonly near: ColumnRef;
   readonly far: ColumnRef;
 };
 
-/** Column names of each primary or unique key that the datasource has of a table; empty where no key is known. */
+/**
+ * Returns the column names of each primary or unique key that a table has in the datasource; empty if no key is known.
+ */
 export type UniqueKeys = (table: TableRef) => readonly (readonly string[])[];
 
 export type TenancySource = {
   readonly datamart: Datamart;
   readonly uniqueKeys: UniqueKeys;
-  /** Valid steps by `tableKey`, as they were found: a search comes by the same table many times. */
+  /** Cache of valid steps by `tableKey`, since a search visits the same table many times. */
   readonly known: Map<string, readonly TenancyStep[]>;
 };
 
-/** What tells the clients of a table's rows by itself: the client column, or the key of the master table. */
+/** The column that alone identifies the client of a table's rows: the client column, or the key of the master table. */
 export type OwnerColumn = { readonly kind: 'column' | 'master'; readonly columnName: string };
 
-/** Null: the table has none of its own. A client column that an embed adds is not its own. */
+/** Null if the table has no owner column. A client column that an embed added is not one. */
 export const ownerColumn = ({ tenancy }: Datamart, table: DatamartTable): OwnerColumn | null => {
   if (table.clientColumn !== null && table.isClientColumnOfEmbed !== true) {
     return { kind: 'column', columnName: table.clientColumn };
@@ -39,7 +41,10 @@ export const ownerColumn = ({ tenancy }: Datamart, table: DatamartTable): OwnerC
   return { kind: 'master', columnName: tenancy.tablePrimaryKeyColumn };
 };
 
-/** By `schema.table`, or by the bare name. An entry that fits two tables lists neither. */
+/**
+ * Whether `sharedTables` lists the table, by `schema.table` or by the bare name. An entry that matches two tables lists
+ * neither.
+ */
 export const isListedAsShared = (table: TableRef, { sharedTables, tables }: Datamart): boolean =>
   sharedTables.some((entry) => {
     const meant = tables.filter(({ schemaName, tableName }) =>
@@ -50,7 +55,7 @@ export const isListedAsShared = (table: TableRef, { sharedTables, tables }: Data
 
 export type Edge = { readonly step: TenancyStep; readonly relationship: Relationship };
 
-/** The table's relationships as they leave it, those to itself left out. */
+/** Returns the table's relationships as steps away from it, except relationships of the table to itself. */
 export const edgesOf = (datamart: Datamart, table: TableRef): readonly Edge[] =>
   datamart.relationships.flatMap((relationship): readonly Edge[] => {
     const { parent, child, relationshipName } = relationship;
@@ -59,7 +64,7 @@ export const edgesOf = (datamart: Datamart, table: TableRef): readonly Edge[] =>
     return sameTable(child, table) ? [{ relationship, step: { relationshipName, near: child, far: parent } }] : [];
   });
 
-/** The edges that may be followed: `tenancyPath` leaves one. */
+/** Returns the edges that may be followed. If `tenancyPath` is set, only the edge that it names. */
 export const chosenEdges = (datamart: Datamart, table: DatamartTable): readonly Edge[] =>
   edgesOf(datamart, table).filter(
     ({ step }) => table.tenancyPath == null || table.tenancyPath === step.relationshipName,
@@ -77,7 +82,10 @@ export const validSteps = (source: TenancySource, table: DatamartTable): readonl
 
 export type EdgeState = 'valid' | 'to-shared' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
 
-/** Whether rows may get their client along the edge. Keys of the datasource decide where no cardinality is declared. */
+/**
+ * Returns whether rows can get their client along the edge, or why not. If no cardinality is declared, the keys of the
+ * datasource decide.
+ */
 export const edgeState = (source: TenancySource, { step, relationship }: Edge): EdgeState => {
   const { datamart, uniqueKeys } = source;
   const { cardinality } = relationship;
@@ -94,13 +102,14 @@ export const edgeState = (source: TenancySource, { step, relationship }: Edge): 
   return isKey(step.near) ? 'to-many' : 'cardinality-unknown';
 };
 
-/** As declared: each row of the near table has at most one row of the far table. */
+/** Whether the declared cardinality says that each row of the near table has at most one row of the far table. */
 const isToOne = ({ near }: TenancyStep, { parent, cardinality }: Relationship): boolean =>
   cardinality === 'OneToOne' || cardinality === (sameTable(near, parent) ? 'ManyToOne' : 'OneToMany');
 
 /**
- * The column is in a key only together with a column that tells clients apart, so that each client may have a row of the same value. A
- * declared cardinality then holds for the rows of one client, and a join would find the parents of others.
+ * Whether the column is part of a key only together with a column that separates clients, so that several clients may
+ * have a row with the same value. A declared cardinality then holds only for the rows of one client, and a join would
+ * find parents of other clients.
  */
 const isUniqueWithinClient = (source: TenancySource, table: DatamartTable, { columnName }: ColumnRef): boolean => {
   const keys = source.uniqueKeys(table).filter((key) => key.includes(columnName));
@@ -109,13 +118,16 @@ const isUniqueWithinClient = (source: TenancySource, table: DatamartTable, { col
   return keys.some((key) => scope.some((name) => key.includes(name)));
 };
 
-/** Its client column, or the columns that may lead to a parent. */
+/** Returns the table's client column, or the columns of its relationships if it has none. */
 const scopeColumns = (datamart: Datamart, table: DatamartTable): readonly string[] => {
   const owner = ownerColumn(datamart, table);
   return owner === null ? edgesOf(datamart, table).map(({ step }) => step.near.columnName) : [owner.columnName];
 };
 
-/** The table and all tables that valid steps lead to, nearest first. No step leaves a table that has an owner column. */
+/**
+ * Returns the table and all tables that valid steps lead to, nearest first. The search does not continue from a table
+ * that has an owner column.
+ */
 export const reachedTables = (
   source: TenancySource,
   table: DatamartTable,
@@ -135,7 +147,7 @@ export const reachedTables = (
   return reached;
 };
 
-/** Whether a path leads from the table to one that has an owner column, past `visited`. */
+/** Whether a path leads from the table to a table with an owner column, without passing through `visited`. */
 export const hasPath = (source: TenancySource, table: DatamartTable, visited: readonly TableRef[]): boolean =>
   reachedTables(source, table, visited).some((one) => ownerColumn(source.datamart, one) !== null);
 

@@ -1,11 +1,16 @@
-/** Tenancy as a caller sets it: what is kept, what is cleared, and whether it fits the datasource. */
+/**
+ * Applies and checks tenancy settings: which stored fields are kept or cleared, and whether the result fits the
+ * datasource.
+ */
 import { faultOf } from '../faults.js';
 import { type DatamartTable, type KeptMaster, type Relationship, sameTable, type Tenancy } from './datamart.js';
 import { type DatatypeKind, datatypeKind } from './datatype.js';
 import type { NamedTables } from './relationships.js';
 import type { SourceView } from './tables.js';
 
-/** The interface's `tenancySettings`; the wire requires all five fields of the master table where the level is TABLE. */
+/**
+ * The interface's `tenancySettings`. At level TABLE, the request schema requires all five fields of the master table.
+ */
 export type TenancyDraft = KeptMaster & {
   readonly tenancyLevel?: Tenancy['tenancyLevel'] | undefined;
   readonly primaryDatabase?: string | null | undefined;
@@ -26,8 +31,8 @@ const primaryDatabaseOf = (current: Tenancy | null, draft: TenancyDraft): string
 };
 
 /**
- * The tenancy after the settings: omitted fields keep their values, and `primaryDatabase` is null under TABLE and where no
- * level is sent. Undefined where a level, or a field that TABLE needs, is neither sent nor there.
+ * Returns the tenancy after the settings. Missing fields keep their values. `primaryDatabase` is null at level TABLE,
+ * and if no level is sent. Undefined if the level, or a field that TABLE requires, is neither sent nor stored.
  */
 export const mergeTenancy = (current: Tenancy | null, draft: TenancyDraft): Tenancy | undefined => {
   const tenancyLevel = draft.tenancyLevel ?? current?.tenancyLevel;
@@ -55,7 +60,10 @@ const fitting: Readonly<
   STRING: { kinds: ['text', 'uuid'], words: 'a column of text or UUIDs, since clientColumnType is STRING' },
 };
 
-/** spec-gap: the master table must be in the datasource; it need not be in `tableList`, and then nobody reads it. */
+/**
+ * Returns the faults of the master table. spec-gap: the table must be in the datasource but need not be in `tableList`;
+ * if it is not listed, no metric can read it.
+ */
 export const masterFaults = (tenancy: Tenancy, source: SourceView): readonly string[] => {
   if (tenancy.tenancyLevel !== 'TABLE') return [];
   const table = source.find(tenancy);
@@ -77,8 +85,8 @@ export const masterFaults = (tenancy: Tenancy, source: SourceView): readonly str
 };
 
 /**
- * Client columns that do not hold what `clientColumnType` says: each would be refused at every query. `isKept`: the tables
- * were there before, and the tenancy changed.
+ * Returns faults for client columns whose datatype does not fit `clientColumnType`; every query on them would be
+ * refused. `isKept`: the tables were stored before, and the request changes the tenancy.
  */
 export const clientColumnFaults = (
   tables: readonly DatamartTable[],
@@ -109,7 +117,10 @@ type Whole = {
 
 const quote = (name: string): string => JSON.stringify(name);
 
-/** What contradicts a `tenancyPath`: the rows would belong to somebody by two declarations. */
+/**
+ * Returns the declaration that contradicts a `tenancyPath`, since the rows would belong to a client by two
+ * declarations. Undefined if there is none.
+ */
 const contradiction = (table: DatamartTable, { named, sharedTables }: Whole): string | undefined => {
   if (table.clientColumn !== null) return `clientColumn ${quote(table.clientColumn)}`;
   const entry = sharedTables.find((name) => named.get(name)?.some((meant) => sameTable(meant, table)));
@@ -117,8 +128,9 @@ const contradiction = (table: DatamartTable, { named, sharedTables }: Whole): st
 };
 
 /**
- * Tables whose `tenancyPath` names no relationship of theirs to another table, or stands beside another declaration of whose the rows are. `isKept`: the
- * tables were there before, and something else of the datamart changed.
+ * Returns faults for tables whose `tenancyPath` names no relationship from the table to another table, or contradicts
+ * another declaration of the rows' owner. `isKept`: the tables were stored before, and the request changes another part
+ * of the datamart.
  */
 export const tenancyPathFaults = (whole: Whole, isKept: boolean): readonly string[] =>
   whole.tables.flatMap((table, index) => {

@@ -5,21 +5,23 @@ import type { Datamart } from './datamart.js';
 /** A client id that was checked against a datamart's tenancy. */
 export type ClientId = Brand<string, 'ClientId'>;
 
-/** The name of a whole database of a client's, found on its datasource's synced list: the store alone makes one. */
+/**
+ * The name of a client database that is on its datasource's synced list. Only the store creates values of this type.
+ */
 export type ClientDatabase = Brand<string, 'ClientDatabase'>;
 
 /**
- * Whose rows a query may touch. There is no value that means "everybody". `database`: the one that holds this client's copy of the
- * tables; null where the tables hold all clients' rows.
+ * The client whose rows a query may read. No value means "all clients". `database` is the client database that holds
+ * the tables; null if the tables hold rows of all clients.
  */
 export type TenantScope =
   | { readonly kind: 'tenant'; readonly clientId: ClientId; readonly database: ClientDatabase | null }
   | { readonly kind: 'untenanted' };
 
-/** The client as a database is told of it; untenanted: empty, which is no client's id. */
+/** Returns the client id for use in a query; empty, which is never a valid id, if the scope is untenanted. */
 export const clientOf = (tenant: TenantScope): string => (tenant.kind === 'tenant' ? tenant.clientId : '');
 
-/** The literal that the interface gives for "no tenancy is configured". */
+/** The literal that the interface uses for "no tenancy is configured". */
 export const untenantedClientId = 'None';
 
 const canonicalInteger = /^(0|-?[1-9][0-9]{0,18})$/;
@@ -29,10 +31,10 @@ const refuse: (message: string, reason: string) => never = (message, reason) => 
 };
 
 /**
- * The scope of `clientId` in `datamart`. Throws CLIENT_ID_ERROR where the two do not fit: a missing id, `None` under
- * tenancy, a tenant's id without tenancy, or a NUMBER id that is not canonical (`01`, `1e0` and `1abc` would each
- * compare equal to 1 on some database). Where each client has a whole database, `listed` is what the store found under exactly this
- * name; what is not on the list, the primary database, and what was not looked up are refused alike.
+ * Returns the scope of `clientId` in `datamart`. Throws CLIENT_ID_ERROR if they do not fit: a missing id, `None` under
+ * tenancy, a tenant's id without tenancy, or a NUMBER id that is not canonical (some databases treat `01`, `1e0` or
+ * `1abc` as equal to 1). If each client has its own database, `listed` is the database that the store found under
+ * exactly this name. An unlisted database, the primary database and a missing `listed` are refused in the same way.
  */
 export const tenantScope = (datamart: Datamart, clientId: string, listed?: ClientDatabase): TenantScope => {
   if (clientId === '') refuse('clientId must not be empty.', 'client-id-empty');

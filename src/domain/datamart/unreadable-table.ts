@@ -1,4 +1,4 @@
-/** Why nobody may read a table, with what its host can do about it. */
+/** Explains why a table cannot be read, and how the host can fix that. */
 import { type ColumnRef, type DatamartTable, findTable, sameColumn, type TableRef } from './datamart.js';
 import {
   chosenEdges,
@@ -33,7 +33,7 @@ const unreadable = (table: TableRef, reason: UnreadableReason, why: string): Unr
   message: `Table ${nameOf(table)} is not readable: ${why}`,
 });
 
-/** Names the table where the paths part: its `tenancyPath` decides. */
+/** The message names the table at which the paths diverge, since its `tenancyPath` decides. */
 export const explainSeveral = (table: TableRef, a: readonly TenancyStep[], b: readonly TenancyStep[]): Unreadable => {
   const at = a.findIndex((step, index) => !isSameStep(step, b[index]));
   const [one, other] = [a[at], b[at]];
@@ -51,7 +51,9 @@ export const isSameStep = (a: TenancyStep, b: TenancyStep | undefined): boolean 
 const pathName = (steps: readonly TenancyStep[]): string =>
   steps.map(({ relationshipName, far }) => `${relationshipName} to ${nameOf(far)}`).join(', then ');
 
-/** No path leads from the table to a client: names the first obstacle, from the table upwards. */
+/**
+ * Explains why no path leads from the table to a client. The message names the first obstacle, starting at the table.
+ */
 export const explainMissing = (source: TenancySource, table: DatamartTable): Unreadable => {
   const reached = reachedTables(source, table);
   for (const from of reached) {
@@ -101,7 +103,9 @@ const nowhere: { readonly [State in EdgeState]?: string } = {
   'to-many': 'may have many rows for one row',
 };
 
-/** Relationships that would lead to a client if more was known of them. */
+/**
+ * Returns the fault of a relationship that would lead to a client if its cardinality or keys were known, or undefined.
+ */
 const edgeFault = (source: TenancySource, table: TableRef, from: DatamartTable): Unreadable | undefined => {
   const found = (state: EdgeState): TenancyStep | undefined =>
     chosenEdges(source.datamart, from).find((edge) => {

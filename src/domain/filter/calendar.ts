@@ -1,6 +1,7 @@
 /**
- * Calendar days, proleptic Gregorian, as ISO 8601 writes them: four digits for the years 0000 to 9999, and beyond them a sign and six digits or more
- * (`-000043` is 44 BC). JavaScript's Date ends before PostgreSQL's and DuckDB's dates do.
+ * Calendar days of the proleptic Gregorian calendar, written as in ISO 8601. Years 0000 to 9999 have four digits; other
+ * years have a sign and at least six digits (`-000043` is 44 BC). JavaScript's Date has a smaller range than the dates
+ * of PostgreSQL and DuckDB.
  */
 
 /** A calendar day as the number of days since 1970-01-01. */
@@ -8,10 +9,10 @@ export type Day = number;
 
 export type DayParts = { readonly year: number; readonly month: number; readonly date: number };
 
-/** Of 400 years, after which the calendar repeats itself. */
+/** Days in 400 years, after which the calendar repeats. */
 const daysOfEra = 146_097;
 
-/** `month` counts from 1, and may lie outside of the year. */
+/** Returns the day. `month` starts at 1 and may be outside of 1 to 12. */
 export const dayOf = (year: number, month: number, date: number): Day => {
   const shifted = year + Math.floor((month - 1) / 12);
   const era = Math.floor(shifted / 400);
@@ -38,7 +39,10 @@ export const writeDay = (day: Day): string => {
 
 const dayPattern = /^([0-9]{4}|[+-][0-9]{6,7})-([0-9]{1,2})-([0-9]{1,2})$/;
 
-/** Undefined where the text names no day. `2024-3-23` does, and `-000000-01-01` does not: that year is 0000. */
+/**
+ * Returns the day, or undefined if the text is not a date. `2024-3-23` is accepted. `-000000-01-01` is not, since that
+ * year is written 0000.
+ */
 export const parseDay = (text: string): Day | undefined => {
   const match = dayPattern.exec(text);
   if (match === null) return undefined;

@@ -1,13 +1,13 @@
 /**
- * Dates as a filter takes them: presets, `<from> - <to>` and single days, as half-open ranges of calendar days in the
- * guest's timezone. An end date means the whole of that day.
+ * Dates in filter values: presets, `<from> - <to>` and single days. They become half-open ranges of calendar days in
+ * the guest's timezone. An end date includes the whole day.
  */
 import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
 
-/** When and where a relative date is read. `timezone` is an IANA name; null reads as UTC. */
+/** The time and zone for relative dates. `timezone` is an IANA name; null means UTC. */
 export type Moment = { readonly now: Date; readonly timezone: string | null };
 
-/** `from` inclusive, `to` exclusive, both as `writeDay` has them. */
+/** `from` is inclusive and `to` exclusive, both in the format of `writeDay`. */
 export type DayRange = { readonly from: string; readonly to: string };
 
 const weekdayOf = (day: Day): number => (((day + 3) % 7) + 7) % 7;
@@ -26,7 +26,7 @@ const startOfQuarter = (day: Day, quarters = 0): Day =>
   dayOf(partsOf(day).year, Math.floor((partsOf(day).month - 1) / 3) * 3 + quarters * 3 + 1, 1);
 const startOfYear = (day: Day, years = 0): Day => dayOf(partsOf(day).year + years, 1, 1);
 
-/** spec-gap: weeks start on Monday; `Last N …` ends with today, included. */
+/** spec-gap: weeks start on Monday; `Last N …` includes today. */
 const presets: Readonly<Record<string, Span>> = {
   today: (today) => [today, today + 1],
   yesterday: (today) => [today - 1, today],
@@ -45,11 +45,14 @@ const presets: Readonly<Record<string, Span>> = {
   'last 12 months': (today) => [monthsFrom(today, -12), today + 1],
 };
 
-/** Zones by the names they were found by: Intl takes a millisecond for each look-up. */
+/** Cache of zones by requested name, since a lookup by Intl takes a millisecond. */
 const knownZones = new Map<string, string>();
 const greatestMemory = 1000;
 
-/** An IANA timezone as Intl spells it, whatever the case of the name. Undefined for any other name: offsets such as `+01:00` are none. */
+/**
+ * Returns the IANA timezone as Intl spells it, ignoring the case of `name`. Undefined for any other name, including
+ * offsets such as `+01:00`.
+ */
 export const findTimezone = (name: string): string | undefined => {
   const known = knownZones.get(name);
   if (known !== undefined) return known;
@@ -60,7 +63,7 @@ export const findTimezone = (name: string): string | undefined => {
     knownZones.set(name, timeZone);
     return timeZone;
   } catch {
-    // Intl says "unknown zone" by throwing; there is no other way to ask.
+    // Intl reports an unknown zone only by throwing.
     return undefined;
   }
 };
@@ -79,14 +82,20 @@ const today = ({ now, timezone }: Moment): Day => {
   return dayOf(Number(parts.get('year')), Number(parts.get('month')), Number(parts.get('day')));
 };
 
-/** The days from `from` to `to`, both included; undefined where one is no date (`2024-3-23` is), or they are in disorder. */
+/**
+ * Returns the days from `from` to `to`, both included. Undefined if one is not a date (`2024-3-23` is one), or `to` is
+ * before `from`.
+ */
 export const daysBetween = (from: string, to: string): DayRange | undefined => {
   const [first, last] = [parseDay(from.trim()), parseDay(to.trim())];
   if (first === undefined || last === undefined || last < first) return undefined;
   return { from: writeDay(first), to: writeDay(last + 1) };
 };
 
-/** The days that `text` names: a preset (any case), `<from> - <to>`, or one date; undefined where it names none. */
+/**
+ * Returns the days that `text` names: a preset (in any case), `<from> - <to>`, or one date. Undefined if the text is
+ * none of these.
+ */
 export const daysOf = (text: string, moment: Moment): DayRange | undefined => {
   const name = text.trim().toLowerCase();
   const span = Object.hasOwn(presets, name) ? presets[name] : undefined;

@@ -2,50 +2,57 @@ import type { ColumnRef } from '../datamart/datamart.js';
 
 export type Scalar = string | number | boolean;
 
-/** What is asked of one column. NULL passes `isNull` alone. */
+/** A test of one column. NULL passes only `isNull`. */
 export type Predicate =
   | { readonly kind: 'oneOf' | 'noneOf'; readonly values: readonly Scalar[] }
   | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly value: Scalar }
-  /** Dates are half-open (`toIsExclusive`), numbers closed; a missing end is open. */
+  /** Date ranges are half-open (`toIsExclusive`); number ranges are closed. Null leaves that end unbounded. */
   | {
       readonly kind: 'range';
       readonly from: Scalar | null;
       readonly to: Scalar | null;
       readonly toIsExclusive: boolean;
     }
-  /** `%` and `_` are wildcards, `\` escapes them. */
+  /** `%` and `_` are wildcards; `\` escapes them. */
   | { readonly kind: 'like'; readonly pattern: string }
-  /** One of the values of `columnName` in the rows of `sql`, a SELECT over the datamart's tables in the same tenant scope. */
+  /**
+   * Passes values that column `columnName` of the query `sql` contains. `sql` is a SELECT over the datamart's tables in
+   * the same tenant scope.
+   */
   | { readonly kind: 'inQuery'; readonly sql: string; readonly columnName: string }
   | { readonly kind: 'isNull' }
   | { readonly kind: 'isNotNull' };
 
 export type CompareOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
 
-/** A restriction of a metric's rows, applied to the joined rows before anything is aggregated. */
+/** A restriction of a metric's rows, applied to the joined rows before aggregation. */
 export type Condition = {
   readonly column: ColumnRef;
   readonly predicate: Predicate;
-  /** Whoever asks does not know of it: what is wrong with it is not said in words that name it. */
+  /** Whether the caller does not know of the condition. An error about it must not name it. */
   readonly isHidden?: boolean | undefined;
   /**
-   * Set on the token's conditions; left out, the condition is an ordinary one. A row that they hide is not there for any question. `always`: it holds for the
-   * metric's rows, and in every chain of rows that reads or leads to its table. `whereRead`: rows of its table that do not pass are hidden, and it asks for
-   * no row of its own.
+   * Set for the token's conditions; undefined for ordinary conditions. Rows that a restriction hides are excluded from
+   * every question. `always`: applies to the metric's rows and to every chain of joins that reads or leads to its
+   * table. `whereRead`: hides the rows of its table that do not pass wherever the table is read, but does not require
+   * that a row exists.
    */
   readonly restriction?: 'always' | 'whereRead' | undefined;
-  /** All columns of the filter that the condition is of, its own among them; left out where there is one. See `heldConditions`. */
+  /**
+   * All columns of the condition's filter, including its own; undefined if the filter has one column. See
+   * `heldConditions`.
+   */
   readonly mappedTo?: readonly ColumnRef[] | undefined;
 };
 
 export type FilterDataType = 'string' | 'number' | 'date' | 'boolean';
 
-/** The kinds of value the interface lets a filter take; see `predicateOf` for what each means. */
+/** The kinds of value that the interface accepts for a filter. filter/value.ts has the meaning of each one. */
 export type FilterValue =
   | Scalar
   | readonly string[]
   | { readonly startDate: string; readonly endDate: string }
   | { readonly start: string; readonly end: string }
-  /** Text is exact where a JSON number would be rounded. */
+  /** Text is exact if a JSON number would be rounded. */
   | { readonly min?: number | string | undefined; readonly max?: number | string | undefined }
   | { readonly sql: string; readonly columnName: string };

@@ -1,7 +1,9 @@
-/** Dates as answers and conditions write them, moved by whole periods of the calendar, in whatever zone they are local to. */
+/**
+ * Moves dates by whole calendar periods. Dates have the format of answers and conditions, and keep their local zone.
+ */
 import { type Day, dayOf, parseDay, partsOf, writeDay } from './calendar.js';
 
-/** A stretch of time that others of its kind follow. Weeks start on Monday. */
+/** Periods that follow each other without a gap. Weeks start on Monday. */
 export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Period = (typeof periods)[number];
 
@@ -10,7 +12,7 @@ const pattern = /^([^T ]+?)(?:([T ])(\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
 const inMinutes = { minute: 1, hour: 60, day: 1440, week: 10_080 } as const;
 const inMonths = { month: 1, quarter: 3, year: 12 } as const;
 
-/** A date without zone: `minute` of the day, and `rest` is what stands after the minute. */
+/** A date without zone. `minute` is the minute of the day; `rest` is the text after the minute. */
 type Local = { readonly day: Day; readonly minute: number; readonly hasTime: boolean; readonly rest: string };
 
 const parse = (text: string): Local | undefined => {
@@ -24,7 +26,7 @@ const parse = (text: string): Local | undefined => {
     : undefined;
 };
 
-/** What every database that has dates so far keeps as a timestamp. */
+/** Years that every database with a sufficient date range can store as a timestamp. */
 const [leastYear, greatestYear] = [-4712, 294_245];
 
 const write = ({ day, minute, hasTime, rest }: Local): string | undefined => {
@@ -37,8 +39,9 @@ const write = ({ day, minute, hasTime, rest }: Local): string | undefined => {
 };
 
 /**
- * `text` (`2024-03-23`, `2024-03-23T10:00:00`) so many periods later, or earlier where `count` is below 0; undefined where it is no date, or no database
- * has the other one. A day that the month lacks is its last, and as the end that a range leaves out (`isEnd`) the first of the next month.
+ * Returns `text` (`2024-03-23`, `2024-03-23T10:00:00`) moved by `count` periods; earlier if `count` is negative.
+ * Undefined if the text is not a date, or no database can store the result. If the target month does not have the day,
+ * the result is the month's last day; for the exclusive end of a range (`isEnd`), the first day of the next month.
  */
 export const movePeriods = (text: string, period: Period, count: number, isEnd = false): string | undefined => {
   const local = parse(text);

@@ -3,7 +3,7 @@ import { compareNumbers, isNotFinite, isNumberValue } from './exact-number.js';
 import type { FilterDataType, FilterValue, Predicate } from './filter.js';
 import { movePeriods } from './period.js';
 
-/** What a value asks of a column, or what was expected instead. */
+/** The predicate for a value, or what was expected instead. */
 export type Reading = { readonly predicate: Predicate } | { readonly expected: string };
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -26,7 +26,10 @@ const readString = (value: FilterValue): Reading => {
 const isEnd = (value: unknown): value is number | string | null =>
   value === null || (isNumberValue(value) && !isNotFinite(value));
 
-/** Text is taken where a number is: what JSON would round is answered as text. Whether a number is exact enough depends on its column. */
+/**
+ * Accepts text for numbers, since answers contain text for numbers that JSON would round. Whether a number is exact
+ * enough depends on its column.
+ */
 const readNumber = (value: FilterValue): Reading => {
   if (isNumberValue(value)) return { predicate: { kind: 'compare', operator: '=', value } };
   if (typeof value === 'object' && ('min' in value || 'max' in value)) {
@@ -43,7 +46,7 @@ const readNumber = (value: FilterValue): Reading => {
   };
 };
 
-/** What an answer has for one instant, and not for a day; or for a date that never comes or always was. */
+/** Whether the text is an instant as answers write it, and not a day. */
 const isInstant = (text: string): boolean => movePeriods(text, 'day', 0) === text && text.includes('T');
 
 const readDate = (value: FilterValue, moment: Moment): Reading => {
@@ -60,8 +63,9 @@ const readBoolean = (value: FilterValue): Reading =>
   typeof value === 'boolean' ? { predicate: { kind: 'compare', operator: '=', value } } : { expected: 'true or false' };
 
 /**
- * What `value` asks of a filter of this data type. Strings become IN, numbers `=` or BETWEEN, booleans `=`, dates
- * half-open ranges in the moment's timezone. An empty array is refused: it would say "nothing" or "everything".
+ * Returns the predicate that `value` means for a filter of this data type. Strings become IN, numbers `=` or BETWEEN,
+ * booleans `=`, and dates half-open ranges in the moment's timezone. An empty array is refused, since it could mean
+ * "nothing" or "everything".
  */
 export const readFilterValue = (dataType: FilterDataType, value: FilterValue, moment: Moment): Reading => {
   if (typeof value === 'object' && 'sql' in value) {
@@ -79,7 +83,9 @@ export const readFilterValue = (dataType: FilterDataType, value: FilterValue, mo
   }
 };
 
-/** The same for a value of the host's, which may be the rows of a SELECT: its settings, its tokens, its own backend. */
+/**
+ * As `readFilterValue`, for a value of the host: its settings, tokens or backend. Such a value may also be a SELECT.
+ */
 export const readHostFilterValue = (dataType: FilterDataType, value: FilterValue, moment: Moment): Reading =>
   typeof value === 'object' && 'sql' in value
     ? { predicate: { kind: 'inQuery', sql: value.sql, columnName: value.columnName } }

@@ -1,19 +1,25 @@
-/** What a guest may open, and what it may do there. Pure: the use cases bring the records. */
+/** What a guest may open, and which actions are permitted. Pure functions: the use cases supply the records. */
 import { type Dashboard, isOrCopies, type PlacedMetric } from '../dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../dashboard/embed.js';
 import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from '../dashboard/metric.js';
 import { Refusal } from '../refusal.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './grant.js';
 
-/** One answer for "outside the list", "another client's" and "does not exist": which of them it is, is nobody's to know. */
+/**
+ * Returns the same refusal for "not in the list", "another client's" and "does not exist", so that the caller cannot
+ * distinguish them.
+ */
 export const notOpen = (reason: string): Refusal =>
   new Refusal('UNAUTHORIZED', 'This token does not open that dashboard or metric.', { reason });
 
-/** Whether what `owner` owns is there for this client: what belongs to the organization is, another client's is not. */
+/**
+ * Whether this client may open what `owner` owns: its own things and the organization's, but not those of another
+ * client.
+ */
 export const isOpenTo = (owner: Owner | null, client: Owner): boolean =>
   owner === null || (owner.dataAppId === client.dataAppId && owner.clientId === client.clientId);
 
-/** Whether the token named another dashboard by this one's name. */
+/** Whether the token named a different dashboard under this dashboard's external id. */
 const isAnother = ({ pinnedDashboards = [] }: GuestGrant, { id, externalDashboardId }: Dashboard): boolean => {
   const pinned = pinnedDashboards.filter((pin) => pin.externalDashboardId === externalDashboardId);
   return pinned.length > 0 && !pinned.some(({ dashboardId }) => dashboardId === id);
@@ -27,7 +33,7 @@ export const assertOpens = (grant: GuestGrant, embed: Embed, dashboard: Dashboar
   if (isAnother(grant, dashboard)) throw notOpen('dashboard-made-anew');
 };
 
-/** Ids of the dashboard's metrics that this token hides. */
+/** Returns the ids of the dashboard's metrics that this token hides. */
 export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): ReadonlySet<string> =>
   new Set(
     grant.hideDashboardMetrics
@@ -35,19 +41,22 @@ export const hiddenMetrics = (grant: GuestGrant, dashboard: Dashboard): Readonly
       .flatMap(({ metricIds }) => metricIds),
   );
 
-/** Whether this user may know of the metric: its client's, and not another user's private one. */
+/**
+ * Whether this user may know of the metric: it is open to the user's client, and is not another user's private metric.
+ */
 export const isMadeFor = ({ owner, guest }: Metric, viewer: Viewer): boolean => {
   const isShared = guest === null || guest.userIdentifier === null || guest.isPublished;
   return isOpenTo(owner, viewer) && (isShared || guest.userIdentifier === viewer.userIdentifier);
 };
 
-/** Whether the token restricts rows metric by metric. */
+/** Whether the token restricts the rows of single metrics. */
 const restrictsMetrics = ({ rlsSettings, appFilters }: GuestGrant): boolean =>
   rlsSettings.length + appFilters.length > 0;
 
 /**
- * spec-gap: what a guest made or rewrote could show what these restrictions take away, and is out of the sight of a token
- * that has any, unless one of them names the metric that was rewritten.
+ * Whether the metric is closed because the token's restrictions do not cover it. spec-gap: a metric that a guest made
+ * or rewrote could show rows that a token's restrictions hide. A token with restrictions does not open it, unless the
+ * host made it and one of the restrictions names it.
  */
 const isOutOfRestrictions = (grant: GuestGrant, metric: Metric): boolean => {
   if (!restrictsMetrics(grant) || (metric.guest === null && !metric.isChangedByGuest)) return false;
@@ -55,7 +64,7 @@ const isOutOfRestrictions = (grant: GuestGrant, metric: Metric): boolean => {
   return metric.guest !== null || !named;
 };
 
-/** Whether the guest may know of this metric on this dashboard, be it archived or not. */
+/** Whether the guest may know of this metric on this dashboard, archived or not. */
 export const isMetricKnown = (grant: GuestGrant, dashboard: Dashboard, metric: Metric): boolean => {
   const hidden = hiddenMetrics(grant, dashboard);
   return (
@@ -70,9 +79,10 @@ export const isMetricOpen = (grant: GuestGrant, dashboard: Dashboard, metric: Me
   !metric.isArchived && isMetricKnown(grant, dashboard, metric);
 
 /**
- * Which permission each write of a guest's needs. spec-gap: the interface names the permissions, not what they permit. Archiving and
- * deleting are one thing to it (`isAllowMetricDeletion` of the embed is behind `isEnableArchiveMetrics`); to bring back what was archived is to manage
- * metrics. Views are listed by those who may save them.
+ * The permission that each write of a guest requires. spec-gap: the interface names the permissions, but not what they
+ * permit. Archiving and deleting need the same permission (`isEnableArchiveMetrics` corresponds to the embed's
+ * `isAllowMetricDeletion`). Restoring an archived metric needs `isEnableManageMetrics`. Listing views needs the
+ * permission to save them.
  */
 export const guestWrites = {
   createGuestMetric: 'isDisableMetricCreation',
@@ -87,14 +97,14 @@ export const guestWrites = {
 } as const satisfies Readonly<Record<string, GuestPermission>>;
 export type GuestWrite = keyof typeof guestWrites;
 
-/** Whether token and embed both permit this write. */
+/** Whether both the token and the embed permit this write. */
 export const isPermitted = (grant: GuestGrant, { accessSettings }: Embed, write: GuestWrite): boolean => {
   const permission = guestWrites[write];
   const value = effectivePermissions(grant.permissions, accessSettings)[permission];
   return permission === 'isDisableMetricCreation' ? !value : value;
 };
 
-/** Throws UNAUTHORIZED unless token and embed both permit this write. */
+/** Throws UNAUTHORIZED unless both the token and the embed permit this write. */
 export const assertWrites = (grant: GuestGrant, embed: Embed, write: GuestWrite): void => {
   if (isPermitted(grant, embed, write)) return;
   const permission = guestWrites[write];
@@ -105,7 +115,10 @@ export const assertWrites = (grant: GuestGrant, embed: Embed, write: GuestWrite)
   throw new Refusal('UNAUTHORIZED', message, { reason: 'permission-missing' });
 };
 
-/** Throws UNAUTHORIZED for a token that restricts metrics by name: what its guest defines would be unnamed in it. */
+/**
+ * Throws UNAUTHORIZED for a token that restricts metrics by id, since its restrictions would not apply to a metric that
+ * its guest defines.
+ */
 export const assertDefines = (grant: GuestGrant): void => {
   if (!restrictsMetrics(grant)) return;
   throw new Refusal(
@@ -116,8 +129,9 @@ export const assertDefines = (grant: GuestGrant): void => {
 };
 
 /**
- * A token that restricts metrics was checked when it was minted against those that were there: one that was placed on the dashboard later, and
- * that none of its settings binds, is not open to it. spec-gap: a new token is.
+ * Whether the metric may be opened by a token that restricts metrics. Such a token was checked at mint against the
+ * metrics on the dashboard. A metric that was placed later, and that none of its settings names, is closed for this
+ * token. spec-gap: a new token opens it.
  */
 export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMetric): boolean => {
   const settings = [...grant.rlsSettings, ...grant.appFilters];
@@ -125,7 +139,7 @@ export const isKnownAtMint = (grant: GuestGrant, { metric, placedAt }: PlacedMet
   return settings.some(({ metricId }) => isOrDescendsFrom(metric, metricId));
 };
 
-/** The access setting behind each permission; null: the embed has no say. */
+/** The access setting for each permission; null if no embed setting affects it. */
 const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) => boolean) | null>> = {
   isEnableArchiveMetrics: (settings) => settings.isAllowMetricDeletion,
   isEnableManageMetrics: (settings) => settings.isAllowManageMetrics,
@@ -140,8 +154,9 @@ const settingOf: Readonly<Record<GuestPermission, ((settings: AccessSettings) =>
 };
 
 /**
- * What the guest may do through an embed. spec-gap: a permission that the token leaves out is the embed's setting, and
- * where that is absent false (`isShowDashboardName`: true); a token takes away what the embed allows, it never adds to it.
+ * Returns what the guest may do through an embed. spec-gap: if the token leaves out a permission, the embed's setting
+ * applies; without that, the permission is false (`isShowDashboardName`: true). A token can only remove permissions
+ * that the embed gives, never add one.
  */
 export const effectivePermissions = (
   token: GuestPermissions,

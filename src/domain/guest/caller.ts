@@ -1,7 +1,7 @@
 import type { ContentRevision, Epoch } from '../brand.js';
 import type { GuestGrant } from './grant.js';
 
-/** Who asks. A function that takes one kind of caller cannot be called for another: that does not compile. */
+/** The authenticated caller. Functions take one kind of caller, so a call with the wrong kind does not compile. */
 export type ApiKeyCaller = {
   readonly kind: 'apiKey';
   readonly keyId: string;
@@ -9,7 +9,10 @@ export type ApiKeyCaller = {
   readonly dataAppName: string;
 };
 export type ServiceCaller = { readonly kind: 'serviceToken'; readonly tokenId: string };
-/** `epoch` is its client's and `revision` the content's, read together with the grant; `revision` null: nothing that was kept is read. */
+/**
+ * A grant with state that was read at the same time: `epoch` of its client and `revision` of the content. `revision`
+ * null: cached content must not be used.
+ */
 export type LiveGrant = GuestGrant & { readonly epoch: Epoch; readonly revision: ContentRevision | null };
 export type GuestCaller = { readonly kind: 'guest'; readonly grant: LiveGrant };
 export type Caller = ApiKeyCaller | ServiceCaller | GuestCaller;

@@ -1,6 +1,6 @@
 /**
- * Columns that a guest may filter by where host and token allow end-user filters: any column of the datamart that is not hidden or,
- * where a list is given, those on it. What a guest asks of one is a condition more, never one less.
+ * Columns that a guest may filter by, if host and token allow end-user filters: any column of the datamart that is not
+ * hidden or, if a list is given, the listed ones. A guest's filter can only add a condition, never remove one.
  */
 import type { FilterColumns } from '../dashboard/embed.js';
 import { type ColumnRef, type Datamart, type DatamartTable, qualifiedName } from '../datamart/datamart.js';
@@ -13,7 +13,7 @@ import type { FilterValues } from './grant.js';
 
 export type FilterableColumn = { readonly column: ColumnRef; readonly dataType: FilterDataType };
 
-/** By key: `schema.table.column`, and `table.column` where the list names the table so. */
+/** Columns by key: `schema.table.column`, and `table.column` if the list names the table that way. */
 export type FilterableColumns = ReadonlyMap<string, FilterableColumn>;
 
 export const noColumns: FilterableColumns = new Map();
@@ -28,7 +28,7 @@ const dataTypes: Readonly<Partial<Record<ReturnType<typeof datatypeKind>, Filter
   date: 'date',
 };
 
-/** The names that the list may call the table: a bare one only where no other table has it. */
+/** Returns the names that the list may use for the table. The bare name is allowed only if no other table has it. */
 const namesOf = (datamart: Datamart, table: DatamartTable): readonly string[] =>
   datamart.tables.filter(({ tableName }) => tableName === table.tableName).length === 1
     ? [qualifiedName(table), table.tableName]
@@ -48,7 +48,10 @@ const keysOf = (
   return listed.length === 0 ? [] : [...new Set([own, ...listed])];
 };
 
-/** `list` null: every column that is not hidden. A key that two columns have (names may hold dots) is neither's. */
+/**
+ * Returns the columns that may be filtered. `list` null: every column that is not hidden. A key that fits two columns
+ * (names may contain dots) is removed.
+ */
 export const filterableColumns = (datamart: Datamart, list: readonly FilterColumns[] | null): FilterableColumns => {
   const entries = datamart.tables
     .filter(({ isHide }) => !isHide)
@@ -69,7 +72,7 @@ export const filterableColumns = (datamart: Datamart, list: readonly FilterColum
   return new Map(entries.filter(([key]) => count.get(key) === 1));
 };
 
-/** The columns as lists of the interface name them, by table. */
+/** Returns the columns as lists of the interface, by table. */
 export const listColumns = (columns: FilterableColumns): readonly FilterColumns[] => {
   const byTable = new Map<string, Set<string>>();
   for (const { column } of columns.values()) {
@@ -79,7 +82,10 @@ export const listColumns = (columns: FilterableColumns): readonly FilterColumns[
   return [...byTable].map(([tableName, names]) => ({ tableName, columns: [...names] }));
 };
 
-/** The conditions on columns among the values; `rest` is what names no such column. A filter's own name goes first (`isFilter`). */
+/**
+ * Returns the conditions for values that name such columns; `rest` has the other values. A filter of the same name
+ * takes precedence (`isFilter`).
+ */
 export const takeColumns = (
   values: FilterValues,
   columns: FilterableColumns,

@@ -1,6 +1,7 @@
 /**
- * Who restricts a metric's rows, and how: the metric's author, the token, the guest. All conditions are ANDed, so that
- * what a guest chooses can only narrow what the token left. Nothing here may drop a restriction: it is a condition or an error.
+ * Collects the restrictions of a metric's rows from the metric's author, the token and the guest. All conditions are
+ * ANDed, so a guest's choice can only narrow what the token permits. No restriction may be dropped: each one becomes a
+ * condition or an error.
  */
 import { type Dashboard, type DashboardFilter, isOrCopies, sameName } from '../dashboard/dashboard.js';
 import { mappedColumns } from '../dashboard/mapped-columns.js';
@@ -19,20 +20,26 @@ import { type Code, Refusal } from '../refusal.js';
 import type { DashboardValues, FilterValues, GuestGrant, MetricValues } from './grant.js';
 import { rlsConditions, rlsVariablesOf } from './rls-conditions.js';
 
-/** What a guest chose, by filter name; `isHost`: the host's own backend, which may write values in SQL. */
+/**
+ * Filter values that a guest chose, by filter name. `isHost`: the host's own backend chose them, and may use SQL
+ * values.
+ */
 export type Choices = {
   readonly dashboardFilter: FilterValues;
   readonly metricFilter: FilterValues;
   readonly isHost?: boolean | undefined;
 };
 
-/** Every value given under one of the names: a second spelling of a name is a second condition. */
+/** Returns every value given under one of the names. Two spellings of one name give two conditions. */
 export const valuesFor = (values: FilterValues, names: readonly string[]): readonly FilterValue[] =>
   Object.entries(values)
     .filter(([key]) => names.some((name) => sameName(key, name)))
     .map(([, value]) => value);
 
-/** A default is the host's; a value is of whoever gave it. */
+/**
+ * Returns the chosen values or else the default, and the function that reads them. Defaults come from the host; chosen
+ * values come from the guest, unless `isHost` is set.
+ */
 export const chosenValues = (
   { dashboardFilter, metricFilter, isHost }: Choices,
   where: 'dashboardFilter' | 'metricFilter',
@@ -50,7 +57,7 @@ export type Restrictions = Pick<
   'rlsSettings' | 'appFilters' | 'dashboardAppFilters' | 'hideDashboardFilters'
 >;
 
-/** For the host's own backend, which brings its values with the question. */
+/** Restrictions for the host's own backend, which sends its filter values with the query. */
 export const noRestrictions: Restrictions = {
   rlsSettings: [],
   appFilters: [],
@@ -94,19 +101,20 @@ const settingsFor = (settings: readonly MetricValues[], metric: Metric): readonl
 
 const always = (condition: Condition): Condition => ({ ...condition, restriction: 'always' });
 
-/** Filters that the metric's author wrote into it. */
+/** Returns the filters with a fixed predicate that the metric's author defined. */
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
   filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
 
-/** The conditions of the metric's `where` that hold whatever others do. */
+/** Returns the conditions of the metric's `where` that always apply, that is, outside of any `any`. */
 const alwaysAsked = (tree: ConditionTree | undefined): readonly Condition[] => {
   if (tree === undefined || 'any' in tree) return [];
   return 'all' in tree ? tree.all.flatMap(alwaysAsked) : [tree];
 };
 
 /**
- * Where a guest changed a metric that the host made, what its author left out is hidden as what the token hides: from another table, a condition of the
- * author's would be met by one row, and the guest's by a row that it leaves out.
+ * Returns the author's conditions. If a guest changed a metric of the host, they are marked like the token's
+ * restrictions, so that rows which the author excluded stay hidden. Otherwise, across a join, one row could pass the
+ * author's condition and an excluded row the guest's.
  */
 const keptFromGuest = ({ guest, isChangedByGuest, definition }: Metric): readonly Condition[] => {
   const own = authored(definition);
@@ -114,7 +122,7 @@ const keptFromGuest = ({ guest, isChangedByGuest, definition }: Metric): readonl
   return [...own, ...(definition.kind === 'visual' ? alwaysAsked(definition.where) : [])].map(always);
 };
 
-/** Those of the enforced conditions that the metric's author wrote, and no token. */
+/** Returns those of the enforced conditions that the metric's author defined. */
 export const authoredAmong = (conditions: readonly Condition[], definition: MetricDefinition): readonly Condition[] => {
   const asked = definition.kind === 'visual' ? alwaysAsked(definition.where) : [];
   return conditions.filter((condition) =>
@@ -167,7 +175,10 @@ const withoutDefault = <T extends { readonly defaultValue?: FilterValue | undefi
   defaultValue: undefined,
 });
 
-/** The dashboard's filters. spec-gap: a value of the token takes the place of a filter's default, which is no restriction. */
+/**
+ * Returns the dashboard's filters. spec-gap: a token's value for a filter replaces its default, since a default is not
+ * a restriction.
+ */
 const withDefaults = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] => {
   const given = restrictions.dashboardAppFilters.filter(({ dashboardId }) => isOrCopies(dashboard, dashboardId));
   return dashboard.filters.map((filter) =>
@@ -175,7 +186,7 @@ const withDefaults = (restrictions: Restrictions, dashboard: Dashboard): readonl
   );
 };
 
-/** A filter that the guest does not see keeps its default. */
+/** Returns the defaults of filters that are hidden from the guest. They always apply. */
 const hiddenDefaults = (restrictions: Restrictions, dashboard: Dashboard, moment: Moment): readonly Condition[] => {
   return withDefaults(restrictions, dashboard)
     .filter(({ name }) => isHidden(restrictions, name))
@@ -186,7 +197,10 @@ const hiddenDefaults = (restrictions: Restrictions, dashboard: Dashboard, moment
     });
 };
 
-/** What the token and the metric's author enforce, on every dashboard in `dashboards`. The token's conditions are marked by `restriction`. */
+/**
+ * Returns what the token and the metric's author enforce, over all of `dashboards`. The token's conditions are marked
+ * by `restriction`.
+ */
 export const enforcedConditions = (
   restrictions: Restrictions,
   dashboards: readonly Dashboard[],
@@ -204,17 +218,17 @@ export const enforcedConditions = (
   ].map(always),
 ];
 
-/** Values of the RLS variables that the metric's own SQL compares with. Throws RLS_SETTINGS_PARAM_ERROR. */
+/** Returns the values of the RLS variables in the metric's own SQL. Throws RLS_SETTINGS_PARAM_ERROR. */
 export const enforcedVariables = (
   { rlsSettings }: Pick<Restrictions, 'rlsSettings'>,
   metric: Metric,
 ): ReadonlyMap<string, readonly Scalar[]> => rlsVariablesOf(metric, settingsFor(rlsSettings, metric));
 
-/** The dashboard filters that a guest sees and may set. */
+/** Returns the dashboard filters that a guest sees and may set. */
 export const visibleFilters = (restrictions: Restrictions, dashboard: Dashboard): readonly DashboardFilter[] =>
   withDefaults(restrictions, dashboard).filter(({ name }) => !isHidden(restrictions, name));
 
-/** The metric's own filters that wait for a value; one that the token gives a value has no default any more. */
+/** Returns the metric's own filters that take a value. A filter for which the token gives a value has no default. */
 export const openMetricFilters = (restrictions: Restrictions, metric: Metric): readonly MetricFilter[] => {
   const given = settingsFor(restrictions.appFilters, metric);
   return metric.definition.filters
@@ -235,7 +249,10 @@ const assertKnown = (values: FilterValues, known: readonly string[], where: stri
   }
 };
 
-/** What the guest chose, or the filters' defaults. Throws INVALID_REQUEST_BODY for a name it may not set or a value that does not fit. */
+/**
+ * Returns conditions for the values that the guest chose, or for the filters' defaults. Throws INVALID_REQUEST_BODY if
+ * a name is not a filter that the guest may set, or a value does not fit.
+ */
 export const chosenConditions = (
   restrictions: Restrictions,
   dashboard: Dashboard | null,

@@ -1,4 +1,4 @@
-/** What a guest may do with filters of its own: the token's word goes before the embed's. */
+/** Filters that guests add themselves: what token and embed allow. The token takes precedence over the embed. */
 import { type Dashboard, isOrCopies, sameName } from '../dashboard/dashboard.js';
 import type { AccessSettings, FilterColumns } from '../dashboard/embed.js';
 import type { Datamart } from '../datamart/datamart.js';
@@ -6,7 +6,10 @@ import type { FilterValue } from '../filter/filter.js';
 import { type FilterableColumns, filterableColumns, listColumns, noColumns } from './column-filters.js';
 import type { AccessPermissions, GuestGrant } from './grant.js';
 
-/** As it holds for one embed. The columns are those that there are, where filters are allowed; otherwise none. */
+/**
+ * Access to end-user filters through one embed. The lists name the columns that exist; they are empty if filters are
+ * not allowed.
+ */
 export type EffectiveAccess = {
   readonly isAllowEndUserDashboardFilter: boolean;
   readonly dashboardFilterColumns: readonly FilterColumns[];
@@ -16,7 +19,7 @@ export type EffectiveAccess = {
   readonly isAllowMetricFilterNameChange: boolean;
 };
 
-/** Whether end-user filters are allowed of a dashboard or of a metric. spec-gap: what nobody allows is not allowed. */
+/** Whether end-user filters are allowed for a dashboard and for a metric. spec-gap: the default is no. */
 export const areEndUserFiltersAllowed = (
   token: AccessPermissions,
   settings: AccessSettings | null,
@@ -27,7 +30,10 @@ export const areEndUserFiltersAllowed = (
 
 export type EndUserColumns = { readonly dashboard: FilterableColumns; readonly metric: FilterableColumns };
 
-/** The columns of the embed's datamart that a guest may filter by. spec-gap: a list in the token takes the place of the embed's. */
+/**
+ * Returns the columns of the embed's datamart that a guest may filter by. spec-gap: a list in the token replaces the
+ * embed's.
+ */
 export const endUserColumns = (
   token: AccessPermissions,
   settings: AccessSettings | null,
@@ -42,7 +48,10 @@ export const endUserColumns = (
   };
 };
 
-/** No setting of an embed allows names to be changed: spec-gap: only a token does. */
+/**
+ * Returns the effective access to end-user filters. spec-gap: only a token can allow filter names to be changed, since
+ * embeds have no setting for it.
+ */
 export const effectiveAccess = (
   token: AccessPermissions,
   settings: AccessSettings | null,
@@ -61,8 +70,8 @@ export const effectiveAccess = (
 };
 
 /**
- * The value that the token enforces for a filter and lets be seen (`isShowOnUrl`). spec-gap: where it enforces several, no one value
- * says what holds; one that is written in SQL is never shown.
+ * Returns the value that the token enforces for a filter and allows to be shown (`isShowOnUrl`). spec-gap: undefined if
+ * the token enforces several values, since no single value is correct. A SQL value is never shown.
  */
 export const appliedValue = (
   { dashboardAppFilters }: Pick<GuestGrant, 'dashboardAppFilters'>,

@@ -1,38 +1,41 @@
 import type { FilterColumns } from '../dashboard/embed.js';
 import type { FilterValue } from '../filter/filter.js';
 
-/** What a guest token grants, with every name resolved at mint. Lives on the server; the token is only a reference to it. */
+/**
+ * What a guest token grants. All names were resolved at mint. It is stored on the server; the token is only a reference
+ * to it.
+ */
 export type GuestGrant = {
   readonly id: string;
   readonly dataAppId: string;
   readonly clientId: string;
   readonly userIdentifier: string | null;
   readonly timezone: string | null;
-  /** The datamart this token is scoped to, where it named one. */
+  /** Id of the datamart that this token is scoped to, or null. */
   readonly datamartId: string | null;
-  /** The datasource this token is scoped to, where it named one. */
+  /** Id of the datasource that this token is scoped to, or null. */
   readonly datasourceId: string | null;
-  /** Ids of embeds. Null: the token named none, so every embed of its data app that is open to its client. */
+  /** Ids of embeds. Null if the token named none: it opens every embed of its data app that is open to its client. */
   readonly allowedEmbeds: readonly string[] | null;
   readonly rlsSettings: readonly MetricValues[];
   readonly appFilters: readonly MetricValues[];
-  /** `dashboardId` is internal here. */
+  /** Here, `dashboardId` is the internal id. */
   readonly dashboardAppFilters: readonly DashboardValues[];
   readonly hideDashboardFilters: readonly string[];
   readonly hideDashboardMetrics: readonly { readonly dashboardId: string; readonly metricIds: readonly string[] }[];
   /**
-   * The dashboards that the token's lists and restrictions named when it was made. One that was made anew under such a name since
-   * is another one, which those restrictions do not bind: it is not opened. Tokens of earlier releases have none.
+   * The dashboards that the token's lists and restrictions named at mint. A dashboard that was created later under such
+   * a name is not opened, since the restrictions do not apply to it. Undefined in tokens of earlier releases.
    */
   readonly pinnedDashboards?: readonly PinnedDashboard[] | undefined;
   readonly accessPermissions: AccessPermissions;
   readonly permissions: GuestPermissions;
   readonly createdAt: Date;
-  /** Null: never expires. */
+  /** Null: the token never expires. */
   readonly expiresAt: Date | null;
 };
 
-/** `dashboardId` is internal here. */
+/** A dashboard as named at mint. `dashboardId` is the internal id. */
 export type PinnedDashboard = { readonly externalDashboardId: string; readonly dashboardId: string };
 
 export type FilterValues = Readonly<Record<string, FilterValue>>;
@@ -43,7 +46,7 @@ export type DashboardValues = {
   readonly isShowOnUrl: boolean;
 };
 
-/** The interface's `params.accessPermissions`: these take precedence over the embed's access settings. */
+/** The interface's `params.accessPermissions`. They take precedence over the embed's access settings. */
 export type AccessPermissions = {
   readonly isAllowEndUserDashboardFilter?: boolean | undefined;
   readonly dashboardFilterColumns?: readonly FilterColumns[] | undefined;
@@ -53,7 +56,7 @@ export type AccessPermissions = {
   readonly isAllowMetricFilterNameChange?: boolean | undefined;
 };
 
-/** The interface's `permissions`, as the token brought them. */
+/** The interface's `permissions`, as the token request gave them. */
 export type GuestPermissions = { readonly [Name in GuestPermission]?: boolean | undefined };
 
 export const guestPermissionNames = [

@@ -1,11 +1,14 @@
-/** The cards of a board as one viewer has arranged them, and what of a new arrangement is kept where. */
+/** The layout of a board as one viewer arranged it, and the rules for storing a new layout. */
 import type { Dashboard, LayoutCard } from '../dashboard/dashboard.js';
 import type { Metric } from '../dashboard/metric.js';
 
-/** `known`: the metrics that were there when it was saved; those without a card were taken off the board. */
+/**
+ * A viewer's layout. `known` holds the ids of the metrics that existed when it was saved; those without a card were
+ * removed from the board.
+ */
 export type GuestLayout = { readonly cards: readonly LayoutCard[]; readonly known: readonly string[] };
 
-/** The last row that a card may begin in. */
+/** The last row in which a card may start. */
 export const lastRow = 10_000;
 
 const bottomOf = (cards: readonly LayoutCard[]): number =>
@@ -15,7 +18,8 @@ const withId = ({ metricId, guest }: Metric): readonly LayoutCard[] =>
   guest === null || guest.card === null ? [] : [{ ...guest.card, metricId }];
 
 /**
- * Every card of the board, whoever may see it; `metrics` are all that the client has there. What came after `own` was saved is below it.
+ * Returns every card of the board, whoever may see it. `metrics` are all metrics of the client on the dashboard. Cards
+ * of metrics that were added after `own` was saved are placed below it.
  */
 export const boardCards = (
   dashboard: Dashboard,
@@ -29,10 +33,13 @@ export const boardCards = (
   return [...own.cards, ...later.map((card) => ({ ...card, y: Math.min(lastRow, card.y + bottom) }))];
 };
 
-/** Where a new card goes that was given no place. */
+/** Returns the position of a new card that was given none. */
 export const nextCard = (cards: readonly LayoutCard[]) => ({ x: 0, y: bottomOf(cards), w: 6, h: 4 });
 
-/** What of a board a new arrangement must not lose: the cards of metrics that `isKept`, which its viewer does not see. */
+/**
+ * The board that a new layout applies to. Cards of metrics for which `isKept` returns true must not be lost, although
+ * the viewer does not see them.
+ */
 export type Arrangement = {
   readonly dashboard: Dashboard;
   readonly metrics: readonly Metric[];
@@ -45,7 +52,10 @@ const keptCards = ({ dashboard, metrics, own, isKept }: Arrangement): readonly L
   return boardCards(dashboard, metrics, own).filter(({ metricId }) => kept.has(metricId));
 };
 
-/** The viewer's own arrangement: its cards, those it does not see where they were, and which metrics it knew. */
+/**
+ * Returns the viewer's own layout: the given cards, the unseen cards at their old positions, and the ids of the known
+ * metrics.
+ */
 export const ownLayout = (
   given: readonly LayoutCard[],
   open: ReadonlySet<string>,
@@ -57,7 +67,10 @@ export const ownLayout = (
   return { cards, known: metrics.map(({ metricId }) => metricId).filter((id) => wasKnown.has(id)) };
 };
 
-/** The dashboard's own arrangement: cards of what the host made. Those of guests' metrics are with the metrics. */
+/**
+ * Returns the dashboard's own layout: cards of metrics that the host made. Cards of guests' metrics are stored with the
+ * metrics.
+ */
 export const dashboardLayout = (given: readonly LayoutCard[], arrangement: Arrangement): readonly LayoutCard[] => {
   const hosts = new Set(arrangement.metrics.flatMap(({ metricId, guest }) => (guest === null ? [metricId] : [])));
   return [...given, ...keptCards({ ...arrangement, own: undefined })].filter(({ metricId }) => hosts.has(metricId));

@@ -1,4 +1,4 @@
-/** What a guest may define: bounds, and what is wrong with a definition for the columns that it may use. */
+/** Metrics that guests define: their limits, and the faults of a definition for the columns that a guest may use. */
 import { columnsOf, definitionFaults, written } from '../dashboard/definition.js';
 import type { AggregateMeasure, Metric, MetricDefinition, VisualDefinition } from '../dashboard/metric.js';
 import { type Datamart, findColumn, findTable } from '../datamart/datamart.js';
@@ -6,9 +6,9 @@ import type { Moment } from '../filter/date-range.js';
 import { readFilterValue } from '../filter/value.js';
 import { Refusal } from '../refusal.js';
 
-/** spec-gap: the interface bounds nothing of what guests make. */
+/** Limits for guests. spec-gap: the interface has no limits for what guests make. */
 export const guestLimits = {
-  /** Metrics that guests of one client may have on one dashboard, archived ones too. */
+  /** Metrics that guests of one client may have on one dashboard, including archived ones. */
   metrics: 200,
   /** Views that one user may have on one dashboard. */
   views: 100,
@@ -17,7 +17,10 @@ export const guestLimits = {
   choicesLength: 65_536,
 } as const;
 
-/** The parts of a definition that a guest may send: no SQL, and no variables. Left out: as it is, or nothing. */
+/**
+ * The parts of a definition that a guest may send: no SQL and no RLS variables. A missing part keeps its value, or is
+ * empty in a new definition.
+ */
 export type GuestDefinition = {
   readonly [Part in Exclude<keyof VisualDefinition, 'kind' | 'rlsVariables' | 'measures'>]?:
     | VisualDefinition[Part]
@@ -36,7 +39,7 @@ const nothing = {
   limit: null,
 } as const;
 
-/** A definition with the chart and table that it cannot do without. */
+/** A definition with the required parts: chart and table. */
 export type NewGuestDefinition = GuestDefinition & Pick<VisualDefinition, 'chart' | 'from'>;
 
 export const isWhole = (parts: GuestDefinition): parts is NewGuestDefinition =>
@@ -52,7 +55,7 @@ export const newDefinition = ({ chart, from, ...parts }: NewGuestDefinition): Me
   ...given(parts),
 });
 
-/** The metric's definition with the parts that are given; RLS variables are never among them. */
+/** Returns the metric's definition with the given parts replaced. They never contain RLS variables. */
 export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition): MetricDefinition => {
   if (definition.kind === 'visual') return { ...definition, ...given(parts) };
   const refused = Object.keys(given(parts)).filter((part) => part !== 'chart');
@@ -66,7 +69,7 @@ export const changedDefinition = ({ definition }: Metric, parts: GuestDefinition
   );
 };
 
-/** The datamart as guests may use it: without what is hidden in it. */
+/** Returns the datamart without hidden tables and columns, as guests may use it. */
 const visible = (datamart: Datamart): Datamart => ({
   ...datamart,
   tables: datamart.tables
@@ -74,7 +77,7 @@ const visible = (datamart: Datamart): Datamart => ({
     .map((table) => ({ ...table, columns: table.columns.filter(({ isHide }) => !isHide) })),
 });
 
-/** A hidden column, and a table, that do not exist for guests. */
+/** Returns faults for tables and columns that do not exist for guests, including hidden ones. */
 const missing = (parts: GuestDefinition, datamart: Datamart): readonly string[] => {
   const { from } = parts;
   const named = {
@@ -101,7 +104,7 @@ const defaultFaults = ({ filters = [] }: GuestDefinition, moment: Moment): reado
       : [];
   });
 
-/** Everything that is wrong with the parts that a guest sent, and with the definition that they make. */
+/** Returns all faults of the parts that a guest sent, and of the resulting definition. */
 export const guestFaults = (
   parts: GuestDefinition,
   whole: MetricDefinition,

@@ -1,4 +1,7 @@
-/** Row-level security of one metric: every variable has its value, and every value its variable, or nothing is read. */
+/**
+ * Row-level security of one metric. Every required variable must have a value, and every value must have a variable;
+ * otherwise the query is refused.
+ */
 import type { Metric, RlsVariable } from '../dashboard/metric.js';
 import { isUnsafeNumber, safeAsText } from '../filter/exact-number.js';
 import type { Condition, FilterValue, Scalar } from '../filter/filter.js';
@@ -20,13 +23,16 @@ const plainValues = (variable: RlsVariable, value: FilterValue): readonly Scalar
   );
 };
 
-/** Without a column it is custom SQL's to compare with: see `rlsVariablesOf`. */
+/** Returns no condition for a variable without a column, since custom SQL compares with it: see `rlsVariablesOf`. */
 const rlsPredicate = (variable: RlsVariable, value: FilterValue): readonly Condition[] => {
   const values = plainValues(variable, value);
   return variable.column === undefined ? [] : [{ column: variable.column, predicate: { kind: 'oneOf', values } }];
 };
 
-/** A copy may be older than what the setting was written for: a value that it has no variable for would restrict nothing. */
+/**
+ * Throws RLS_SETTINGS_PARAM_ERROR if a setting names a variable that the metric does not declare, since the value would
+ * restrict nothing. This happens if a copy is older than the setting.
+ */
 const assertDeclares = ({ name, definition }: Metric, settings: readonly FilterValues[]): void => {
   const declared = new Set(definition.rlsVariables.map((variable) => variable.name));
   if (settings.every((entry) => Object.keys(entry).every((key) => declared.has(key)))) return;
@@ -37,7 +43,10 @@ const assertDeclares = ({ name, definition }: Metric, settings: readonly FilterV
   );
 };
 
-/** Every value that the settings give the variable. Throws RLS_SETTINGS_PARAM_ERROR where one is needed and there is none. */
+/**
+ * Returns every value that the settings give to the variable. Throws RLS_SETTINGS_PARAM_ERROR if a required value is
+ * missing.
+ */
 const settingsOf = (
   metric: Metric,
   variable: RlsVariable,
@@ -55,7 +64,7 @@ const settingsOf = (
   );
 };
 
-/** What the values of a token's rlsSettings for this metric restrict. Throws RLS_SETTINGS_PARAM_ERROR. */
+/** Returns the conditions from a token's rlsSettings for this metric. Throws RLS_SETTINGS_PARAM_ERROR. */
 export const rlsConditions = (metric: Metric, settings: readonly FilterValues[]): readonly Condition[] => {
   assertDeclares(metric, settings);
   return metric.definition.rlsVariables.flatMap((variable) =>
@@ -64,8 +73,9 @@ export const rlsConditions = (metric: Metric, settings: readonly FilterValues[])
 };
 
 /**
- * The values of a token's rlsSettings that the metric's own SQL compares with, by the variable's name; an optional one without a value is not among them.
- * Two settings for one variable intersect. Throws RLS_SETTINGS_PARAM_ERROR, also where nothing is left.
+ * Returns the values of a token's rlsSettings for the metric's own SQL, by variable name. Optional variables without a
+ * value are left out. Two settings for one variable are intersected. Throws RLS_SETTINGS_PARAM_ERROR, also if no value
+ * remains.
  */
 export const rlsVariablesOf = (
   metric: Metric,
@@ -76,7 +86,7 @@ export const rlsVariablesOf = (
   for (const variable of metric.definition.rlsVariables) {
     const [first, ...others] = settingsOf(metric, variable, settings).map((value) => plainValues(variable, value));
     if (first === undefined) continue;
-    // 5 and '5' are bound alike.
+    // 5 and '5' become the same bound value.
     const isIn = (list: readonly Scalar[], value: Scalar): boolean => list.some((one) => String(one) === String(value));
     const common = first.filter((value) => others.every((list) => isIn(list, value)));
     if (common.length === 0) throw nothingLeft(metric, variable);

@@ -1,4 +1,7 @@
-/** Filter choices that a guest saved under a name. They are choices, never restrictions: a view narrows what its reader sees anyway. */
+/**
+ * Filter choices that a guest saved under a name. They are never restrictions: a view can only narrow what its reader
+ * may see.
+ */
 import { type Dashboard, sameName } from '../dashboard/dashboard.js';
 import type { Metric } from '../dashboard/metric.js';
 import type { Moment } from '../filter/date-range.js';
@@ -8,17 +11,17 @@ import { openMetricFilters, visibleFilters } from './conditions.js';
 import type { FilterValues, GuestGrant } from './grant.js';
 
 export type ViewChoices = {
-  /** By the name of a dashboard filter. */
+  /** Values by the name of a dashboard filter. */
   readonly dashboardFilter: FilterValues;
-  /** By metric id, then by the name of a filter of that metric. */
+  /** Values by metric id, then by the name of a filter of that metric. */
   readonly metricFilter: Readonly<Record<string, FilterValues>>;
-  /** What the viewer calls the dashboard's filters. */
+  /** The viewer's own names for the dashboard's filters. */
   readonly filterNames: Readonly<Record<string, string>>;
 };
 
 export type SavedView = ViewChoices & { readonly id: string; readonly name: string };
 
-/** A filter that the guest sees, by the names it answers to; the first is the one that is kept. */
+/** A filter that the guest sees, with all its names. The first name is the one that is stored. */
 type Visible = { readonly names: readonly string[]; readonly dataType: FilterDataType };
 
 const onDashboard = (grant: GuestGrant, dashboard: Dashboard): readonly Visible[] =>
@@ -64,7 +67,10 @@ const nameFaults = (filterNames: ViewChoices['filterNames'], filters: readonly V
   });
 };
 
-/** Everything that is wrong with the choices for this guest; a hidden filter is one that does not exist. `metrics` are those open to it. */
+/**
+ * Returns all faults of the choices for this guest. A hidden filter is reported as missing. `metrics` are those that
+ * the guest may open.
+ */
 export const viewFaults = (
   grant: GuestGrant,
   dashboard: Dashboard,
@@ -86,7 +92,7 @@ export const viewFaults = (
   ];
 };
 
-/** Under the filters' own spelling, and only those that the guest sees. */
+/** Returns only the values of filters that the guest sees, under the filters' own spelling. */
 const kept = <Value>(
   values: Readonly<Record<string, Value>>,
   filters: readonly Visible[],
@@ -98,7 +104,7 @@ const kept = <Value>(
     }),
   );
 
-/** The choices without whatever this guest does not see: hidden filters and metrics, and those that are gone. */
+/** Returns the choices without hidden or deleted filters and metrics. */
 export const visibleChoices = (
   grant: GuestGrant,
   dashboard: Dashboard,

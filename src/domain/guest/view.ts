@@ -6,9 +6,9 @@ import type { MetricAnswer } from '../query/engine.js';
 import type { EffectiveAccess } from './end-user-filters.js';
 import type { GuestPermission } from './grant.js';
 
-/** A dashboard as one guest sees it: what is hidden from the token is not in it. */
+/** A dashboard as one guest sees it, without anything that is hidden from the token. */
 export type GuestDashboard = {
-  /** The id that the guest asked for: an embed id or a dashboard id. */
+  /** The id in the guest's request: an embed id or a dashboard id. */
   readonly dashboardId: string;
   readonly name: string;
   readonly layout: readonly LayoutCard[];
@@ -26,41 +26,43 @@ export type GuestMetric = {
   readonly filters: readonly GuestFilter[];
 };
 
-/** How to draw the answer's columns: `dimensions` and `measures` are their names, in order. */
+/** How to draw the answer. `dimensions` and `measures` are the names of the answer's columns, in order. */
 export type GuestChart = Chart & {
   readonly dimensions: readonly string[];
   readonly measures: readonly string[];
   readonly isDrillable: boolean;
 };
 
-/** A filter that the guest may set. `defaultValue` holds until the guest sets another. */
+/** A filter that the guest may set. `defaultValue` applies until the guest sets a value. */
 export type GuestFilter = {
   readonly name: string;
   readonly dataType: FilterDataType;
   readonly defaultValue: FilterValue | null;
-  /** What the token enforces, where it lets that be seen; the guest's own choice narrows it. */
+  /**
+   * The value that the token enforces, if the token allows it to be shown. The guest's own value can only narrow it.
+   */
   readonly appliedValue?: FilterValue | undefined;
 };
 
-/** A guest's question. It names the dashboard that it reads through; only a metric embed is read without one. */
+/** A guest's query. It names the dashboard that contains the metric; only a metric embed is queried without one. */
 export type GuestQuery = {
   readonly metricId: string;
   readonly dashboardId?: string | undefined;
   readonly dashboardFilter?: Readonly<Record<string, FilterValue>> | undefined;
   readonly metricFilter?: Readonly<Record<string, FilterValue>> | undefined;
-  /** One item for each click: the value of the dimension that was clicked. */
+  /** One item for each click: the dimension that was clicked, and its value. */
   readonly drill?: readonly { readonly columnName: string; readonly value: Scalar | null }[] | undefined;
   readonly sort?: readonly Sort[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
 };
 
-/** A metric's answer with how long it took, in whole milliseconds. */
+/** A metric's answer with its duration in whole milliseconds. */
 export type MetricReply = { readonly metricId: string; readonly answer: MetricAnswer; readonly timeTakenInMs: number };
 
 export type GuestOption = { readonly label: string; readonly value: Scalar };
 
-/** The host backend's question (operation 16). */
+/** A query of the host's backend (operation 16). */
 export type BackendQuery = {
   readonly embedId: string;
   readonly metricId: string;

@@ -1,4 +1,7 @@
-/** A single value beside the same one of an earlier time. What bounds the time moves; what a token enforces stays where it is. */
+/**
+ * Compares a single value with the value of an earlier period. Time conditions of the author and the guest move;
+ * conditions of the token never move.
+ */
 import { heldConditions, isReadBy } from '../dashboard/mapped-columns.js';
 import { type Comparison, type ConditionTree, testsOf, type VisualDefinition } from '../dashboard/metric.js';
 import { sameColumn } from '../datamart/datamart.js';
@@ -6,13 +9,14 @@ import type { Condition, Predicate, Scalar } from '../filter/filter.js';
 import { movePeriods } from '../filter/period.js';
 import type { MetricAnswer, MetricQuestion } from './engine.js';
 
-/** The question of the earlier value, and the name of its measure in the answer. */
+/** The question for the earlier value, and the name of its measure in the answer. */
 export type Earlier = { readonly question: MetricQuestion; readonly measure: string };
 
 /**
- * Undefined where no comparison applies: the metric has none, it is grouped, or neither a movable condition nor its own `where` bounds the comparison's
- * column. Every condition of the question is in the earlier one: the movable ones on that column so many periods earlier, all others as they are, so that
- * nothing is compared with what the token keeps from the guest.
+ * Returns the question for the earlier period. Undefined if no comparison applies: the metric has none, it is grouped,
+ * or neither a movable condition nor its own `where` bounds the comparison's column. The earlier question keeps every
+ * condition. Movable conditions on that column move back by the given number of periods; all others are unchanged, so
+ * the comparison never includes rows that the token hides from the guest.
  */
 export const earlierQuestion = (question: MetricQuestion): Earlier | undefined => {
   const { definition, movable = [] } = question;
@@ -65,7 +69,9 @@ const movedWhere = (
   return where === undefined ? {} : { where: moveTree(where) };
 };
 
-/** Undefined where a value is no date, or none that a calendar has so much earlier. */
+/**
+ * Returns the predicate moved back. Undefined if a value is not a date, or the calendar has no date that much earlier.
+ */
 const moved = (predicate: Predicate, { grain, periods }: Comparison): Predicate | undefined => {
   const move = (value: Scalar, isEnd: boolean): string | undefined =>
     typeof value === 'string' ? movePeriods(value, grain, -periods, isEnd) : undefined;
@@ -94,7 +100,7 @@ const moved = (predicate: Predicate, { grain, periods }: Comparison): Predicate 
 
 type Query = (question: MetricQuestion) => Promise<MetricAnswer>;
 
-/** The same query, whose answer has the earlier value beside it where the metric's comparison applies. */
+/** Returns the same query with `comparisonValue` in the answer if the metric's comparison applies. */
 export const compared =
   (query: Query): Query =>
   async (question) => {

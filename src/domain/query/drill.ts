@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.js';
 
 export type Click = { readonly columnName: string; readonly value: Scalar | null };
 
-/** One metric after some clicks: the next dimensions of its drill path, and one condition for each click. */
+/** A metric after some clicks: the next dimensions of its drill path, and one condition for each click. */
 export type Drilled = { readonly definition: MetricDefinition; readonly conditions: readonly Condition[] };
 
 const refuse = (message: string): never => {
@@ -16,7 +16,7 @@ const refuse = (message: string): never => {
 const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
   const { name, grain, bucketWidth, bucketCount } = dimension;
   if (value === null) return { kind: 'isNull' };
-  // No period and no bucket holds them beside another value.
+  // NaN and the infinities are in no period or bucket with other values.
   if (isNotFinite(value)) return { kind: 'compare', operator: '=', value };
   if (grain !== undefined) return { kind: 'range', ...rangeOfPeriod(name, grain, value), toIsExclusive: true };
   if (bucketWidth !== undefined) return bucketOf(name, bucketWidth, value);
@@ -30,7 +30,7 @@ const predicateOf = (dimension: Dimension, value: Scalar | null): Predicate => {
 
 type Range = { readonly from: Scalar; readonly to: Scalar | null };
 
-/** From the start of the period, as the answer has it, to the next one's. */
+/** Returns the range from the start of the period, as in the answer, to the start of the next period. */
 const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => {
   if (grain === 'hourOfDay' || grain === 'dayOfWeek') {
     return refuse(
@@ -39,11 +39,14 @@ const rangeOfPeriod = (name: string, grain: TimeGrain, value: Scalar): Range => 
   }
   const from = typeof value === 'string' ? movePeriods(value, grain, 0) : undefined;
   if (from === undefined) return refuse(`drill: "${name}" takes a date, as its answer has them.`);
-  // After the last year there is no date, and no row either.
+  // No date and no row exists after the last supported year.
   return { from, to: movePeriods(from, grain, 1) ?? null };
 };
 
-/** Reckoned in decimal digits, as the bucket is: 0.1 + 0.2 is 0.3. Text stays text, since it is more exact than a number. */
+/**
+ * Computed in decimal digits, as the buckets are: 0.1 + 0.2 is 0.3. Text stays text, since it is more exact than a
+ * number.
+ */
 const bucketOf = (name: string, width: number, value: Scalar): Predicate => {
   const [least, size] = [digitsOf(value), digitsOf(width)];
   if (least === undefined || size === undefined) {
@@ -51,7 +54,7 @@ const bucketOf = (name: string, width: number, value: Scalar): Predicate => {
   }
   const text = sumOf(least, size);
   const next = Number(text);
-  // Where floats are further apart than the width, the bucket holds one of them.
+  // If floats are further apart than the width, the bucket holds exactly one value.
   if (next === value) return { kind: 'compare', operator: '=', value };
   const isText = typeof value === 'string' || isUnsafeNumber(next);
   return { kind: 'range', from: value, to: isText ? text : next, toIsExclusive: true };
@@ -73,7 +76,7 @@ const conditionOf = (dimension: Dimension, { value }: Click): Condition => ({
   predicate: predicateOf(dimension, value),
 });
 
-/** What is calculated along or within dimensions that a click has left is left too. */
+/** Removes calculations along or within dimensions that the click replaced. */
 const calculationsOver = (calculations: readonly Calculation[], { name, grain }: Dimension): readonly Calculation[] =>
   calculations.filter((calculation) => {
     if (calculation.kind === 'shareOfTotal') return (calculation.within ?? []).every((within) => within === name);
@@ -82,8 +85,8 @@ const calculationsOver = (calculations: readonly Calculation[], { name, grain }:
   });
 
 /**
- * Each click adds `<dimension> = <value>` and moves on to the next dimension of the path. Only the dimension that is on
- * show can be clicked, so that no column comes from the browser.
+ * Returns the metric after the clicks. Each click adds `<dimension> = <value>` and continues with the next dimension of
+ * the path. Only a displayed dimension can be clicked, so the browser cannot choose columns.
  */
 export const drill = (definition: MetricDefinition, clicks: readonly Click[]): Drilled => {
   if (clicks.length === 0) return { definition, conditions: [] };
@@ -103,7 +106,7 @@ const drillVisual = (definition: VisualDefinition, clicks: readonly Click[]): Dr
       if (next === undefined)
         return refuse(`drill[${index}]: the metric's drill path ends after ${definition.drillPath.length}.`);
       return {
-        // Sort and limit are of the dimensions that the click has left.
+        // Sort and limit refer to the dimensions that the click replaced.
         definition: {
           ...shown,
           dimensions: [next],

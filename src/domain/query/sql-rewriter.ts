@@ -1,11 +1,12 @@
 import type { SchemaPair } from '../dashboard/content.js';
 import type { DatasourceType } from '../organization.js';
 
-/** Reads and changes SQL by the database's own grammar, never as text. */
+/** Reads and changes SQL with the grammar of its database, never as text. */
 export type SqlRewriter = {
   /**
-   * The SELECT with its tables' schemas renamed; strings, comments, aliases, CTE names and columns that merely look like a schema stay.
-   * Or what was expected instead: one SELECT that parses, in a dialect that can be written anew.
+   * Returns the SELECT with the schemas of its tables renamed. Strings, comments, aliases, CTE names and columns with
+   * the same name stay unchanged. If that is not possible, `expected` says what was expected: one SELECT that can be
+   * parsed, in a dialect that can be written.
    */
   readonly renameSchemas: (
     dialect: DatasourceType,
@@ -13,8 +14,8 @@ export type SqlRewriter = {
     pairs: readonly SchemaPair[],
   ) => Promise<{ readonly sql: string } | { readonly expected: string }>;
   /**
-   * Whether the engine will run the text: a SELECT, or an expression. What is wrong is said without repeating the text but for names. Where no grammar here
-   * reads that database's SQL, nothing is known of it.
+   * Checks whether the engine will run the text as a SELECT or an expression. `fault` repeats nothing of the text
+   * except names. If no parser supports the database's SQL, the text is not checked.
    */
   readonly check: (
     dialect: DatasourceType,
@@ -23,11 +24,11 @@ export type SqlRewriter = {
   ) => Promise<CheckedSql | { readonly fault: string }>;
 };
 
-/** What the text names, each part folded as the database folds it. */
+/** The names that the text uses, each part folded as the database folds it. */
 export type CheckedSql = {
-  /** Names of variables, `client_id` among them. */
+  /** Names of variables, including `client_id`. */
   readonly variables: readonly string[];
-  /** Tables of a SELECT, and columns of an expression. */
+  /** Tables of a SELECT, or columns of an expression. */
   readonly names: readonly (readonly string[])[];
   readonly isAggregate: boolean;
 };

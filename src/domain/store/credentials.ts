@@ -1,14 +1,17 @@
-/** Stores of credentials: API keys, service tokens, guest tokens, and when each was last used. */
+/** Stores of API keys, service tokens and guest tokens, and of the time each was last used. */
 import type { ContentRevision, Epoch, HashedToken } from '../brand.js';
 import type { GuestGrant } from '../guest/grant.js';
 import type { Page } from './page.js';
 
-/** A credential at rest: its hash, a name, and when it ends (null: never). */
+/** A credential as stored: its hash, its name, and its end (null: never). */
 export type StoredKey = {
   readonly id: string;
   readonly name: string;
   readonly hash: HashedToken;
-  /** Its last characters; null: those of earlier releases, and what is too short to tell any. */
+  /**
+   * Last characters of the credential. Null for credentials of earlier releases and for credentials that are too short
+   * for a hint.
+   */
   readonly keyHint: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -24,28 +27,37 @@ export type NewKey = Optional<Omit<StoredKey, 'lastUsedAt'>, 'keyHint'>;
 export type NewApiKey = Optional<Omit<StoredApiKey, 'lastUsedAt'>, 'keyHint' | 'description'>;
 
 /**
- * A credential is current until it is revoked or replaced; names are unique among the current ones. What was revoked, or has
- * ended, stays as a tombstone: known by its hash, so that no start brings it back.
+ * Stores API keys. A key is current until it is revoked or replaced; names are unique among current keys. Revoked and
+ * expired keys stay as tombstones, found by their hash, so that no start of the service creates them again.
  */
 export type ApiKeyStore = {
-  /** False for a name that a current key of the data app has, and for a hash that was ever there. */
+  /** Returns false if a current key of the data app has the name, or if the hash was ever stored. */
   readonly insert: (key: NewApiKey) => Promise<boolean>;
-  /** Whether there is or was a key of that hash. */
+  /** Whether a key with this hash exists or existed. */
   readonly isKnown: (hash: HashedToken) => Promise<boolean>;
-  /** Not what is revoked; what has ended is found: whoever asks compares `expiresAt` with its own clock. */
+  /**
+   * Returns the key unless it is revoked. An expired key is returned too: the caller compares `expiresAt` with its own
+   * clock.
+   */
   readonly findByHash: (hash: HashedToken) => Promise<(StoredApiKey & { readonly dataAppName: string }) | undefined>;
-  /** The current ones, by name. */
+  /** Returns the current keys, ordered by name. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly StoredApiKey[]>;
-  /** Ends a current key at `expiresAt`, and frees its name for its successor; answers it, or undefined where it is not current. */
+  /**
+   * Sets the end of a current key to `expiresAt`, and makes its name available for the successor. Returns the key, or
+   * undefined if it is not current.
+   */
   readonly replace: (
     key: { readonly dataAppId: string; readonly id: string },
     when: { readonly now: Date; readonly expiresAt: Date },
   ) => Promise<StoredApiKey | undefined>;
-  /** Revokes the current key of that name and every earlier one that it replaced; false where there is none. */
+  /**
+   * Revokes the current key of that name and every key that it replaced. Returns false if there is no current key of
+   * that name.
+   */
   readonly revoke: (dataAppId: string, name: string, now: Date) => Promise<boolean>;
 };
 
-/** As for API keys, for the organization. */
+/** As `ApiKeyStore`, for the tokens of the organization. */
 export type ServiceTokenStore = {
   readonly insert: (key: NewKey) => Promise<boolean>;
   readonly isKnown: (hash: HashedToken) => Promise<boolean>;
@@ -55,14 +67,17 @@ export type ServiceTokenStore = {
     id: string,
     when: { readonly now: Date; readonly expiresAt: Date },
   ) => Promise<StoredKey | undefined>;
-  /** `last`: it is the only current one, and stays; however many are revoked at once, one is left. */
+  /**
+   * Returns `last`, and revokes nothing, if it is the only current token. One token is left even if several are revoked
+   * at the same time.
+   */
   readonly revoke: (name: string, now: Date) => Promise<'revoked' | 'unknown' | 'last'>;
 };
 
-/** Whom a guest token is for, as revocations name it. */
+/** The data app, client and user of a guest token, as revocations name them. */
 export type TokenSubject = Pick<GuestGrant, 'dataAppId' | 'clientId' | 'userIdentifier'>;
 
-/** What a revocation ends, within one data app. `userIdentifier` null: every user of the client. */
+/** Which guest tokens of one data app a revocation ends. `userIdentifier` null: those of every user of the client. */
 export type Revocation =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'token'; readonly hash: HashedToken }
@@ -74,25 +89,26 @@ export type ListedGuestToken = Pick<GuestGrant, 'id' | 'clientId' | 'createdAt' 
 };
 
 export type GuestTokenStore = {
-  /** Of the data app, the client and the user together. */
+  /** Returns the epoch of the data app, the client and the user together. */
   readonly currentEpoch: (subject: TokenSubject) => Promise<Epoch>;
   /**
-   * `epoch` is what `currentEpoch` answered before anything else was read. False where its data app, its datamart or an embed that it
-   * names is gone, and where its client was erased since.
+   * Stores a token. `epoch` is the result of `currentEpoch` from before any other read of the mint. Returns false if
+   * its data app, its datamart or one of its embeds was deleted, or its client was erased since then.
    */
   readonly insert: (hash: HashedToken, grant: GuestGrant, epoch: Epoch) => Promise<boolean>;
-  /** Whether it is there still, neither revoked nor erased. */
+  /** Whether the token is still stored: neither revoked nor erased. */
   readonly isGood: (id: string) => Promise<boolean>;
   /**
-   * Not what is revoked; what has expired is found: whoever asks compares `expiresAt` with its own clock. `epoch` is `currentEpoch` of its
-   * client, whoever the user is; `revision` is the content's at the same moment.
+   * Returns the token unless it is revoked. An expired token is returned too: the caller compares `expiresAt` with its
+   * own clock. `epoch` is the current epoch of the token's client, for all users. `revision` is the content's revision
+   * at the same moment.
    */
   readonly findByHash: (
     hash: HashedToken,
   ) => Promise<
     (GuestGrant & { readonly hash: HashedToken; readonly epoch: Epoch; readonly revision: ContentRevision }) | undefined
   >;
-  /** Those that are good at `now`, oldest first. */
+  /** Returns the tokens that are valid at `now`, oldest first. */
   readonly listLive: (
     wanted: {
       readonly dataAppId: string;
@@ -102,18 +118,20 @@ export type GuestTokenStore = {
     },
     page: Page | null,
   ) => Promise<readonly ListedGuestToken[]>;
-  /** Ends them, mints under way included; answers how many were good at `now`. */
+  /** Revokes the tokens, and stops mints in progress. Returns how many tokens were valid at `now`. */
   readonly revoke: (dataAppId: string, which: Revocation, now: Date) => Promise<number>;
-  /** Removes what expired before `before`, ten thousand at most; answers how many. */
+  /** Deletes tokens that expired before `before`, at most ten thousand. Returns how many. */
   readonly purge: (before: Date) => Promise<number>;
 };
 
-/** That a credential was used, and when. */
+/** The time at which a credential was used. */
 export type LastUse = {
   readonly kind: 'apiKey' | 'serviceToken' | 'guestToken';
   readonly id: string;
   readonly at: Date;
 };
 
-/** Writes them in one statement; a later time that is there stays. A row that is being written at the moment is passed over. */
+/**
+ * Writes the uses in one statement. A later stored time is kept. A row that another transaction is writing is skipped.
+ */
 export type LastUseStore = { readonly write: (uses: readonly LastUse[]) => Promise<void> };

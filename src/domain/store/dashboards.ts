@@ -1,4 +1,4 @@
-/** Stores of dashboards, metrics and embeds, and of what guests make on a dashboard. */
+/** Stores of dashboards, metrics and embeds, and of the metrics, layouts and views of guests. */
 import type { Dashboard, LayoutCard, MetricPlacement, PlacedMetric } from '../dashboard/dashboard.js';
 import type { Embed } from '../dashboard/embed.js';
 import type { GridCard, GuestMadeMetric, Metric, MetricDefinition, Owner, Viewer } from '../dashboard/metric.js';
@@ -7,66 +7,93 @@ import type { SavedView } from '../guest/saved-view.js';
 import type { Page } from './page.js';
 
 export type DashboardStore = {
-  /** False when the data app, or the organization, has a dashboard of that external id already. */
+  /** Returns false if the data app, or the organization, already has a dashboard of that external id. */
   readonly insert: (dashboard: Dashboard) => Promise<boolean>;
   readonly update: (dashboard: Dashboard) => Promise<void>;
   readonly findById: (id: string) => Promise<Dashboard | undefined>;
-  /** Those that there are, in no order. */
+  /** Returns those that exist, in no particular order. */
   readonly listByIds: (ids: readonly string[]) => Promise<readonly Dashboard[]>;
-  /** The data app's own dashboard of that external id, otherwise the organization's. */
+  /** Returns the data app's own dashboard of that external id, else the organization's. */
   readonly findByExternalId: (dataAppId: string, externalDashboardId: string) => Promise<Dashboard | undefined>;
-  /** Every dashboard of that external id, whoever owns it: the organization's first. */
+  /** Returns every dashboard of that external id, whoever owns it; the organization's first. */
   readonly listByExternalId: (externalDashboardId: string) => Promise<readonly Dashboard[]>;
-  /** The organization's dashboard of that external id, whoever asks: templates. */
+  /** Returns the organization's dashboard of that external id. Templates are such dashboards. */
   readonly findTemplate: (externalDashboardId: string) => Promise<Dashboard | undefined>;
-  /** Ordered by name, then external id. The organization's, and `dataAppId`'s own where one is given. */
+  /**
+   * Returns the organization's dashboards of the workspace, and those of `dataAppId` if it is not null. Ordered by
+   * name, then external id.
+   */
   readonly listByWorkspace: (
     workspaceId: string,
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Dashboard[]>;
-  /** Those that the host made: a guest's are in `guestMetrics`, and never in a clone, an export or the workspace's listing. */
+  /**
+   * Returns the metrics that the host made. Metrics of guests are in `guestMetrics`, and never part of a clone, an
+   * export or a workspace's list.
+   */
   readonly listMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
-  /** The dashboard, which no other transaction locks before this one ends. */
+  /** Returns the dashboard, and locks it until the transaction ends. */
   readonly lock: (id: string) => Promise<Dashboard | undefined>;
-  /** As `listMetrics`; until this transaction ends nobody changes these metrics. For a dashboard that is locked. */
+  /** As `listMetrics`, and locks these metrics until the transaction ends. The dashboard must be locked. */
   readonly lockMetrics: (dashboardId: string) => Promise<readonly PlacedMetric[]>;
   readonly setLayout: (id: string, layout: readonly LayoutCard[]) => Promise<void>;
-  /** Replaces the dashboard's metrics by these, in this order. Those that were there keep when they were placed; new ones are placed `now`. */
+  /**
+   * Replaces the dashboard's metrics by these, in this order. Metrics that were already placed keep their time of
+   * placement; new ones get `now`.
+   */
   readonly placeMetrics: (
     dashboardId: string,
     metrics: readonly { readonly metricId: string; readonly placement: MetricPlacement }[],
     now: Date,
   ) => Promise<void>;
-  /** The same for a dashboard that this transaction inserted: it has none, and nobody else sees it. */
+  /**
+   * As `placeMetrics`, for a dashboard that this transaction inserted. It has no metrics yet, and is not visible to
+   * others.
+   */
   readonly placeFirstMetrics: DashboardStore['placeMetrics'];
-  /** With its embeds (tokens as `EmbedStore.delete` says) and those metrics of its owner's that no other dashboard holds. */
+  /**
+   * Deletes the dashboard, its embeds (tokens as described at `EmbedStore.delete`) and those metrics of its owner that
+   * no other dashboard holds.
+   */
   readonly delete: (dashboard: Dashboard) => Promise<void>;
 };
 
 export type MetricStore = {
   readonly insert: (metric: Metric) => Promise<boolean>;
-  /** In one statement. False where an id of theirs is taken: then the transaction must not go on. */
+  /**
+   * Inserts the metrics in one statement. Returns false if one of their ids is taken; the transaction must then be
+   * rolled back.
+   */
   readonly insertAll: (metrics: readonly Metric[]) => Promise<boolean>;
   readonly update: (metric: Metric) => Promise<void>;
   readonly findById: (metricId: string) => Promise<Metric | undefined>;
-  /** Those that there are, in no order. */
+  /** Returns those that exist, in no particular order. */
   readonly listByIds: (metricIds: readonly string[]) => Promise<readonly Metric[]>;
-  /** What a guest of `owner` changes; the lineage stays. False where the owner has no such metric (any more). */
+  /**
+   * Applies a guest's change to a metric of `owner`; the lineage is kept. Returns false if the owner does not have the
+   * metric.
+   */
   readonly change: (metricId: string, owner: Owner, change: MetricChange) => Promise<boolean>;
-  /** Ordered by name, then id; the organization's, and `dataAppId`'s own where one is given. */
+  /**
+   * Returns the organization's metrics of the workspace, and those of `dataAppId` if it is not null. Ordered by name,
+   * then id.
+   */
   readonly listByWorkspace: (
     workspaceId: string,
     dataAppId: string | null,
     page: Page | null,
   ) => Promise<readonly Metric[]>;
-  /** The owner's copies of the metric (it is nearest in their lineage) that no dashboard holds, in order of id. */
+  /**
+   * Returns the owner's copies of the metric (the metric is first in their lineage) that no dashboard holds, ordered by
+   * id.
+   */
   readonly listUnplacedCopies: (metricId: string, owner: Owner) => Promise<readonly Metric[]>;
-  /** Every dashboard that holds the metric. */
+  /** Returns every dashboard that holds the metric. */
   readonly listDashboards: (metricId: string) => Promise<readonly Dashboard[]>;
 };
 
-/** The parts of a metric that a guest may change; a new definition marks the metric as changed by a guest. */
+/** The parts of a metric that a guest may change. A new definition marks the metric as changed by a guest. */
 export type MetricChange = {
   readonly name?: string | undefined;
   readonly definition?: MetricDefinition | undefined;
@@ -74,37 +101,49 @@ export type MetricChange = {
 };
 
 export type EmbedStore = {
-  /** False when the data app has an embed of that id already. */
+  /** Returns false if the data app already has an embed of that id. */
   readonly insert: (embed: Embed) => Promise<boolean>;
   /** Changes name, description and access settings. */
   readonly update: (embed: Embed) => Promise<void>;
-  /** False where it is gone already. Takes its id out of all guest tokens; those that named nothing else are deleted. */
+  /**
+   * Deletes the embed and removes its id from all guest tokens. Tokens that named no other embed are deleted. Returns
+   * false if the embed does not exist.
+   */
   readonly delete: (dataAppId: string, embedId: string) => Promise<boolean>;
   readonly findById: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
-  /** As it is now, and as nobody else changes or deletes it until the transaction ends. */
+  /** Returns the current embed, and locks it until the transaction ends. */
   readonly lock: (dataAppId: string, embedId: string) => Promise<Embed | undefined>;
-  /** Whether another data app than this one shows the dashboard, a metric that is on it, or a copy made from it. */
+  /** Whether another data app shows the dashboard, a metric on it, or a copy made from it. */
   readonly isSharedBeyond: (dataAppId: string, dashboardId: string) => Promise<boolean>;
-  /** The data app's oldest dashboard embed of that dashboard. */
+  /** Returns the data app's oldest dashboard embed of that dashboard. */
   readonly findByDashboard: (dataAppId: string, dashboardId: string) => Promise<Embed | undefined>;
-  /** The data app's dashboard embeds of that dashboard, oldest first. */
+  /** Returns the data app's dashboard embeds of that dashboard, oldest first. */
   readonly listByDashboard: (dataAppId: string, dashboardId: string) => Promise<readonly Embed[]>;
-  /** The data app's metric embeds of that metric, oldest first. */
+  /** Returns the data app's metric embeds of that metric, oldest first. */
   readonly listByMetric: (dataAppId: string, metricId: string) => Promise<readonly Embed[]>;
-  /** Oldest first. */
+  /** Returns the data app's embeds, oldest first. */
   readonly listByDataApp: (dataAppId: string, page: Page | null) => Promise<readonly Embed[]>;
-  /** Deletes every data app's embeds whose access settings name the datamart; tokens as `delete` says. */
+  /**
+   * Deletes the embeds of all data apps whose access settings name the datamart. Tokens change as described at
+   * `delete`.
+   */
   readonly removeByDatamart: (datamartName: string) => Promise<void>;
 };
 
-/** Metrics that guests made. Each belongs to one client of one data app, and to one dashboard, and goes with either. */
+/**
+ * Metrics that guests made. Each belongs to one client of one data app and to one dashboard, and is deleted with
+ * either.
+ */
 export type GuestMetricStore = {
   readonly insert: (metric: GuestMadeMetric) => Promise<boolean>;
-  /** False where there is no such metric (any more). */
+  /** Returns false if the metric does not exist. */
   readonly change: (metricId: string, change: GuestMetricChange) => Promise<boolean>;
   readonly delete: (metricId: string) => Promise<boolean>;
   readonly findById: (metricId: string) => Promise<GuestMadeMetric | undefined>;
-  /** The client's on that dashboard, its users' private ones too: whoever asks must not be shown them all. Oldest first. */
+  /**
+   * Returns the client's metrics on that dashboard, oldest first. They include private metrics of all its users, so the
+   * caller must filter them.
+   */
   readonly list: (dashboardId: string, client: Owner) => Promise<readonly GuestMadeMetric[]>;
 };
 
@@ -113,16 +152,16 @@ export type GuestMetricChange = MetricChange & {
   readonly card?: GridCard | null | undefined;
 };
 
-/** Boards as one viewer arranged them. */
+/** Layouts of dashboards, one for each viewer. */
 export type GuestLayoutStore = {
   readonly find: (dashboardId: string, viewer: Viewer) => Promise<GuestLayout | undefined>;
   readonly save: (dashboardId: string, viewer: Viewer, layout: GuestLayout) => Promise<void>;
 };
 
 export type GuestViewStore = {
-  /** False where the viewer has a view of that name on this dashboard already. */
+  /** Returns false if the viewer already has a view of that name on this dashboard. */
   readonly insert: (dashboardId: string, viewer: Viewer, view: SavedView, createdAt: Date) => Promise<boolean>;
-  /** Oldest first. */
+  /** Returns the viewer's views, oldest first. */
   readonly list: (dashboardId: string, viewer: Viewer) => Promise<readonly SavedView[]>;
   readonly delete: (dashboardId: string, viewer: Viewer, viewId: string) => Promise<boolean>;
 };

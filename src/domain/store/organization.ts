@@ -1,4 +1,4 @@
-/** Stores of the organization: data apps, their clients, workspaces, and where rows come from. */
+/** Stores of data apps, their clients, workspaces, datasources and datamarts. */
 import type { Datamart } from '../datamart/datamart.js';
 import type { SemanticLayer } from '../datamart/semantic-layer.js';
 import type { ClientDatabases, ClientLevel, SourceTable } from '../datamart/source-schema.js';
@@ -8,19 +8,19 @@ import type { NamedStore, Page } from './page.js';
 
 export type DataAppStore = NamedStore<DataApp> & {
   /**
-   * `gone`: there is none of that id and name any more. `taken`: of two simultaneous renames to one name, one succeeds. Not for
-   * use in a transaction.
+   * Renames the data app. `gone`: no data app has that id and name. `taken`: the new name is in use; of two
+   * simultaneous renames to one name, one succeeds. Must not be called in a transaction.
    */
   readonly rename: (from: DataApp, to: DataApp) => Promise<'renamed' | 'gone' | 'taken'>;
-  /** With everything that belongs to it; false where it is gone already. */
+  /** Deletes the data app and everything that belongs to it. Returns false if it does not exist. */
   readonly delete: (id: string) => Promise<boolean>;
-  /** Keeps it from being deleted until the transaction ends; false where it is gone. */
+  /** Prevents deletion of the data app until the transaction ends. Returns false if it does not exist. */
   readonly hold: (id: string) => Promise<boolean>;
-  /** In order of their names. */
+  /** Returns the data apps, ordered by name. */
   readonly list: (page: Page | null) => Promise<readonly DataApp[]>;
 };
 
-/** What was erased of a client, in rows. */
+/** Number of deleted rows of an erased client, by kind. */
 export type ErasedClient = {
   readonly dashboards: number;
   readonly embeds: number;
@@ -33,29 +33,35 @@ export type ErasedClient = {
 
 export type ClientStore = {
   /**
-   * Everything that the data app holds for the client, in one transaction: afterwards nothing names it. Mints and writes of its
-   * guests that are under way at the time leave nothing either.
+   * Deletes everything that the data app holds for the client, in one transaction. Afterwards no row names the client:
+   * mints and writes of its guests that run at the same time also leave no row.
    */
   readonly erase: (dataAppId: string, clientId: string) => Promise<ErasedClient>;
 };
 
-/** `list` is in order of names. */
+/** Stores workspaces. `list` is ordered by name. */
 export type WorkspaceStore = NamedStore<Workspace> & {
   readonly list: (page: Page | null) => Promise<readonly Workspace[]>;
-  /** The datamarts that its connection reaches, by name: one, those of its datasource, or all; none where its own was deleted. */
+  /**
+   * Returns the datamarts that the workspace reaches, ordered by name: one, those of its datasource, or all. Empty if
+   * its datamart or datasource was deleted.
+   */
   readonly listDatamarts: (workspace: Workspace) => Promise<readonly Datamart[]>;
 };
 
 export type DatasourceStore = NamedStore<Datasource> & {
-  /** In order of their names. Opens no credentials, so it answers also where their key is lost. */
+  /** Returns the datasources, ordered by name. Decrypts no credentials, so it also works if their key is lost. */
   readonly list: (page: Page | null) => Promise<readonly DatasourceSummary[]>;
-  /** By name; opens no credentials. */
+  /** Returns the datasource of that name. Decrypts no credentials. */
   readonly findSummary: (name: string) => Promise<DatasourceSummary | undefined>;
-  /** Keeps what was found at `syncedAt`, unless something later was kept meanwhile. To be called in a transaction. */
+  /** Stores the result of a sync at `syncedAt`, unless a later result is stored. Must be called in a transaction. */
   readonly saveSync: (datasourceId: string, found: SyncedSource, syncedAt: Date) => Promise<void>;
-  /** What was found when it was last looked at; undefined: it never was. */
+  /** Returns the tables that the latest sync found; undefined if there was no sync. */
   readonly findTables: (datasourceId: string) => Promise<readonly SourceTable[] | undefined>;
-  /** The client database of exactly this name, byte by byte, on the list of the latest sync; one without a list has none. */
+  /**
+   * Returns the client database of exactly this name, byte by byte, from the list of the latest sync. Undefined if the
+   * name is not listed, or there is no list.
+   */
   readonly findClientDatabase: (
     datasourceId: string,
     level: ClientLevel,
@@ -63,28 +69,31 @@ export type DatasourceStore = NamedStore<Datasource> & {
   ) => Promise<ClientDatabase | undefined>;
 };
 
-/** What a look at a datasource found. */
+/** Result of a sync of a datasource. */
 export type SyncedSource = { readonly tables: readonly SourceTable[]; readonly clientDatabases: ClientDatabases };
 
 export type DatamartStore = NamedStore<Datamart> & {
-  /** The datasource's datamart, where it has exactly one. */
+  /** Returns the datasource's datamart if it has exactly one. */
   readonly findOnlyOf: (datasourceId: string) => Promise<Datamart | undefined>;
-  /** As `findByName`, and nobody else changes it until the transaction ends. */
+  /** As `findByName`, and locks the datamart until the transaction ends. */
   readonly lockByName: (name: string) => Promise<Datamart | undefined>;
-  /** Ordered by name. */
+  /** Returns the datamarts, ordered by name. */
   readonly list: (page: Page | null) => Promise<readonly ListedDatamart[]>;
-  /** With its semantic layer and the guest tokens that are scoped to it; workspaces connected to it stay, without a datamart. */
+  /**
+   * Deletes the datamart, its semantic layer and the guest tokens that are scoped to it. Workspaces that were connected
+   * to it stay, without a datamart.
+   */
   readonly remove: (id: string) => Promise<void>;
 };
 
 export type ListedDatamart = { readonly datamart: Datamart; readonly datasourceName: string };
 
-/** One layer for a datamart. */
+/** Stores at most one semantic layer for each datamart. */
 export type SemanticLayerStore = {
-  /** False where the datamart has one already. */
+  /** Returns false if the datamart already has a semantic layer. */
   readonly insert: (datamartId: string, layer: SemanticLayer) => Promise<boolean>;
   readonly update: (datamartId: string, layer: SemanticLayer) => Promise<void>;
   readonly findByDatamart: (datamartId: string) => Promise<SemanticLayer | undefined>;
-  /** False where there was none. */
+  /** Returns false if the datamart has no semantic layer. */
   readonly remove: (datamartId: string) => Promise<boolean>;
 };

@@ -1,11 +1,14 @@
-/** Lists a page at a time, and stores of things with a unique name. */
-/** `number` is 1-based; a page has `size` items. */
+/** Types of paged lists, and of stores of things with a unique name. */
+/** A page of a list. `number` starts at 1; a page has `size` items. */
 export type Page = { readonly number: number; readonly size: number };
 
-/** The size of a page in every listing. spec-gap: the interface gives it for datamarts only. */
+/** Items on a page, for every list. spec-gap: the interface gives this number only for datamarts. */
 export const pageSize = 10;
 
-/** `insert` answers false when the name is taken, and writes nothing: two simultaneous creates make exactly one. */
+/**
+ * A store of things with a unique name. `insert` returns false and writes nothing if the name is taken, so only one of
+ * two simultaneous creates succeeds.
+ */
 export type NamedStore<T> = {
   readonly insert: (item: T) => Promise<boolean>;
   readonly update: (item: T) => Promise<void>;

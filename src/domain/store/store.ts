@@ -1,5 +1,6 @@
 /**
- * The service's metadata as the use cases need it; src/store implements it. This folder holds types alone: no SQL, no rule.
+ * The service's metadata as the use cases need it; src/store implements it. This folder contains only types: no SQL, no
+ * rules.
  */
 import type { ContentRevision } from '../brand.js';
 import type { ApiKeyStore, GuestTokenStore, LastUseStore, ServiceTokenStore } from './credentials.js';
@@ -20,7 +21,7 @@ import type {
   WorkspaceStore,
 } from './organization.js';
 
-/** The service's metadata. Every write that belongs together runs in one `transaction`. */
+/** All stores of the service's metadata. Writes that belong together run in one `transaction`. */
 export type Store = {
   readonly dataApps: DataAppStore;
   readonly clients: ClientStore;
@@ -38,16 +39,19 @@ export type Store = {
   readonly guestMetrics: GuestMetricStore;
   readonly guestLayouts: GuestLayoutStore;
   readonly guestViews: GuestViewStore;
-  /** The content at that revision or later, kept between requests; null: as it is now. */
+  /**
+   * Returns the content at that revision or later, which may be cached between requests. Null: the current content, not
+   * cached.
+   */
   readonly contentAt: (revision: ContentRevision | null) => ContentStore;
   /**
-   * Runs `work` on a store of its own connection; what it throws rolls everything back. Inside, only that store may be
-   * used: on the embedded database's one connection, the outer one would wait for `work` to end.
+   * Runs `work` with a store on its own connection. An error thrown by `work` rolls everything back. `work` must use
+   * only that store: the embedded database has one connection, so a call of the outer store would wait forever.
    */
   readonly transaction: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
 };
 
-/** What guests' requests read of the content. Every `Store` is one. */
+/** The content that guest requests read. Every `Store` is also a `ContentStore`. */
 export type ContentStore = {
   readonly embeds: Pick<EmbedStore, 'findById' | 'findByDashboard' | 'listByMetric'>;
   readonly dashboards: Pick<DashboardStore, 'findById' | 'findByExternalId' | 'listMetrics'>;
