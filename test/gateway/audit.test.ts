@@ -301,6 +301,36 @@ describe('what a request was decided on', () => {
     expect(await forgetExplanations(ledger, new Date(clock.now().getTime() + 1))).toBe(1);
     await expect(loadExplanation(ledger, 'r2')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  it('stays findable for each of several requests with one id, and the id alone is refused', async () => {
+    const { ledger, audit } = await start();
+    await keepPolicyText(ledger, { digest: 'd1', files: [] }, clock.now());
+    const explanation = { policyDigest: 'd1', session, asked: {}, now: clock.now().toISOString() };
+    await audit.record({ ...mint(1, 'LAX'), requestId: 'r1', explanation });
+    await audit.record({ kind: 'hook', code: 'OK', requestId: 'r1' });
+    expect(await loadExplanation(ledger, 'r1')).toMatchObject({ clientId: 'LAX' });
+    // Recorded at once, so that one transaction stores both.
+    await Promise.all([
+      audit.record({ ...mint(2, 'ATL'), requestId: 'r1', explanation }),
+      audit.record({ kind: 'denial', code: 'NO_POLICY', requestId: 'r1', clientId: 'SFO', explanation }),
+    ]);
+    await audit.record({ kind: 'denial', code: 'SESSION_INVALID', requestId: 'r1' });
+    const at = clock.now().toISOString();
+    await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({
+      code: 'NOT_SUPPORTED',
+      message: expect.stringContaining(`r1:5 (denial, ${at}); r1:4 (denial, ${at}); r1:3 (mint, ${at}); r1:1 (mint,`),
+    });
+    expect(await loadExplanation(ledger, 'r1:1')).toMatchObject({ clientId: 'LAX', code: 'OK' });
+    expect(await loadExplanation(ledger, 'r1:3')).toMatchObject({ clientId: 'ATL', code: 'OK' });
+    expect(await loadExplanation(ledger, 'r1:4')).toMatchObject({ clientId: 'SFO', code: 'NO_POLICY' });
+    for (const id of ['r1:2', 'r1:5', 'r1:6', 'r']) {
+      await expect(loadExplanation(ledger, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    // Once the other explanations are gone, the id still is not taken for the decision that is left.
+    await eraseFromAudit(ledger, ledger.refOf('LAX'));
+    await eraseFromAudit(ledger, ledger.refOf('ATL'));
+    await expect(loadExplanation(ledger, 'r1')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  });
 });
 
 describe('a policy with an override for an erased tenant', () => {

@@ -94,6 +94,41 @@ describe('the body', () => {
   });
 });
 
+describe('X-Request-Id', () => {
+  const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+  /** By `node:http`, which can send headers that `fetch` refuses. */
+  const idsOf = async (given: string) => {
+    const { url, lines } = await startGateway();
+    const headers = { authorization: `Bearer ${sign(analyst)}`, 'x-request-id': given };
+    const answered = await new Promise((resolve, reject) => {
+      httpRequest(`${url}/embed-token`, { method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.headers['x-request-id']));
+      })
+        .on('error', reject)
+        .end();
+    });
+    return { answered, logged: lines.find(({ event }) => event === 'token.minted')?.requestId };
+  };
+
+  it.each(['host-req', 'A_b-0123456789', 'x'.repeat(64)])('of a caller is answered and logged: %j', async (given) => {
+    expect(await idsOf(given)).toEqual({ answered: given, logged: given });
+  });
+
+  it.each([
+    ['too short', 'x'.repeat(7)],
+    ['too long', 'x'.repeat(65)],
+    ['empty', ''],
+    ['with a control character', 'request\tid-0001'],
+    ['with a character beyond ASCII', 'request-idé-0001'],
+    ['with the sign that divides an id from a number', 'request-id:1'],
+    ['with a space', 'request id 0001'],
+  ])('is replaced if it is %s', async (_, given) => {
+    const { answered, logged } = await idsOf(given);
+    expect(answered).toMatch(uuid);
+    expect(logged).toBe(answered);
+  });
+});
+
 describe('narrowing', () => {
   it('narrows to embeds by id or by template, and to granted ones only', async () => {
     const { granted, refused, upstream } = await startGateway();

@@ -122,17 +122,22 @@ const insertAll = async (
 
 type ExplanationRow = { request_id: string; tenant_ref: string; at: Date; sealed: string };
 
+/** The key of one decision's explanation. Callers choose request ids and can repeat them, so it includes the entry's `seq`. */
+export const explanationKeyOf = (requestId: string, seq: number): string => `${requestId}:${seq}`;
+
 const explanationsOf = (
   stamped: readonly StampedEvent[],
+  before: ChainHead,
   refOf: (event: AuditEvent) => string,
   keyOf: (event: AuditEvent) => Pseudonyms | undefined,
 ): readonly ExplanationRow[] =>
-  stamped.flatMap(({ at, event }) => {
+  stamped.flatMap(({ at, event }, index) => {
     const { requestId, explanation } = event;
     const pseudonyms = keyOf(event);
     if (requestId === undefined || explanation === undefined || pseudonyms === undefined) return [];
+    const key = explanationKeyOf(requestId, before.seq + 1 + index);
     const text = JSON.stringify({ ...explanation, clientId: event.clientId, code: event.code });
-    return [{ request_id: requestId, tenant_ref: refOf(event), at, sealed: pseudonyms.seal(text, requestId) }];
+    return [{ request_id: key, tenant_ref: refOf(event), at, sealed: pseudonyms.seal(text, key) }];
   });
 
 /** Keeps these events, all or none. */
@@ -143,12 +148,11 @@ export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): 
     const clients = new Map(stamped.map(({ event }) => [refOf(event), event.clientId ?? null]));
     const keys = await keysOf(db, clients);
     const keyOf = (event: AuditEvent): Pseudonyms | undefined => keys.get(refOf(event));
-    const explanations = explanationsOf(stamped, refOf, keyOf);
+    const explanations = explanationsOf(stamped, head, refOf, keyOf);
     if (explanations.length > 0) {
       await db
         .insertInto('audit_explanations')
         .values([...explanations])
-        .onConflict((conflict) => conflict.column('request_id').doNothing())
         .execute();
     }
     return insertAll(db, head, stamped, keyOf);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { type Breathe, breathe as ofThisProcess } from '../../platform/breathe.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { explanationKeyOf } from './append.js';
 import { type AuditKind, auditKinds, type Explanation } from './audit.js';
 import { type AuditEntry, assertAnchor, ChainFault, type ChainHead, follow, genesisHash, lineOf } from './chain.js';
 import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
@@ -154,12 +155,40 @@ export type Decided = Explanation & {
 const notExplained = (requestId: string, why: string): Refusal =>
   new Refusal('NOT_FOUND', `The request ${requestId} cannot be explained: ${why}.`);
 
-/** What a request was decided on. Throws NOT_FOUND where nothing is kept of it, or no longer. */
+/** How many decisions with one request id a refusal names. */
+const maxNamedDecisions = 20;
+
+/**
+ * The keys under which the explanation can be stored. Earlier releases stored it under the request id alone.
+ * Throws NOT_SUPPORTED if several decisions have this id: no choice between them would be sure to be right.
+ */
+const explanationKeysOf = async ({ db }: Ledger, requestId: string): Promise<readonly string[]> => {
+  const decisions = await db
+    .selectFrom('audit_events')
+    .select(['seq', 'kind', 'at'])
+    .where('request_id', '=', requestId)
+    .where('kind', 'in', ['mint', 'denial'] satisfies AuditKind[])
+    .orderBy('seq', 'desc')
+    .limit(maxNamedDecisions)
+    .execute();
+  const keys = decisions.map(({ seq }) => explanationKeyOf(requestId, Number(seq)));
+  if (keys.length < 2) return [requestId, ...keys];
+  const named = decisions.map(({ kind, at }, index) => `${keys[index]} (${kind}, ${at.toISOString()})`);
+  throw new Refusal(
+    'NOT_SUPPORTED',
+    `Several decisions have the request id ${requestId}. Ask for one of them instead, newest first: ${named.join('; ')}.`,
+  );
+};
+
+/**
+ * What a request was decided on. `requestId` is the id of the request, or `<request id>:<seq of its audit entry>` if several
+ * requests had that id. Throws NOT_SUPPORTED for an id of several decisions, and NOT_FOUND if no explanation is kept, or no longer.
+ */
 export const loadExplanation = async (ledger: Ledger, requestId: string): Promise<Decided> => {
   const row = await ledger.db
     .selectFrom('audit_explanations')
-    .select(['tenant_ref', 'sealed'])
-    .where('request_id', '=', requestId)
+    .select(['request_id', 'tenant_ref', 'sealed'])
+    .where('request_id', 'in', await explanationKeysOf(ledger, requestId))
     .executeTakeFirst();
   if (row === undefined) {
     throw notExplained(
@@ -169,7 +198,7 @@ export const loadExplanation = async (ledger: Ledger, requestId: string): Promis
   }
   const key = await findKey(ledger, row.tenant_ref);
   if (key === undefined) throw notExplained(requestId, 'its tenant was erased');
-  const { clientId = null, ...explanation } = JSON.parse(key.open(row.sealed, requestId));
+  const { clientId = null, ...explanation } = JSON.parse(key.open(row.sealed, row.request_id));
   const policy = await ledger.db
     .selectFrom('policy_texts')
     .select('files')
