@@ -1,4 +1,4 @@
-/** Operations 5, 6 and 7, and the listing of data apps. */
+/** Data apps: operations 5, 6 and 7, the list of data apps, and the erasure of a client. */
 import type { Embed } from '../domain/dashboard/embed.js';
 import type { ApiKeyCaller, ServiceCaller } from '../domain/guest/caller.js';
 import type { DataApp } from '../domain/organization.js';
@@ -23,20 +23,28 @@ const notFound = (name: string): Refusal =>
     `There is no data app named ${JSON.stringify(name)}; list them by GET /api/v2/data-app.`,
   );
 
-/** The data app of that name; `held`: it can't be deleted until the transaction of `store` ends. Throws DATA_APP_NOT_FOUND. */
+/**
+ * Returns the data app of that name. `held`: it cannot be deleted until the transaction of `store` ends. Throws
+ * DATA_APP_NOT_FOUND.
+ */
 export const loadDataApp = async (store: Store, name: string, how?: 'held'): Promise<DataApp> => {
   const dataApp = await store.dataApps.findByName(name);
   if (dataApp === undefined || (how === 'held' && !(await store.dataApps.hold(dataApp.id)))) throw notFound(name);
   return dataApp;
 };
 
-/** Keeps the key's data app from being deleted until the transaction ends. Throws INVALID_REQUEST_BODY where it is gone by now. */
+/**
+ * Prevents deletion of the key's data app until the transaction ends. Throws INVALID_REQUEST_BODY if it was deleted.
+ */
 export const holdDataApp = async (store: Store, { dataAppId }: ApiKeyCaller): Promise<void> => {
   if (await store.dataApps.hold(dataAppId)) return;
   throw new Refusal('INVALID_REQUEST_BODY', 'The data app was deleted meanwhile.', { reason: 'deleted-meanwhile' });
 };
 
-/** Operation 5. Throws DATA_APP_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
+/**
+ * Operation 5. Throws DATA_APP_ALREADY_EXISTS if the name is taken: of two simultaneous calls with one name, one
+ * succeeds.
+ */
 export const createDataApp =
   ({ store, clock, ids }: Deps) =>
   async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DataApp> => {
@@ -46,7 +54,10 @@ export const createDataApp =
     return dataApp;
   };
 
-/** Operation 6. Its keys and tokens stay what they are. Throws DATA_APP_NOT_FOUND or DATA_APP_ALREADY_EXISTS. */
+/**
+ * Operation 6. Renames a data app; its keys and tokens stay valid. Throws DATA_APP_NOT_FOUND or
+ * DATA_APP_ALREADY_EXISTS.
+ */
 export const updateDataApp =
   ({ store, clock }: Pick<Deps, 'store' | 'clock'>) =>
   async (
@@ -61,7 +72,7 @@ export const updateDataApp =
     return dataApp;
   };
 
-/** Operation 7. Everything that belongs to it goes with it, in one statement. Throws DATA_APP_NOT_FOUND. */
+/** Operation 7. Deletes the data app and everything that belongs to it, in one statement. Throws DATA_APP_NOT_FOUND. */
 export const deleteDataApp =
   ({ store, engine }: Pick<Deps, 'store'> & { readonly engine: Pick<Engine, 'forgetClient'> }) =>
   async (_caller: ServiceCaller, { name }: { readonly name: string }): Promise<DataApp> => {
@@ -73,7 +84,7 @@ export const deleteDataApp =
 
 export type ListedDataApp = { readonly dataApp: DataApp; readonly embeds: readonly Embed[] };
 
-/** By name, each with its embeds. */
+/** Returns the data apps with their embeds, ordered by name. */
 export const listDataApps =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
@@ -86,12 +97,12 @@ export const listDataApps =
     );
   };
 
-/** Everything that the key's own data app holds for the client. A client that it does not know has nothing to erase. */
+/** Deletes everything that the key's own data app holds for the client. An unknown client is not an error. */
 export const eraseClient =
   ({ store, engine }: { readonly store: Pick<Store, 'clients'>; readonly engine: Pick<Engine, 'forgetClient'> }) =>
   async ({ dataAppId }: ApiKeyCaller, { clientId }: { readonly clientId: string }): Promise<ErasedClient> => {
     const erased = await store.clients.erase(dataAppId, clientId);
-    // Also where there was nothing to erase: rows may be kept of a client that has nothing else here.
+    // Also needed if nothing was erased: rows of the client may be cached although nothing else is stored.
     await engine.forgetClient(dataAppId, clientId);
     return erased;
   };

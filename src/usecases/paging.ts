@@ -1,13 +1,13 @@
-/** How listings answer a page at a time. */
+/** Paging of lists. */
 import { type Page, pageSize } from '../domain/store/page.js';
 
 export type Paged = { readonly isPagination?: boolean | undefined; readonly pageNumber?: number | undefined };
 
-/** The page that a listing asks for; null: all. */
+/** Returns the page that a request selects, or null for all items. */
 export const pageOf = ({ isPagination, pageNumber }: Paged): Page | null =>
   isPagination === true ? { number: pageNumber ?? 1, size: pageSize } : null;
 
-/** The items of the page that a listing asks for. */
+/** Returns the items of the page that a request selects. */
 export const pageItems = <Item>(items: readonly Item[], command: Paged): readonly Item[] => {
   const page = pageOf(command);
   return page === null ? items : items.slice((page.number - 1) * page.size, page.number * page.size);

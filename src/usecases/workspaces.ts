@@ -11,7 +11,7 @@ type Deps = { readonly store: Store };
 type Caller = ApiKeyCaller | ServiceCaller;
 type ListCommand = Paged & { readonly workspaceName: string };
 
-/** Throws WORKSPACE_ID_ERROR. */
+/** Returns the workspace of that name. Throws WORKSPACE_ID_ERROR. */
 export const loadWorkspace = async (store: Store, name: string): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
   if (workspace === undefined)
@@ -26,7 +26,7 @@ type Connection =
 
 export type CreateWorkspace = WorkspaceSettings & Connection & { readonly name: string };
 
-/** A setting left out keeps its value; null clears it. */
+/** Changes to the settings of a workspace. A missing setting keeps its value; null removes it. */
 type ChangedSettings = { readonly [Name in keyof WorkspaceSettings]: WorkspaceSettings[Name] | null };
 export type UpdateWorkspace = ChangedSettings & Connection & { readonly name: string };
 
@@ -41,7 +41,7 @@ const connect = async (store: Store, command: Connection): Promise<Connected> =>
     throw new Refusal('INVALID_DATASOURCE_NAME', `datasourceName: there is no datasource named ${name}.`);
   }
   if (connectionType === 'DATAMART') {
-    // Locked: deleted between here and the write, it would fail the write's reference.
+    // Locked, since a deletion of the datamart before the write would make the write fail.
     const datamart = await store.datamarts.lockByName(command.datamartName);
     if (datamart !== undefined) return { connectionType, datasourceId: null, datamartId: datamart.id };
     const name = JSON.stringify(command.datamartName);
@@ -64,8 +64,8 @@ const withSettings = (there: WorkspaceSettings, given: ChangedSettings): Workspa
 });
 
 /**
- * Operation 12. Throws INVALID_DATASOURCE_NAME, INVALID_DATAMART_NAME or WORKSPACE_NAME_ALREADY_EXISTS; of two simultaneous calls
- * with one name, one succeeds.
+ * Operation 12. Throws INVALID_DATASOURCE_NAME, INVALID_DATAMART_NAME or WORKSPACE_NAME_ALREADY_EXISTS. Of two
+ * simultaneous calls with one name, one succeeds.
  */
 export const createWorkspace =
   ({ store, ids }: Deps & { readonly ids: Ids }) =>
@@ -81,7 +81,10 @@ export const createWorkspace =
       );
     });
 
-/** Operation 12. Replaces the connection. Throws WORKSPACE_DOES_NOT_EXIST, INVALID_DATASOURCE_NAME or INVALID_DATAMART_NAME. */
+/**
+ * Operation 12. Replaces the connection. Throws WORKSPACE_DOES_NOT_EXIST, INVALID_DATASOURCE_NAME or
+ * INVALID_DATAMART_NAME.
+ */
 export const updateWorkspace =
   ({ store }: Deps) =>
   (_caller: Caller, command: UpdateWorkspace): Promise<Workspace> =>
@@ -97,16 +100,16 @@ export const updateWorkspace =
       return workspace;
     });
 
-/** In order of their names. */
+/** Returns the workspaces, ordered by name. */
 export const listWorkspaces =
   ({ store }: Deps) =>
   (_caller: Caller, command: Pick<ListCommand, 'isPagination' | 'pageNumber'>): Promise<readonly Workspace[]> =>
     store.workspaces.list(pageOf(command));
 
-/** A data app's key sees the organization's items and its own data app's; a service token the organization's. */
+/** Returns the data app whose items the caller sees in addition to the organization's; null for a service token. */
 const dataAppOf = (caller: Caller): string | null => (caller.kind === 'apiKey' ? caller.dataAppId : null);
 
-/** Operation 13. */
+/** Operation 13. Returns the workspace's dashboards. */
 export const listDashboards =
   ({ store }: Deps) =>
   async (caller: Caller, command: ListCommand): Promise<readonly Dashboard[]> => {
@@ -114,7 +117,7 @@ export const listDashboards =
     return store.dashboards.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
   };
 
-/** Operation 14. */
+/** Operation 14. Returns the workspace's metrics. */
 export const listMetrics =
   ({ store }: Deps) =>
   async (caller: Caller, command: ListCommand): Promise<readonly Metric[]> => {
@@ -122,7 +125,10 @@ export const listMetrics =
     return store.metrics.listByWorkspace(workspace.id, dataAppOf(caller), pageOf(command));
   };
 
-/** What the data app sees of the dashboard: the organization's metrics, and its own clients'. Throws INVALID_DASHBOARD_ID. */
+/**
+ * Returns the dashboard's metrics that the data app may see: those of the organization and of its own clients. Throws
+ * INVALID_DASHBOARD_ID.
+ */
 export const listDashboardMetrics =
   ({ store }: Deps) =>
   async (

@@ -1,4 +1,4 @@
-/** API keys: named credentials of a data app. A key is in the answer that makes it, and nowhere else. */
+/** API keys: named credentials of a data app. A key is sent only in the answer that creates it. */
 import type { ApiKeyCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import { keyHintOf } from '../../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
@@ -17,7 +17,7 @@ export type CreateApiKey = {
   readonly description?: string | undefined;
 };
 
-/** Throws DATA_APP_NOT_FOUND or API_KEY_ALREADY_EXISTS; of two simultaneous calls with one name, one makes a key. */
+/** Throws DATA_APP_NOT_FOUND or API_KEY_ALREADY_EXISTS. Of two simultaneous calls with one name, one creates a key. */
 export const createApiKey =
   ({ store, clock, ids, tokens }: Deps) =>
   async (_caller: ServiceCaller, { dataAppName, name, description }: CreateApiKey): Promise<NewCredential> => {
@@ -51,7 +51,7 @@ export type ListApiKeys = {
   readonly pageNumber: number;
 };
 
-/** Throws DATA_APP_NOT_FOUND. */
+/** Returns the current keys of the data app, ordered by name. Throws DATA_APP_NOT_FOUND. */
 export const listApiKeys =
   ({ store }: Pick<Deps, 'store'>) =>
   async (_caller: ServiceCaller, { dataAppName, ...paging }: ListApiKeys): Promise<readonly StoredApiKey[]> => {
@@ -59,7 +59,9 @@ export const listApiKeys =
     return store.apiKeys.listByDataApp(dataApp.id, pageOf(paging));
   };
 
-/** Ends the key of that name at once, with what is left of keys that it replaced. Throws DATA_APP_NOT_FOUND or API_KEY_NOT_FOUND. */
+/**
+ * Revokes the key of that name at once, and the keys that it replaced. Throws DATA_APP_NOT_FOUND or API_KEY_NOT_FOUND.
+ */
 export const deleteApiKey =
   ({ store, clock }: Pick<Deps, 'store' | 'clock'>) =>
   async (
@@ -76,12 +78,13 @@ export const deleteApiKey =
     return { name };
   };
 
-/** When a credential that is replaced now ends, after `seconds` of grace. */
+/** Returns when a credential that is replaced now expires, after `seconds` of grace. */
 export const endOfGrace = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000);
 
 /**
- * Replaces the caller's own key by a new one of the same name. Throws API_KEY_ALREADY_EXISTS where it has a successor already:
- * of two simultaneous calls one makes a key, and a key in its grace makes none.
+ * Replaces the caller's own key by a new one of the same name. Throws API_KEY_ALREADY_EXISTS if the key was already
+ * replaced or revoked: of two simultaneous calls one creates a key, and a key in its grace period cannot be rotated
+ * again.
  */
 export const rotateApiKey =
   ({ store, clock, ids, tokens }: Deps) =>

@@ -1,4 +1,7 @@
-/** From a bearer credential to a caller: recognised, denied, or not this kind. Found by its hash, which is then compared in constant time. */
+/**
+ * Authenticates a bearer credential: recognised, denied, or not of this kind. The credential is found by its hash, and
+ * the hashes are then compared in constant time.
+ */
 import type { HashedToken } from '../../domain/brand.js';
 import type { ApiKeyCaller, Caller, GuestCaller, ServiceCaller } from '../../domain/guest/caller.js';
 import type { Clock, Tokens } from '../../domain/ports.js';
@@ -16,7 +19,7 @@ type Deps = {
 type CallerKinds = { apiKey: ApiKeyCaller; serviceToken: ServiceCaller; guestToken: GuestCaller };
 type Wire = keyof CallerKinds;
 
-/** Clients match on these texts. */
+/** Messages of denied requests. Clients match these texts, so they must not change. */
 const deniedMessage: Readonly<Record<Wire, string>> = {
   apiKey: 'API key is invalid or expired',
   serviceToken: 'invalid service token',
@@ -25,7 +28,10 @@ const deniedMessage: Readonly<Record<Wire, string>> = {
 
 const isLive = (key: StoredKey, clock: Clock): boolean => key.expiresAt === null || key.expiresAt > clock.now();
 
-/** What `find` answers for the bearer's hash. An index finds it in a time of its own: that it is the same is asked again here. */
+/**
+ * Returns what `find` returns for the bearer's hash. The index lookup does not take constant time, so the hashes are
+ * compared again here.
+ */
 const findSame = async <T extends { readonly hash: HashedToken }>(
   { tokens }: Deps,
   bearer: string,
@@ -64,7 +70,10 @@ const recognise = (deps: Deps): { readonly [K in Wire]: (bearer: string) => Prom
   };
 };
 
-/** The caller behind `bearer`, of one of the kinds that the operation takes. Throws AUTHENTICATION_ERROR or TOKEN_EXPIRED. */
+/**
+ * Returns a function that finds the caller of `bearer` among the kinds that the operation accepts. It throws
+ * AUTHENTICATION_ERROR or TOKEN_EXPIRED.
+ */
 export const createAuthenticate = (deps: Deps) => {
   const recognisers = recognise(deps);
   return async (kinds: readonly Wire[], bearer: string | undefined): Promise<Caller> => {

@@ -1,4 +1,4 @@
-/** Listing and revoking the guest tokens of a data app, and removing those that expired long ago. */
+/** Lists and revokes the guest tokens of a data app, and removes tokens that expired long ago. */
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type { Clock, Tokens } from '../../domain/ports.js';
 import type { Engine } from '../../domain/query/engine.js';
@@ -15,7 +15,7 @@ export type ListGuestTokens = {
 
 type Deps = { readonly store: Pick<Store, 'guestTokens'>; readonly clock: Clock };
 
-/** The live guest tokens of the key's own data app. */
+/** Returns the valid guest tokens of the key's own data app. */
 export const listGuestTokens =
   ({ store, clock }: Deps) =>
   (
@@ -27,7 +27,7 @@ export const listGuestTokens =
       pageOf(paging),
     );
 
-/** Exactly one of the forms. */
+/** Selects the tokens to revoke in exactly one of these forms. */
 export type RevokeGuestTokens =
   | { readonly id: string }
   | { readonly token: string }
@@ -41,7 +41,10 @@ const revocationOf = (command: RevokeGuestTokens, tokens: Tokens): Revocation =>
   return { kind: 'client', clientId: command.clientId, userIdentifier: command.userIdentifier ?? null };
 };
 
-/** Ends guest tokens of the key's own data app, from the next read on, in every process; answers how many were live. */
+/**
+ * Revokes guest tokens of the key's own data app. In every process, the next read with such a token fails. Returns how
+ * many tokens were valid.
+ */
 export const revokeGuestTokens =
   ({
     store,
@@ -52,14 +55,17 @@ export const revokeGuestTokens =
   async ({ dataAppId }: ApiKeyCaller, command: RevokeGuestTokens): Promise<{ readonly revoked: number }> => {
     const revocation = revocationOf(command, tokens);
     const revoked = await store.guestTokens.revoke(dataAppId, revocation, clock.now());
-    // What is kept of answers is all users' of the client: one of them, or one token, is no reason to drop it.
+    // Cached answers are shared by all users of a client, so revoking one user or one token does not clear them.
     if (revocation.kind === 'all') await engine.forgetClient(dataAppId, null);
     if (revocation.kind === 'client' && revocation.userIdentifier === null)
       await engine.forgetClient(dataAppId, revocation.clientId);
     return { revoked };
   };
 
-/** Until then, whoever still has an expired token is told that it has expired, and not that it was never there. */
+/**
+ * How long expired tokens stay stored, in milliseconds. Until then, their callers get TOKEN_EXPIRED instead of
+ * AUTHENTICATION_ERROR.
+ */
 const keptAfterExpiryInMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Removes tokens that expired more than seven days ago. */

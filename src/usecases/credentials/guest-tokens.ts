@@ -1,4 +1,7 @@
-/** Operation 1. Every name in the request is resolved and checked once, here: what cannot be enforced is refused at mint. */
+/**
+ * Operation 1. Every name in the request is resolved and checked once, here. A setting that cannot be enforced is
+ * refused at mint.
+ */
 import { isTimezone } from '../../domain/filter/date-range.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
 import type {
@@ -63,7 +66,10 @@ const assertTimezone = (timezone: string | undefined): void => {
   }
 };
 
-/** What a token is scoped to. Throws where a name is unknown, or datamart and datasource do not belong together. */
+/**
+ * Returns the datamart and datasource that a token is scoped to. Throws if a name is unknown, or the datamart is not of
+ * the datasource.
+ */
 const scopeSources = async (store: Store, command: CreateGuestToken): Promise<SourceScope> => {
   const { datasourceName, datamartName } = command;
   const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
@@ -132,9 +138,9 @@ const deletedMeanwhile = (): Refusal =>
   );
 
 /**
- * Makes a token and stores its hash and grant. The token itself is in the answer and nowhere else. The epoch is read before
- * anything else, and what is named is resolved and stored in one transaction: a revocation that comes in between makes this a
- * token that was never good.
+ * Creates a token and stores its hash and grant. Only the answer contains the token itself. The epoch is read before
+ * anything else, and all names are resolved and stored in one transaction, so a revocation in between makes the token
+ * invalid from the start.
  */
 export const createGuestToken =
   (deps: Deps) =>

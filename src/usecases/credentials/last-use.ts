@@ -1,15 +1,24 @@
-/** When credentials were last used: kept in memory, and written together, so that no request waits for a write. */
+/**
+ * Records when credentials were last used. The times are kept in memory and written together, so that no request waits
+ * for a write.
+ */
 import type { Log } from '../../domain/log-events.js';
 import type { Clock } from '../../domain/ports.js';
 import type { LastUse } from '../../domain/store/credentials.js';
 import type { Store } from '../../domain/store/store.js';
 
-/** Credentials that are remembered between two writes. Beyond that, their last use stays what it was. */
+/**
+ * Maximum number of credentials that are kept between two writes. The stored last use of further credentials is not
+ * updated.
+ */
 const capacity = 100_000;
 
 export type LastUses = {
   readonly note: (kind: LastUse['kind'], id: string) => void;
-  /** Writes what was noted since the last time. Never throws: what could not be written is kept for the next time, and logged. */
+  /**
+   * Writes the uses since the last call. Never throws: if the write fails, the uses are kept for the next call, and the
+   * failure is logged.
+   */
   readonly flush: () => Promise<void>;
 };
 

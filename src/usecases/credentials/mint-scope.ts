@@ -1,4 +1,4 @@
-/** What a token under mint may name: the embeds, dashboards and metrics that are open to its client. */
+/** What a token that is being minted may name: the embeds, dashboards and metrics that are open to its client. */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { isOpenTo } from '../../domain/guest/access.js';
@@ -13,7 +13,7 @@ export type MintScope = {
   readonly store: Store;
   readonly dataAppId: string;
   readonly clientId: string;
-  /** Null: the token names no embeds. */
+  /** Null if the token names no embeds. */
   readonly allowed: readonly Opened[] | null;
 };
 
@@ -33,8 +33,8 @@ const openEmbed = async (store: Store, { dataAppId, clientId, sources }: Subject
 };
 
 /**
- * In a transaction, where the first refusal ends all: of many at once the others would go on asking on its connection, which is
- * somebody else's by then.
+ * Calls `ask` for one item after the other. In a transaction, the first refusal ends everything. Parallel calls would
+ * continue on the transaction's connection, which another request may use by then.
  */
 export const oneByOne = async <T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<readonly R[]> => {
   const results: R[] = [];
@@ -42,7 +42,10 @@ export const oneByOne = async <T, R>(items: readonly T[], ask: (item: T) => Prom
   return results;
 };
 
-/** Resolves `allowedEmbeds` once. Throws DASHBOARD_PARAM_ERROR, or CLIENT_ID_ERROR where the client does not fit a datamart. */
+/**
+ * Resolves `allowedEmbeds` once. Throws DASHBOARD_PARAM_ERROR, or CLIENT_ID_ERROR if the client does not fit a
+ * datamart.
+ */
 export const openScope = async (
   store: Store,
   subject: Subject,
@@ -55,7 +58,7 @@ export const openScope = async (
     allowedEmbeds === null ? null : await oneByOne([...new Set(allowedEmbeds)], (id) => openEmbed(store, subject, id)),
 });
 
-/** The metric, where it is the organization's or this client's. */
+/** Returns the metric if it belongs to the organization or this client. */
 export const findOpenMetric = async (
   { store, ...client }: MintScope,
   metricId: string,
@@ -64,13 +67,16 @@ export const findOpenMetric = async (
   return metric !== undefined && isOpenTo(metric.owner, client) ? metric : undefined;
 };
 
-/** Whether a guest of this client made the metric. Naming it in a setting restricts nothing: a token with such settings does not see it. */
+/**
+ * Whether a guest of this client made the metric. A setting that names such a metric restricts nothing, since a token
+ * with such settings does not open the metric.
+ */
 export const isGuestMade = async ({ store, ...client }: MintScope, metricId: string): Promise<boolean> => {
   const metric = await store.guestMetrics.findById(metricId);
   return metric !== undefined && isOpenTo(metric.owner, client);
 };
 
-/** The dashboard behind an embed's or dashboard's id, where it is open to this client. */
+/** Returns the dashboard of an embed's or dashboard's id if it is open to this client. */
 export const findOpenDashboard = async (
   { store, ...client }: MintScope,
   id: string,
@@ -99,8 +105,8 @@ const holding = async ({ store, ...client }: MintScope, restrictions: Restrictio
 };
 
 /**
- * The dashboards of `allowedEmbeds`, those that a restriction names, and those that hold a metric that one names. What a
- * restriction names goes first: of two of one name, that one is meant.
+ * Returns the dashboards of `allowedEmbeds`, those that a restriction names, and those that hold a metric that a
+ * restriction names. If two have the same external id, the one that a restriction names is used.
  */
 export const pinDashboards = async (
   scope: MintScope,

@@ -1,4 +1,7 @@
-/** The settings of a guest token, each checked against what it names: a name that binds nothing would be no restriction. */
+/**
+ * Checks each setting of a guest token against what it names. A name that matches nothing is refused, since it would
+ * restrict nothing.
+ */
 import { sameName } from '../../domain/dashboard/dashboard.js';
 import { isOrDescendsFrom, type Metric, type MetricFilter } from '../../domain/dashboard/metric.js';
 import type { Moment } from '../../domain/filter/date-range.js';
@@ -79,7 +82,9 @@ const checkVariables = (metric: Metric, { values }: MetricValues): void => {
   }
 };
 
-/** All settings that bind the metric count: each may give some of the values. */
+/**
+ * Throws RLS_SETTINGS_PARAM_ERROR if a required variable has no value in any of the settings that apply to the metric.
+ */
 const checkComplete = (metric: Metric, settings: readonly MetricValues[]): void => {
   const given = settings
     .filter(({ metricId }) => isOrDescendsFrom(metric, metricId))
@@ -133,7 +138,10 @@ const resolveDashboardFilter = async (
   return { ...setting, dashboardId: dashboard.id };
 };
 
-/** With internal dashboard ids. Throws APP_FILTER_PARAM_ERROR for an unknown dashboard or filter, or a value that does not fit. */
+/**
+ * Returns the settings with internal dashboard ids. Throws APP_FILTER_PARAM_ERROR for an unknown dashboard or filter,
+ * or a value that does not fit.
+ */
 export const resolveDashboardFilters = (
   scope: MintScope,
   settings: readonly DashboardValues[],
@@ -165,13 +173,18 @@ const resolveHidden = async (
   return { dashboardId: dashboard.id, metricIds };
 };
 
-/** With internal dashboard ids. Throws DASHBOARD_PARAM_ERROR for a dashboard or metric that is not there. */
+/**
+ * Returns the settings with internal dashboard ids. Throws DASHBOARD_PARAM_ERROR for an unknown dashboard or metric.
+ */
 export const resolveHiddenMetrics = (
   scope: MintScope,
   settings: GuestGrant['hideDashboardMetrics'],
 ): Promise<GuestGrant['hideDashboardMetrics']> => oneByOne(settings, (setting) => resolveHidden(scope, setting));
 
-/** Throws DASHBOARD_PARAM_ERROR for a name that no allowed dashboard has; without a list of embeds nothing can be checked. */
+/**
+ * Throws DASHBOARD_PARAM_ERROR for a name that no allowed dashboard has. Without a list of embeds, names are not
+ * checked.
+ */
 export const checkHiddenFilters = ({ allowed }: MintScope, names: readonly string[]): void => {
   if (allowed === null) return;
   const filters = allowed.flatMap(({ dashboard }) => dashboard.filters);

@@ -1,4 +1,4 @@
-/** Service tokens: named credentials of the organization. A token is in the answer that makes it, and nowhere else. */
+/** Service tokens: named credentials of the organization. A token is sent only in the answer that creates it. */
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { keyHintOf } from '../../domain/organization.js';
 import type { Clock, Ids, Tokens } from '../../domain/ports.js';
@@ -11,7 +11,10 @@ import { endOfGrace, type NewCredential } from './api-keys.js';
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly tokens: Tokens };
 type Named = { readonly name: string };
 
-/** Throws SERVICE_TOKEN_ALREADY_EXISTS; of two simultaneous calls with one name, one makes a token. */
+/**
+ * Throws SERVICE_TOKEN_ALREADY_EXISTS if the name is taken. Of two simultaneous calls with one name, one creates a
+ * token.
+ */
 export const createServiceToken =
   ({ store, clock, ids, tokens }: Deps) =>
   async (_caller: ServiceCaller, { name }: Named): Promise<NewCredential> => {
@@ -35,8 +38,8 @@ export const listServiceTokens =
     store.serviceTokens.list(pageOf(paging));
 
 /**
- * Ends the token of that name at once, with what is left of tokens that it replaced. Throws SERVICE_TOKEN_NOT_FOUND, and
- * INVALID_REQUEST_BODY for the last one there is: without any, nobody could make another.
+ * Revokes the token of that name at once, and the tokens that it replaced. Throws SERVICE_TOKEN_NOT_FOUND, and
+ * INVALID_REQUEST_BODY for the last current token: without one, nobody could create another.
  */
 export const deleteServiceToken =
   ({ store, clock }: Pick<Deps, 'store' | 'clock'>) =>
@@ -58,7 +61,7 @@ export const deleteServiceToken =
     return { name };
   };
 
-/** As for API keys. Throws SERVICE_TOKEN_ALREADY_EXISTS where the token has a successor already. */
+/** As `rotateApiKey`. Throws SERVICE_TOKEN_ALREADY_EXISTS if the token was already replaced or revoked. */
 export const rotateServiceToken =
   ({ store, clock, ids, tokens }: Deps) =>
   async (caller: ServiceCaller, { expireAt }: { readonly expireAt: number }): Promise<NewCredential> => {

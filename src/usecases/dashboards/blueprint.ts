@@ -1,4 +1,7 @@
-/** What a new dashboard is made from: a template's content, or an import's, moved to its schemas and checked against its datamarts. */
+/**
+ * Prepares the content of a new dashboard: a template or an import, moved to the target schemas and checked against the
+ * datamarts.
+ */
 import { contentFaults, replaceSchemas, type SchemaPair } from '../../domain/dashboard/content.js';
 import { listSql, listSqlParts, replaceSql } from '../../domain/dashboard/content-sql.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
@@ -16,14 +19,17 @@ type FaultCode = 'TEMPLATE_DASHBOARD_ERROR' | 'INVALID_DASHBOARD_DATA';
 
 export const emptyContent: DashboardContent = { layout: [], filters: [], metrics: [], gridMargin: [] };
 
-/** The dashboard as content: `metrics` with their places, the cards of those, and what else a faithful copy needs. */
+/**
+ * Returns the dashboard as content: the `metrics` with their placements, their cards, and the settings that a copy
+ * needs.
+ */
 export const contentOf = (
   dashboard: Dashboard,
   placed: readonly { readonly metric: Metric; readonly placement: MetricPlacement }[],
 ): DashboardContent => {
   const there = new Set(placed.map(({ metric }) => metric.metricId));
   return {
-    // A card without its metric shows nothing.
+    // A card without its metric would show nothing.
     layout: dashboard.layout.filter(({ metricId }) => there.has(metricId)),
     filters: dashboard.filters,
     metrics: placed.map(({ metric: { metricId, name, definition, lineage }, placement }) => ({
@@ -44,7 +50,7 @@ const refuse = (code: FaultCode, what: string, faults: readonly string[]): never
   throw new Refusal(code, `${what}: ${faults.slice(0, 10).join('; ')}${rest}.`);
 };
 
-/** Of several datamarts the databases may differ; then SQL has no grammar to be read by. */
+/** Returns the SQL dialect of the datamarts. Undefined if their databases differ; SQL cannot be parsed then. */
 const dialectOf = async (store: Store, datamarts: readonly Datamart[]): Promise<DatasourceType | undefined> => {
   const ids = [...new Set(datamarts.map(({ datasourceId }) => datasourceId))];
   const found = await Promise.all(ids.map((id) => store.datasources.findById(id)));
@@ -82,7 +88,10 @@ const moveSql = async (
   return replaced;
 };
 
-/** The content with `pairs` applied to it, where it then fits the datamarts. Throws `code` with every fault's place. */
+/**
+ * Returns the content with `pairs` applied. Throws `code` with the place of every fault if the result does not fit the
+ * datamarts.
+ */
 export const moveContent = async (
   deps: Deps,
   content: DashboardContent,
@@ -99,7 +108,10 @@ export const moveContent = async (
 
 export type Template = { readonly dashboard: Dashboard; readonly content: DashboardContent };
 
-/** The organization's dashboard of that id. A client's copy is no template: it may hold what that client wrote into it. */
+/**
+ * Returns the organization's dashboard of that id. A client's copy cannot be a template, since it may contain what the
+ * client wrote. Throws TEMPLATE_DASHBOARD_ERROR.
+ */
 export const readTemplate = async (
   store: Store,
   workspace: Workspace,
@@ -115,14 +127,14 @@ export const readTemplate = async (
     );
   }
   const placed = isWithMetrics ? await store.dashboards.listMetrics(dashboard.id) : [];
-  // On a dashboard of the organization's there may be metrics of another client: they are that client's alone.
+  // A dashboard of the organization may hold metrics of other clients. Only their own client may have them.
   const open = placed.filter(({ metric }) => !metric.isArchived && isOpenTo(metric.owner, client));
   return { dashboard, content: contentOf(dashboard, open) };
 };
 
 export type Copies = { readonly metrics: readonly Metric[]; readonly newIds: ReadonlyMap<string, string> };
 
-/** New metrics for the content's: under new ids, descending from those that the content names. */
+/** Returns new metrics for the content: they have new ids, and lineages that start with the content's ids. */
 export const copyMetrics = (ids: Ids, content: DashboardContent, workspace: Workspace, owner: Owner | null): Copies => {
   const newIds = new Map(content.metrics.map(({ metricId }) => [metricId, ids.uuid()]));
   const metrics = content.metrics.map((metric) => ({
@@ -144,7 +156,10 @@ const taken = (dashboardId: string): Refusal =>
     { reason: 'dashboard-id-taken' },
   );
 
-/** Writes the dashboard with its metrics, in the transaction that `store` is in. Throws INVALID_DASHBOARD_ID for a taken id. */
+/**
+ * Inserts the dashboard with its metrics, in the transaction of `store`. Throws INVALID_DASHBOARD_ID if the id is
+ * taken.
+ */
 export const insertDashboard = async (
   store: Store,
   dashboard: Dashboard,
@@ -154,7 +169,8 @@ export const insertDashboard = async (
 ): Promise<void> => {
   const { externalDashboardId, owner } = dashboard;
   if (!(await store.dashboards.insert(dashboard))) throw taken(externalDashboardId);
-  // spec-gap: an id names one thing to everybody who may see it: the organization's ids are nobody else's.
+  // spec-gap: an id must mean the same dashboard for all who may see it, so an id of the organization cannot be used by
+  // anyone else.
   const others = (await store.dashboards.listByExternalId(externalDashboardId)).filter(({ id }) => id !== dashboard.id);
   if (others.some((other) => owner === null || other.owner === null)) throw taken(externalDashboardId);
   if (!(await store.metrics.insertAll(metrics))) throw new Error('a random metric id was taken');
@@ -165,7 +181,7 @@ export const insertDashboard = async (
   );
 };
 
-/** Throws INVALID_DASHBOARD_ID. */
+/** Throws INVALID_DASHBOARD_ID if the row was not inserted, since the id is taken. */
 export const assertInserted = (isInserted: boolean, dashboardId: string): void => {
   if (!isInserted) throw taken(dashboardId);
 };

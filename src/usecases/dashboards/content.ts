@@ -1,4 +1,7 @@
-/** A dashboard's content read, and replaced in place: whatever names the dashboard, its embeds or its metrics goes on naming them. */
+/**
+ * Reads a dashboard's content, and replaces it in place. References to the dashboard, its embeds and its metrics stay
+ * valid.
+ */
 import { canonicalJson } from '../../domain/canonical-json.js';
 import { relabelLayout } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
@@ -27,7 +30,9 @@ type Target = { readonly dashboardId: string; readonly workspaceName: string };
 
 const quote = (name: string): string => JSON.stringify(name);
 
-/** Throws INVALID_DASHBOARD_ID, also for a dashboard of another data app's: it is as if it were not there. */
+/**
+ * Returns the dashboard. Throws INVALID_DASHBOARD_ID, also for a dashboard of another data app, as if it did not exist.
+ */
 const loadDashboard = async (
   store: Store,
   caller: Caller,
@@ -43,7 +48,7 @@ const loadDashboard = async (
   );
 };
 
-/** As it is now, and as nobody else changes it until the transaction ends. */
+/** Returns the current dashboard, and locks it until the transaction ends. */
 const lockDashboard = async (store: Store, caller: Caller, workspace: Workspace, id: string): Promise<Dashboard> => {
   const { id: internalId } = await loadDashboard(store, caller, workspace, id);
   const locked = await store.dashboards.lock(internalId);
@@ -54,7 +59,10 @@ const lockDashboard = async (store: Store, caller: Caller, workspace: Workspace,
   return locked;
 };
 
-/** What an export shows: on a dashboard of the organization there may be metrics of clients, which are theirs alone. */
+/**
+ * Whether the metric belongs to the dashboard's content. A dashboard of the organization may hold metrics of clients,
+ * which only those clients may see.
+ */
 const isOwn =
   ({ owner }: Dashboard) =>
   ({ metric }: PlacedMetric): boolean =>
@@ -67,19 +75,22 @@ const contentWith = ({ digest }: Pick<Deps, 'digest'>, dashboard: Dashboard, own
   return { content, digest: digest(canonicalJson(content)) };
 };
 
-/** Throws WORKSPACE_ID_ERROR or INVALID_DASHBOARD_ID. */
+/** Returns the dashboard's content and its digest. Throws WORKSPACE_ID_ERROR or INVALID_DASHBOARD_ID. */
 export const getDashboardContent =
   (deps: Pick<Deps, 'store' | 'digest'>) =>
   (caller: Caller, { dashboardId, workspaceName }: Target) =>
     deps.store.transaction(async (store) => {
       const workspace = await loadWorkspace(store, workspaceName);
-      // Locked: half of a replacement is nobody's content.
+      // The lock prevents reading a half-replaced content.
       const dashboard = await lockDashboard(store, caller, workspace, dashboardId);
       const own = (await store.dashboards.listMetrics(dashboard.id)).filter(isOwn(dashboard));
       return { dashboardId, name: dashboard.name, ...contentWith(deps, dashboard, own) };
     });
 
-/** What decides which columns there are: the datamart that the dashboard's embed names, otherwise those of the workspace. */
+/**
+ * Returns the datamarts that decide which columns exist: the one that the dashboard's embed names, else those of the
+ * workspace.
+ */
 const datamartsOf = async (
   store: Store,
   workspace: Workspace,
@@ -113,7 +124,10 @@ export type ReplaceDashboardContent = Target & {
   readonly expectedDigest: string;
 };
 
-/** Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, DASHBOARD_CHANGED or INVALID_DASHBOARD_DATA, and then nothing of it is kept. */
+/**
+ * Replaces the content. Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, DASHBOARD_CHANGED or INVALID_DASHBOARD_DATA;
+ * then nothing is changed.
+ */
 export const replaceDashboardContent =
   (deps: Deps) =>
   (

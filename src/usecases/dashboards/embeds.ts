@@ -1,4 +1,7 @@
-/** Operation 4: a dashboard of one client with its embed, empty, from a template or from an export. All or nothing. */
+/**
+ * Operation 4: creates a dashboard of one client with its embed. The dashboard is empty, or made from a template or an
+ * export. If a step fails, nothing is stored.
+ */
 import { overTemplate, relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, MetricPlacement } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
@@ -64,7 +67,10 @@ const readBlueprint = async (
   return { templateId, content: overTemplate(imported, cloned) };
 };
 
-/** Of a template come filters, grid margins, layout and metrics. spec-gap: what is else set on it is the template's alone. */
+/**
+ * Returns what a clone takes from its template: filters, grid margins, layout and metrics. spec-gap: other settings are
+ * not copied.
+ */
 const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): DashboardContent => ({
   layout,
   filters,
@@ -72,7 +78,10 @@ const asCloned = ({ layout, filters, metrics, gridMargin }: DashboardContent): D
   gridMargin,
 });
 
-/** The mode is for a template's metrics; an import says itself what is on its board. */
+/**
+ * Returns the content with its metrics placed by `mode`. The mode applies to the metrics of a template; an import has
+ * its own placements.
+ */
 const placedBy = (mode: MetricPlacement, content: DashboardContent): DashboardContent =>
   mode === 'METRIC'
     ? content
@@ -115,7 +124,7 @@ const makeEmbed = (
   command: CreateDashboardEmbed,
   dashboard: Dashboard,
 ): Embed => ({
-  // Embeds and dashboards share one namespace: this embed is known by its dashboard's id.
+  // Embeds and dashboards share one namespace. This embed has the id of its dashboard.
   embedId: command.dashboardId,
   dataAppId,
   embedType: 'dashboard',
@@ -144,7 +153,7 @@ const create = (deps: Deps, caller: ApiKeyCaller, command: CreateDashboardEmbed)
     return embed;
   });
 
-/** Operation 4. What fails for no fault of the caller's is DASHBOARD_CREATE_ERROR, and nothing of it is kept. */
+/** Operation 4. A failure that the caller did not cause throws DASHBOARD_CREATE_ERROR, and nothing is stored. */
 export const createDashboardEmbed =
   (deps: Deps) =>
   async (caller: ApiKeyCaller, command: CreateDashboardEmbed): Promise<Embed> => {

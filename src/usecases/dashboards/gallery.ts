@@ -1,4 +1,7 @@
-/** Operation 15: filter mappings and gallery metrics of a workspace's dashboards. All or nothing, over all of them. */
+/**
+ * Operation 15: changes filter mappings and gallery metrics of a workspace's dashboards. If one change fails, nothing
+ * is stored.
+ */
 import type { Dashboard, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { type FilterMapping, findPlaced, mapFilters } from '../../domain/dashboard/dashboard.js';
 import { lineageOfCopy, type Metric, maxLineage } from '../../domain/dashboard/metric.js';
@@ -41,8 +44,9 @@ const assertCredential = (caller: Caller, { dashboards }: UpdateWorkspaceDashboa
 };
 
 /**
- * spec-gap: an API key changes its own data app's dashboards, and the organization's while no other data app shows them: the mapping of a filter
- * decides what that filter restricts, and nobody decides it for another data app's guests.
+ * Returns a dashboard that the API key may change. spec-gap: these are the dashboards of its own data app, and those of
+ * the organization that no other data app shows. The mapping of a filter decides what the filter restricts, so a key
+ * must not change it for guests of another data app.
  */
 const loadForKey = async (
   store: Store,
@@ -67,7 +71,7 @@ const loadForKey = async (
   return dashboard;
 };
 
-/** As it is now, and as nobody else changes it until this is done. */
+/** Returns the current dashboard, and locks it until the transaction ends. */
 const lockDashboard = async (
   store: Store,
   caller: Caller,
@@ -104,7 +108,10 @@ const unavailable = (metricId: string, dashboard: Dashboard, why: string): Refus
     `Metric ${quote(metricId)} ${why} dashboard ${quote(dashboard.externalDashboardId)}.`,
   );
 
-/** A metric of the workspace that this dashboard may hold: the organization's, or its own client's. */
+/**
+ * Returns a metric of the workspace that this dashboard may hold: one of the organization, or of the dashboard's
+ * client.
+ */
 const loadAppended = async (store: Store, dashboard: Dashboard, metricId: string): Promise<Metric> => {
   const metric = await store.metrics.findById(metricId);
   const isThere = metric !== undefined && metric.workspaceId === dashboard.workspaceId;
@@ -116,7 +123,10 @@ const loadAppended = async (store: Store, dashboard: Dashboard, metricId: string
   return metric;
 };
 
-/** On a client's dashboard, the client's copy: one that a removal left behind is taken up again. */
+/**
+ * Returns the metric to place: on a client's dashboard, the client's copy of it. A copy that an earlier removal left
+ * unplaced is used again.
+ */
 const copyFor = async ({ store, ids }: Deps, dashboard: Dashboard, metric: Metric): Promise<Metric> => {
   const { owner } = dashboard;
   if (owner === null || metric.owner !== null) return metric;
@@ -136,7 +146,7 @@ const append = async (
   let result = placed;
   for (const { metricId } of appendMetrics) {
     const metric = await loadAppended(deps.store, dashboard, metricId);
-    // What is there stays where it is, on the board or in the gallery.
+    // A metric that is already on the dashboard keeps its placement.
     if (findPlaced(result, metricId) !== undefined) continue;
     const copy = await copyFor(deps, dashboard, metric);
     result = [...result, { metric: copy, placement: 'GALLERY', placedAt: deps.clock.now() }];
@@ -167,11 +177,13 @@ const updateGallery = async (deps: Deps, dashboard: Dashboard, update: Dashboard
     deps.clock.now(),
   );
   const there = new Set(after.map(({ metric }) => metric.metricId));
-  // spec-gap: a metric that is on the board goes with its card, which without it would show nothing.
+  // spec-gap: removing a metric also removes its card, which would show nothing.
   return { ...dashboard, layout: dashboard.layout.filter(({ metricId }) => there.has(metricId)) };
 };
 
-/** Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, INVALID_METRIC_ID or INVALID_REQUEST_BODY, and then nothing of it is kept. */
+/**
+ * Throws WORKSPACE_ID_ERROR, INVALID_DASHBOARD_ID, INVALID_METRIC_ID or INVALID_REQUEST_BODY; then nothing is changed.
+ */
 export const updateWorkspaceDashboards =
   (deps: Deps) =>
   async (caller: Caller, command: UpdateWorkspaceDashboards): Promise<undefined> => {
@@ -179,7 +191,7 @@ export const updateWorkspaceDashboards =
     await deps.store.transaction(async (store) => {
       const workspace = await loadWorkspace(store, command.workspaceName);
       const datamarts = await store.workspaces.listDatamarts(workspace);
-      // In one order everywhere: two updates that name the same dashboards wait for each other, and never both.
+      // All updates lock dashboards in the same order, so that two of them cannot deadlock.
       for (const update of command.dashboards.toSorted((a, b) => (a.dashboardId < b.dashboardId ? -1 : 1))) {
         const dashboard = await lockDashboard(store, caller, workspace, update.dashboardId);
         const mapped = withFilters(dashboard, update.filters ?? [], datamarts);

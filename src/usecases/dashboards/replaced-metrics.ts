@@ -1,4 +1,7 @@
-/** The metrics of a dashboard whose content is replaced: which of them the new content means, and what becomes of each. */
+/**
+ * The metrics of a dashboard whose content is replaced: finds the stored metric for each metric of the new content, and
+ * writes it.
+ */
 import { canonicalJson, isSameJson } from '../../domain/canonical-json.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { hostMade, lineageOfCopy, type Metric } from '../../domain/dashboard/metric.js';
@@ -9,13 +12,18 @@ import type { Store } from '../../domain/store/store.js';
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids };
 type Given = DashboardContent['metrics'][number];
 
-/** `own`: those that the dashboard's export shows. `others` are not the content's affair, and stay. */
+/**
+ * `own`: metrics that the dashboard's export contains. `others`: metrics that are not part of the content; they stay
+ * unchanged.
+ */
 export type Placed = { readonly own: readonly PlacedMetric[]; readonly others: readonly PlacedMetric[] };
 
 const invalid = (metricId: string, fault: string): Refusal =>
   new Refusal('INVALID_DASHBOARD_DATA', `metrics[${JSON.stringify(metricId)}]: ${fault}.`);
 
-/** The metric of that id, otherwise the copy of it that the content does not name by its own id. */
+/**
+ * Returns the metric of that id, else its copy on the dashboard if the content does not name the copy by its own id.
+ */
 const findOwn = (own: readonly PlacedMetric[], content: DashboardContent, { metricId }: Given): Metric | undefined => {
   const named = new Set(content.metrics.map((metric) => metric.metricId));
   const direct = own.find(({ metric }) => metric.metricId === metricId);
@@ -23,7 +31,10 @@ const findOwn = (own: readonly PlacedMetric[], content: DashboardContent, { metr
   return (direct ?? copy)?.metric;
 };
 
-/** What an earlier replacement took from a dashboard of this owner, by its own id or as the copy of what the content names. */
+/**
+ * Returns a metric that an earlier replacement removed from a dashboard of this owner: by its own id, or as the copy of
+ * the metric that the content names.
+ */
 const findKeptAside = async (store: Store, dashboard: Dashboard, { metricId }: Given): Promise<Metric | undefined> => {
   const { owner, workspaceId } = dashboard;
   const direct = await store.metrics.findById(metricId);
@@ -35,7 +46,10 @@ const findKeptAside = async (store: Store, dashboard: Dashboard, { metricId }: G
   return copy;
 };
 
-/** The owner, the lineage and what guests did to it are the metric's own: settings of tokens bind it by these. */
+/**
+ * Changes name and definition. Owner, lineage and changes by guests belong to the metric and stay, since settings of
+ * tokens apply to it by these.
+ */
 const change = async (store: Store, dashboard: Dashboard, metric: Metric, given: Given): Promise<string> => {
   const { metricId } = metric;
   if (given.metricId === metricId && !isSameJson(given.lineage, metric.lineage))
@@ -56,8 +70,9 @@ const make = async ({ store, ids }: Deps, { owner, workspaceId }: Dashboard, giv
 };
 
 /**
- * Writes and places them, in the transaction that `store` is in: the ids of the content's metrics and of those they became. What the content does
- * not name stays, unplaced, so that it can be taken up again under its id. Throws INVALID_DASHBOARD_DATA.
+ * Writes and places the metrics, in the transaction of `store`. Returns the stored ids by the content's ids. Metrics
+ * that the content does not name stay stored but unplaced, so that a later content can use them under their ids. Throws
+ * INVALID_DASHBOARD_DATA.
  */
 export const writeMetrics = async (
   deps: Deps,

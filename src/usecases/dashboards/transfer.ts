@@ -1,4 +1,4 @@
-/** Dashboards taken out as files, and brought in as the organization's. */
+/** Exports dashboards as files, and imports files as dashboards of the organization. */
 import { relabelLayout, type SchemaPair } from '../../domain/dashboard/content.js';
 import type { Dashboard, DashboardContent, PlacedMetric } from '../../domain/dashboard/dashboard.js';
 import { isOpenTo } from '../../domain/guest/access.js';
@@ -15,7 +15,10 @@ import { contentOf, copyMetrics, insertDashboard, moveContent } from './blueprin
 type Deps = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly sqlRewriter: SqlRewriter };
 type Exported = { readonly dashboardId: string; readonly name: string; readonly content: DashboardContent };
 
-/** A client's metric leaves with that client's own dashboard alone: in a file of the organization's, it would reach every other client. */
+/**
+ * Whether the export contains the metric. A client's metric is exported only with that client's own dashboard: in a
+ * file of the organization, every other client would get it.
+ */
 const isOwn = ({ owner }: Dashboard, { metric }: PlacedMetric): boolean =>
   metric.owner === null || (owner !== null && isOpenTo(metric.owner, owner));
 
@@ -30,7 +33,7 @@ const exportOf = async (store: Store, dashboard: Dashboard, metricId: string | n
   };
 };
 
-/** Throws INVALID_EMBED_ID. */
+/** Exports the dashboard of an embed. Throws INVALID_EMBED_ID. */
 export const exportEmbed =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ dataAppId }: ApiKeyCaller, { embedId }: { readonly embedId: string }): Promise<Exported> => {
@@ -42,8 +45,8 @@ export const exportEmbed =
   };
 
 /**
- * The workspace's dashboard of that external id, as a service token names it. Throws INVALID_DASHBOARD_ID where there is none, or where clients
- * of several data apps have one: which of them is meant, nobody knows.
+ * Returns the workspace's dashboard of that external id, for a service token. Throws INVALID_DASHBOARD_ID if there is
+ * none, or if several data apps have one and the organization has none, since the id is then ambiguous.
  */
 export const loadOrganizationDashboard = async (
   store: Store,
@@ -64,7 +67,7 @@ export const loadOrganizationDashboard = async (
   );
 };
 
-/** Throws WORKSPACE_ID_ERROR or INVALID_DASHBOARD_ID. */
+/** Exports a dashboard. Throws WORKSPACE_ID_ERROR or INVALID_DASHBOARD_ID. */
 export const exportDashboard =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
@@ -83,7 +86,7 @@ export type ImportDashboard = {
   readonly schemaPairs?: readonly SchemaPair[] | undefined;
 };
 
-/** Makes a dashboard of the organization: a template. All or nothing. */
+/** Creates a dashboard of the organization, which can be used as a template. If a step fails, nothing is stored. */
 export const importDashboard =
   (deps: Deps) =>
   (

@@ -1,4 +1,4 @@
-/** Datamarts: listed (operation 8), created, updated (9) and deleted (10). */
+/** Datamarts: list (operation 8), create, update (9) and delete (10). */
 import {
   changeParts,
   type DatamartChanges,
@@ -30,12 +30,12 @@ type Deps = {
   readonly sqlRewriter: SqlRewriter;
 };
 
-/** Warnings: its tables that every query is refused. */
+/** A datamart after a write. `warnings` lists its tables on which every query is refused. */
 export type WrittenDatamart = { readonly datamart: Datamart; readonly warnings: readonly TenancyWarning[] };
 
 type ListCommand = { readonly isPagination: boolean; readonly pageNumber: number; readonly expandDetails: boolean };
 
-/** Operation 8, in order of name. */
+/** Operation 8. Returns the datamarts, ordered by name. */
 export const listDatamarts =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
@@ -52,7 +52,7 @@ const taken = (name: string): Refusal =>
     `A datamart named ${JSON.stringify(name)} exists already; choose another name, or update that one.`,
   );
 
-/** Throws INVALID_REQUEST_BODY where the engine could not compute a custom column. */
+/** Throws INVALID_REQUEST_BODY if the engine could not compute a custom column. */
 const assertComputable = async (
   sqlRewriter: SqlRewriter,
   datasource: Datasource | undefined,
@@ -64,7 +64,10 @@ const assertComputable = async (
 
 export type CreateDatamart = DatamartChanges & { readonly name: string; readonly datasourceName: string };
 
-/** Throws DATAMART_ALREADY_EXISTS; of two simultaneous calls with one name, one succeeds. */
+/**
+ * Creates a datamart. Throws DATAMART_ALREADY_EXISTS if the name is taken: of two simultaneous calls with one name, one
+ * succeeds. Throws INVALID_DATASOURCE_NAME for an unknown datasource.
+ */
 export const createDatamart =
   (deps: Deps) =>
   async (_caller: ServiceCaller, { name, datasourceName, ...changes }: CreateDatamart): Promise<WrittenDatamart> => {
@@ -88,13 +91,13 @@ export const createDatamart =
 
 export type UpdateDatamart = DatamartChanges & { readonly datamartName: string };
 
-/** Always after the last update, however the clock goes: what is kept of answers names the datamart by it. */
+/** Returns a time after the last update, even if the clock went back, since the keys of cached answers contain it. */
 const later = ({ updatedAt }: Datamart, clock: Clock): Date =>
   new Date(Math.max(clock.now().getTime(), updatedAt.getTime() + 1));
 
 /**
- * Operation 9. The datasource is looked at before the transaction, which waits for nothing but the database; of two
- * simultaneous updates the later one changes what the earlier one wrote, and loses none of it.
+ * Operation 9. The datasource is read before the transaction, so that the transaction waits only for the metadata
+ * database. Of two simultaneous updates, the later one applies to the result of the earlier one and keeps its changes.
  */
 export const updateDatamart =
   (deps: Deps) =>
@@ -108,7 +111,7 @@ export const updateDatamart =
     await assertComputable(sqlRewriter, await store.datasources.findById(known.datasourceId), changes);
     const datamart = await store.transaction(async (inner) => {
       const current = await inner.datamarts.lockByName(datamartName);
-      // Deleted since, and perhaps made anew over another datasource.
+      // The datamart was deleted, and possibly created again over another datasource.
       if (current?.id !== known.id) throw unknownDatamart(datamartName);
       const updated = { ...current, ...changeParts(current, changes, source), updatedAt: later(current, clock) };
       await inner.datamarts.update(updated);
@@ -117,7 +120,7 @@ export const updateDatamart =
     return { datamart, warnings: await tenancyWarnings(deps, datamart, source) };
   };
 
-/** Operation 10, with all that depends on the datamart. */
+/** Operation 10. Deletes the datamart and everything that depends on it. */
 export const deleteDatamart =
   ({ store }: Pick<Deps, 'store'>) =>
   (_caller: ServiceCaller, { datamartName }: { readonly datamartName: string }): Promise<Datamart> =>

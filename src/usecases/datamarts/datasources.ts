@@ -1,4 +1,4 @@
-/** Datasources: made, replaced, listed and looked at. A datasource is stored only after it was reached. */
+/** Datasources: create, replace, list and sync. A datasource is stored only after a successful connection. */
 import type { ServiceCaller } from '../../domain/guest/caller.js';
 import { readHost } from '../../domain/host.js';
 import type {
@@ -58,7 +58,10 @@ const look = async (engine: Engine, datasource: Datasource): Promise<SyncedSourc
   return { tables, clientDatabases: await engine.listClientDatabases(datasource) };
 };
 
-/** Throws DATASOURCE_ALREADY_EXISTS, or DATASOURCE_CONNECTION_ERROR where it cannot be reached: then nothing is stored. */
+/**
+ * Creates a datasource. Throws DATASOURCE_ALREADY_EXISTS, or DATASOURCE_CONNECTION_ERROR if the database cannot be
+ * reached; then nothing is stored.
+ */
 export const createDatasource =
   ({ store, engine, clock, ids }: Deps) =>
   async (_caller: ServiceCaller, command: SaveDatasource): Promise<Datasource> => {
@@ -79,7 +82,10 @@ export const createDatasource =
     return datasource;
   };
 
-/** spec-gap: the type stays, because datamarts name the types and schemas of its kind of database. */
+/**
+ * Throws INVALID_REQUEST_BODY if the type differs. spec-gap: the type cannot change, because the datamarts name
+ * datatypes and schemas of that kind of database.
+ */
 const assertSameType = ({ name, datasourceType }: DatasourceSummary, command: SaveDatasource): void => {
   if (datasourceType === command.datasourceType) return;
   throw new Refusal(
@@ -90,8 +96,9 @@ const assertSameType = ({ name, datasourceType }: DatasourceSummary, command: Sa
 };
 
 /**
- * Replaces all credentials. Needs none of the stored ones, so that it also mends what was sealed with a lost key. Throws
- * DATASOURCE_ID_ERROR, or DATASOURCE_CONNECTION_ERROR where the new ones do not reach it: then it stays as it was.
+ * Replaces all connection settings. It does not read the stored ones, so it also repairs credentials that were
+ * encrypted with a lost key. Throws DATASOURCE_ID_ERROR, or DATASOURCE_CONNECTION_ERROR if the database cannot be
+ * reached with the new settings; then the stored ones are kept.
  */
 export const updateDatasource =
   ({ store, engine, clock, ids }: Deps) =>
@@ -101,7 +108,8 @@ export const updateDatasource =
     assertSameType(there, command);
     const syncedAt = clock.now();
     const datasource: Datasource = { id: there.id, name: there.name, syncedAt, ...connectionOf(command) };
-    // Looked at under an id of its own: questions to what is stored go on, whatever becomes of this.
+    // The new settings are tried under a temporary id, so that queries on the stored datasource are not disturbed,
+    // whatever the result.
     const trial = { ...datasource, id: ids.uuid() };
     try {
       const found = await look(engine, trial);
@@ -116,7 +124,7 @@ export const updateDatasource =
     return datasource;
   };
 
-/** In order of their names. Reads no credentials. */
+/** Returns the datasources, ordered by name. Reads no credentials. */
 export const listDatasources =
   ({ store }: Pick<Deps, 'store'>) =>
   (
@@ -125,7 +133,10 @@ export const listDatasources =
   ): Promise<readonly DatasourceSummary[]> =>
     store.datasources.list(pageOf(command));
 
-/** Looks at its tables, and at the databases that may be a client's, again. `name` may be its id. Throws DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR. */
+/**
+ * Reads the datasource's tables, and the databases that may belong to a client, again. `name` may also be the id.
+ * Throws DATASOURCE_ID_ERROR or DATASOURCE_CONNECTION_ERROR.
+ */
 export const syncDatasource =
   ({ store, engine, clock }: Omit<Deps, 'ids'>) =>
   async (_caller: ServiceCaller, { name }: { readonly name: string }) => {

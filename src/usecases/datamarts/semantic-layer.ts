@@ -51,7 +51,7 @@ const written = (
   updatedAt,
 });
 
-/** Throws SEMANTIC_LAYER_ALREADY_EXISTS; of two simultaneous calls, one succeeds. */
+/** Throws SEMANTIC_LAYER_ALREADY_EXISTS if the datamart has one: of two simultaneous calls, one succeeds. */
 export const createSemanticLayer =
   ({ store, clock }: Deps) =>
   (_caller: ServiceCaller, command: WriteSemanticLayer): Promise<Datamart> =>
@@ -68,7 +68,7 @@ export const createSemanticLayer =
       return datamart;
     });
 
-/** Changes what the command names. Throws SEMANTIC_LAYER_NOT_FOUND where there is none. */
+/** Changes the fields that the command contains. Throws SEMANTIC_LAYER_NOT_FOUND if there is no layer. */
 export const updateSemanticLayer =
   ({ store, clock }: Deps) =>
   (_caller: ServiceCaller, command: WriteSemanticLayer): Promise<Datamart> =>
@@ -80,7 +80,7 @@ export const updateSemanticLayer =
       return datamart;
     });
 
-/** The layer over the datamart's tables; `updatedAt` is null where there is none. */
+/** The semantic layer for all of the datamart's tables. `updatedAt` is null if no layer is stored. */
 export type ReadSemanticLayer = {
   readonly datamart: Datamart;
   readonly tables: readonly SemanticTable[];
@@ -109,7 +109,7 @@ export const deleteSemanticLayer =
   ({ store }: Pick<Deps, 'store'>) =>
   (_caller: ServiceCaller, { datamartName }: Named): Promise<Datamart> =>
     store.transaction(async (inner) => {
-      // Locked, as for an update: one that is under way is done first.
+      // The lock makes the deletion wait until a running update ends.
       const datamart = await loadDatamart(inner.datamarts.lockByName, datamartName);
       if (!(await inner.semanticLayers.remove(datamart.id))) throw missing(datamart.name);
       return datamart;

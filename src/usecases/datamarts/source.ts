@@ -1,4 +1,4 @@
-/** What a datamart's datasource holds. */
+/** Reads the tables of a datamart's datasource. */
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type SourceView, viewSource } from '../../domain/datamart/tables.js';
 import type { Datasource } from '../../domain/organization.js';
@@ -8,8 +8,8 @@ import type { Store } from '../../domain/store/store.js';
 type Looking = Pick<Engine, 'introspect'>;
 
 /**
- * The datasource as it is now. `databases`: those of its server that are looked at too, where the database is the schema. Throws
- * DATASOURCE_CONNECTION_ERROR where it cannot be reached.
+ * Returns the current tables of the datasource. `databases`: further databases of the server that are read too, for
+ * servers where a database is a schema. Throws DATASOURCE_CONNECTION_ERROR if the server cannot be reached.
  */
 export const readSource = async (
   engine: Looking,

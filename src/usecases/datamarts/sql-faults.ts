@@ -1,4 +1,7 @@
-/** SQL of the host's, looked at where it is saved: what the engine would refuse later is refused at once, with its place. */
+/**
+ * Checks the host's SQL when it is saved. SQL that the engine would refuse in a query is refused at once, with its
+ * place.
+ */
 import { listSqlParts, type SqlPart } from '../../domain/dashboard/content-sql.js';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Datamart } from '../../domain/datamart/datamart.js';
@@ -32,7 +35,7 @@ const faultsOfPart = async (
   ];
 };
 
-/** Everything that is wrong with the content's SQL, each with its place. */
+/** Returns all faults of the content's SQL, each with its place. */
 export const contentSqlFaults = async (
   checks: Checks,
   dialect: DatasourceType,
@@ -44,7 +47,9 @@ export const contentSqlFaults = async (
   return faults;
 };
 
-/** The same for the custom columns of a datamart's tables: each over the columns of its own table. */
+/**
+ * Returns all faults of the custom columns of a datamart's tables. An expression may use only columns of its own table.
+ */
 export const customColumnFaults = async (
   { check }: Checks,
   dialect: DatasourceType,

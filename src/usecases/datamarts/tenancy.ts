@@ -1,4 +1,4 @@
-/** Whose the rows of a datamart's tables are, by the keys that its datasource has now. */
+/** Which client the rows of a datamart's tables belong to, according to the current keys of its datasource. */
 
 import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
 import {
@@ -30,7 +30,10 @@ const keysOf =
     return found.primaryKey.length === 0 ? found.uniqueKeys : [found.primaryKey, ...found.uniqueKeys];
   };
 
-/** The datasource is looked at only where a table is undeclared. Throws DATASOURCE_CONNECTION_ERROR. */
+/**
+ * Returns the ownership of each table. The datasource is read only if a table's tenancy is not declared. Throws
+ * DATASOURCE_CONNECTION_ERROR.
+ */
 export const readOwnerships = async (
   { store, engine }: TenancyDeps,
   datamart: Datamart,
@@ -49,7 +52,7 @@ const unknownWarnings = (datamart: Datamart): readonly TenancyWarning[] =>
     message: `Whose the rows of table ${qualifiedName(table)} are is not known: the datasource cannot be reached, so its keys could not be read. Ask GET /api/v2/data-app/datamarts/tenancy when it can.`,
   }));
 
-/** For the answer of a write. `source`: what the write read of the datasource already. */
+/** Returns the warnings for the answer of a write. `source` is what the write already read of the datasource. */
 export const tenancyWarnings = async (
   deps: TenancyDeps,
   datamart: Datamart,
@@ -58,7 +61,7 @@ export const tenancyWarnings = async (
   try {
     return warningsOf(await readOwnerships(deps, datamart, source));
   } catch (error) {
-    // The write itself needs no datasource, and is done.
+    // The write itself is complete and did not need the datasource.
     if (isUnreachable(error)) return unknownWarnings(datamart);
     throw error;
   }
@@ -70,7 +73,10 @@ export const unknownDatamart = (name: string): Refusal =>
     `datamartName: there is no datamart named ${JSON.stringify(name)}; names are case-sensitive.`,
   );
 
-/** Throws INVALID_DATAMART, and DATASOURCE_CONNECTION_ERROR where a table's tenancy depends on keys. */
+/**
+ * Returns the datamart and the ownership of its tables. Throws INVALID_DATAMART, and DATASOURCE_CONNECTION_ERROR if a
+ * table's tenancy depends on keys that cannot be read.
+ */
 export const getDatamartTenancy =
   (deps: TenancyDeps) =>
   async (
@@ -98,7 +104,10 @@ const checkDatamart = async ({ log, ...deps }: Deps, datamart: Datamart): Promis
   }
 };
 
-/** Logs one line for each such table, one datamart after the other until `signal` aborts. Throws where the store does. */
+/**
+ * Logs one line for each table on which every query is refused. Checks one datamart after the other until `signal`
+ * aborts. Throws if the store fails.
+ */
 export const logUnreadableTables = async (deps: Deps, signal: AbortSignal): Promise<void> => {
   for (const { datamart } of await deps.store.datamarts.list(null)) {
     if (signal.aborted) return;

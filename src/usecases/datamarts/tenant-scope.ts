@@ -1,4 +1,4 @@
-/** Whose rows a client's questions to a datamart read. */
+/** Loads the tenant scope of a client's queries on a datamart. */
 import type { Datamart } from '../../domain/datamart/datamart.js';
 import { type ClientDatabase, type TenantScope, tenantScope } from '../../domain/datamart/tenant.js';
 import type { ContentStore } from '../../domain/store/store.js';
@@ -13,8 +13,8 @@ const findListed = async (
     : store.datasources.findClientDatabase(datasourceId, tenancy.tenancyLevel, clientId);
 
 /**
- * The client's scope in the datamart. A whole database of a client's is taken from the datasource's synced list alone, by exact match. Throws
- * CLIENT_ID_ERROR where id and datamart do not fit.
+ * Returns the client's scope in the datamart. A client database is taken only from the datasource's synced list, by
+ * exact match. Throws CLIENT_ID_ERROR if id and datamart do not fit.
  */
 export const loadTenantScope = async (
   store: Pick<ContentStore, 'datasources'>,

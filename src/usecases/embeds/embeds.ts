@@ -1,4 +1,4 @@
-/** Operation 2, and the listings of a data app's embeds. */
+/** Operation 2, and the lists of a data app's embeds and their metrics. */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../../domain/dashboard/embed.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
@@ -38,7 +38,7 @@ const loadDashboard = async (store: Store, dataAppId: string, workspaceId: strin
 
 const loadMetricOf = async (store: Store, dataAppId: string, dashboard: Dashboard, id: string): Promise<Metric> => {
   const metric = (await metricsOf(store, dashboard)).find(({ metricId }) => metricId === id);
-  // On a dashboard of the organization, what a client of another data app has is not there.
+  // A dashboard of the organization may hold metrics of other data apps' clients. They are reported as missing.
   if (metric === undefined || (metric.owner !== null && metric.owner.dataAppId !== dataAppId)) {
     throw new Refusal(
       'INVALID_METRIC_ID',
@@ -48,7 +48,10 @@ const loadMetricOf = async (store: Store, dataAppId: string, dashboard: Dashboar
   return metric;
 };
 
-/** The dashboard and metric, which stay until the transaction ends. The data app goes first: so does whoever deletes it. */
+/**
+ * Returns the dashboard and metric, and keeps them from being deleted until the transaction ends. The data app is
+ * locked first, as in its deletion, so that the two cannot deadlock.
+ */
 const holdContent = async (
   store: Store,
   caller: ApiKeyCaller,
@@ -95,7 +98,10 @@ const insertEmbed = async (
   return embed;
 };
 
-/** Operation 2: an embed of what exists. Throws INVALID_DASHBOARD_ID or INVALID_METRIC_ID (404) for what does not. */
+/**
+ * Operation 2: creates an embed of an existing dashboard or metric. Throws INVALID_DASHBOARD_ID or INVALID_METRIC_ID
+ * (404) if it does not exist.
+ */
 export const createEmbed =
   (deps: Deps) =>
   (caller: ApiKeyCaller, command: CreateEmbed): Promise<Embed> =>
@@ -114,10 +120,13 @@ const selectEmbeds = async (
   return embed === undefined || (page?.number ?? 1) > 1 ? [] : [embed];
 };
 
-/** So many embeds have their content read at once. */
+/** Maximum number of embeds whose content is read in one query. */
 const togetherAtMost = 100;
 
-/** What was deleted since the embeds were read went with its embed, and is not listed. */
+/**
+ * Returns the embeds with their content. Embeds whose dashboard or metric was deleted meanwhile are left out, since
+ * they were deleted with it.
+ */
 const withContent = async (store: Store, embeds: readonly Embed[]): Promise<readonly Listed[]> => {
   const metricIds = embeds.flatMap(({ metricId }) => metricId ?? []);
   const shown = await store.dashboards.listByIds([...new Set(embeds.map(({ dashboardId }) => dashboardId))]);
@@ -130,7 +139,7 @@ const withContent = async (store: Store, embeds: readonly Embed[]): Promise<read
   });
 };
 
-/** The data app's own embeds, and nobody else's. */
+/** Returns only the data app's own embeds. */
 export const listEmbeds =
   ({ store }: Pick<Deps, 'store'>) =>
   async (
@@ -145,7 +154,10 @@ export const listEmbeds =
     return listed;
   };
 
-/** The metrics that a client reads through an embed. Throws EMBED_PARAM_ERROR where the embed is another client's. */
+/**
+ * Returns the metrics that a client reads through an embed. Throws EMBED_PARAM_ERROR if the embed belongs to another
+ * client.
+ */
 export const listEmbedMetrics =
   ({ store }: Pick<Deps, 'store'>) =>
   async (

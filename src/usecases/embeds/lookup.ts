@@ -1,4 +1,4 @@
-/** Finding what an id stands for, the same way for every operation. */
+/** Finds what an id refers to, in the same way for every operation. */
 import type { Epoch } from '../../domain/brand.js';
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type Embed, joinModelOf } from '../../domain/dashboard/embed.js';
@@ -14,7 +14,7 @@ import { findScopedDatamart, type SourceScope } from './source.js';
 
 export type Opened = { readonly embed: Embed; readonly dashboard: Dashboard };
 
-/** The embed that an id names, be it an embed's or a dashboard's (both share one namespace), with its dashboard. */
+/** Returns the embed of an embed's or dashboard's id (both share one namespace), with its dashboard. */
 export const findEmbed = async (store: ContentStore, dataAppId: string, id: string): Promise<Opened | undefined> => {
   const direct = await store.embeds.findById(dataAppId, id);
   if (direct !== undefined) {
@@ -27,13 +27,13 @@ export const findEmbed = async (store: ContentStore, dataAppId: string, id: stri
   return embed === undefined ? undefined : { embed, dashboard };
 };
 
-/** The metrics that the host put on a dashboard's board and into its gallery. */
+/** Returns the metrics that the host placed on a dashboard's board or in its gallery. */
 export const metricsOf = async (store: ContentStore, dashboard: Dashboard): Promise<readonly Metric[]> =>
   (await store.dashboards.listMetrics(dashboard.id)).map(({ metric }) => metric);
 
 /**
- * The same, then those that guests of this client made there: all of its users', the private ones too. Whoever shows them to a guest asks
- * `isMetricOpen` of each.
+ * Returns the metrics of `metricsOf`, then those that guests of this client made there, including private metrics of
+ * all its users. A caller that shows them to a guest must check each with `isMetricOpen`.
  */
 export const metricsFor = async (
   store: ContentStore,
@@ -44,7 +44,10 @@ export const metricsFor = async (
   ...(await store.guestMetrics.list(dashboard.id, client)),
 ];
 
-/** What the guest may read of the dashboard's metrics: the host's that its token knows, then those of its client's guests. */
+/**
+ * Returns the dashboard's metrics that the guest may read: the host's metrics that its token knows, then those of its
+ * client's guests.
+ */
 export const openMetricsOf = async (
   store: ContentStore,
   grant: GuestGrant,
@@ -57,8 +60,8 @@ export const openMetricsOf = async (
 };
 
 /**
- * What the host's backend reads for a client. spec-gap: of what guests made, the private metrics too (it is the host who publishes them),
- * the archived ones no more; of what the host made, all.
+ * Returns the metrics that the host's backend may read for a client. spec-gap: they include private metrics of guests
+ * (the host publishes them) but not archived ones, and all metrics that the host made.
  */
 export const listedMetrics = async (
   store: ContentStore,
@@ -69,7 +72,7 @@ export const listedMetrics = async (
     ({ owner, guest, isArchived }) => isOpenTo(owner, client) && (guest === null || !isArchived),
   );
 
-/** Where an embed's rows come from. */
+/** The datamart and datasource that an embed reads. */
 export type Source = {
   readonly datamart: Datamart;
   readonly datasource: Datasource;
@@ -77,9 +80,9 @@ export type Source = {
 };
 
 /**
- * The embed's datamart, or its workspace's where the embed names none: of several, the one that `scope` means. spec-gap: a
- * workspace may be connected to another source after the embed was made; what it does not reach now is not read, until the embed
- * or the workspace names it again.
+ * Returns the embed's datamart or, if the embed names none, that of its workspace; `scope` selects one of several.
+ * spec-gap: a workspace may be connected to another source after the embed was created. A datamart that it does not
+ * reach is not read until the embed or the workspace names it again.
  */
 export const findSource = async (
   store: ContentStore,
@@ -101,14 +104,18 @@ export const findSource = async (
   };
 };
 
-/** The source with the rows of one client. Throws CLIENT_ID_ERROR where the id does not fit the datamart. */
+/** A source with the tenant scope of one client. */
 export type ScopedSource = Source & {
   readonly tenant: TenantScope;
   readonly dataAppId: string;
   readonly epoch: Epoch;
 };
-/** Whose rows, and as of which of its epochs. */
+/** The client whose rows are read, and its epoch when the caller was authenticated. */
 export type Reader = { readonly dataAppId: string; readonly clientId: string; readonly epoch: Epoch };
+/**
+ * Returns the source with the tenant scope of the reader. Throws CLIENT_ID_ERROR if the client id does not fit the
+ * datamart.
+ */
 export const scopeSource = async (
   store: ContentStore,
   source: Source,

@@ -1,4 +1,4 @@
-/** Operation 16: the host's backend asks for a metric's data, with an API key and the client it speaks for. */
+/** Operation 16: the host's backend queries a metric with an API key and a clientId. */
 import type { Epoch } from '../../domain/brand.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { isOpenTo } from '../../domain/guest/access.js';
@@ -34,7 +34,7 @@ const loadOpened = async (store: Store, caller: ApiKeyCaller, { embedId, clientI
   return opened;
 };
 
-/** On a dashboard of the organization's, a client's own metric is that client's alone. */
+/** Returns the metric. On a dashboard of the organization, a client's own metric is open only to that client. */
 const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: BackendQuery): Promise<Metric> => {
   const { metricId, clientId } = query;
   const metrics = await listedMetrics(store, dashboard, { dataAppId: embed.dataAppId, clientId });
@@ -49,7 +49,10 @@ const loadMetric = async (store: Store, { embed, dashboard }: Opened, query: Bac
   return metric;
 };
 
-/** Names that stand for nothing scope to nothing: they are compared with what the embed reads afterwards. */
+/**
+ * Returns the scope for the names in the query. Unknown names give no scope; `loadSource` then compares the names with
+ * the embed's source.
+ */
 const scopeOf = async (store: Store, { datamartName, datasourceName }: BackendQuery): Promise<SourceScope> => {
   const datamart = datamartName === undefined ? undefined : await store.datamarts.findByName(datamartName);
   const datasource = datasourceName === undefined ? undefined : await store.datasources.findByName(datasourceName);
@@ -80,7 +83,10 @@ const loadSource = async (store: Store, opened: Opened, query: BackendQuery, epo
   return scopeSource(store, source, { dataAppId: opened.embed.dataAppId, clientId: query.clientId, epoch });
 };
 
-/** `metricFilter` also takes values for the metric's RLS variables by name: this caller is the host's own backend. */
+/**
+ * Splits `metricFilter` into RLS variables and filters. It may contain values for RLS variables, since this caller is
+ * the host's own backend.
+ */
 const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['metricFilter']>) => {
   const isVariable = (key: string): boolean => metric.definition.rlsVariables.some(({ name }) => name === key);
   const pick = (wanted: boolean) =>

@@ -1,4 +1,4 @@
-/** Operation 3, and what a data app changes about its embeds and dashboards afterwards. */
+/** Operation 3, and later changes of a data app to its embeds and dashboards. */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import { type AccessSettings, type Embed, missingSettings, type SettingsChange } from '../../domain/dashboard/embed.js';
 import type { ApiKeyCaller } from '../../domain/guest/caller.js';
@@ -11,7 +11,7 @@ type Deps = { readonly store: Store };
 
 const quote = (name: string): string => JSON.stringify(name);
 
-/** Operation 3. Throws INVALID_REQUEST_BODY for an embed that this data app does not have. */
+/** Operation 3. Throws INVALID_REQUEST_BODY if this data app does not have the embed. */
 export const deleteEmbed =
   ({ store }: Deps) =>
   ({ dataAppId }: ApiKeyCaller, { embedId }: { readonly embedId: string }): Promise<Embed> =>
@@ -25,7 +25,7 @@ export const deleteEmbed =
       return embed;
     });
 
-/** Locked: of two changes at once neither writes back what the other one took away. */
+/** Returns the locked embed, so that two simultaneous changes cannot overwrite each other. */
 const lockEmbed = async (store: Store, dataAppId: string, embedId: string): Promise<Embed> => {
   const embed = await store.embeds.lock(dataAppId, embedId);
   if (embed === undefined) throw new Refusal('INVALID_EMBED_ID', `This data app has no embed ${quote(embedId)}.`);
@@ -35,7 +35,10 @@ const lockEmbed = async (store: Store, dataAppId: string, embedId: string): Prom
 const given = (changes: SettingsChange): SettingsChange =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 
-/** spec-gap: an embed that has no settings yet gets whole ones: what is left out would otherwise be decided silently. */
+/**
+ * Returns the settings after the changes. spec-gap: an embed without settings must get complete ones, since missing
+ * ones would otherwise get silent defaults.
+ */
 const merge = (embed: Embed, changes: SettingsChange): AccessSettings => {
   const merged = { ...embed.accessSettings, ...given(changes) };
   const missing = missingSettings(merged);
@@ -47,7 +50,7 @@ const merge = (embed: Embed, changes: SettingsChange): AccessSettings => {
   );
 };
 
-/** The new settings are checked as those of a new embed are. */
+/** Checks the new settings in the same way as those of a new embed. */
 const assertSettings = async (store: Store, dashboard: Dashboard, settings: AccessSettings): Promise<void> => {
   const workspace = await store.workspaces.findById(dashboard.workspaceId);
   if (workspace === undefined) throw new Error(`dashboard ${dashboard.id} has no workspace`);
@@ -60,7 +63,9 @@ const assertSettings = async (store: Store, dashboard: Dashboard, settings: Acce
 
 type UpdateEmbed = { readonly embedId: string; readonly accessSettings: SettingsChange };
 
-/** Reads look at the embed's settings each time, so the next one of any live token is under the new ones. */
+/**
+ * Changes the settings. Every read loads the embed's settings, so the next read with any valid token uses the new ones.
+ */
 export const updateEmbed =
   ({ store }: Deps) =>
   ({ dataAppId }: ApiKeyCaller, { embedId, accessSettings }: UpdateEmbed): Promise<Embed> =>
@@ -86,7 +91,10 @@ export const renameEmbed =
       return renamed;
     });
 
-/** A client's dashboard of this data app. Throws INVALID_DASHBOARD_ID for every other one: it is as if it were not there. */
+/**
+ * Deletes a client's dashboard of this data app. Throws INVALID_DASHBOARD_ID for any other dashboard, as if it did not
+ * exist.
+ */
 export const deleteDashboard =
   ({ store }: Deps) =>
   ({ dataAppId }: ApiKeyCaller, { dashboardId }: { readonly dashboardId: string }): Promise<Dashboard> =>

@@ -1,4 +1,4 @@
-/** The workspace and datamart that an embed is made over. */
+/** The workspace and datamart of an embed. */
 import type { AccessSettings } from '../../domain/dashboard/embed.js';
 import { type Datamart, qualifiedName } from '../../domain/datamart/datamart.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
@@ -6,7 +6,7 @@ import { reachesDatamart, type Workspace } from '../../domain/organization.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 
-/** Throws INVALID_WORKSPACE_NAME. */
+/** Returns the workspace of that name. Throws INVALID_WORKSPACE_NAME. */
 export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Workspace> => {
   const workspace = await store.workspaces.findByName(name);
   if (workspace === undefined)
@@ -14,7 +14,9 @@ export const loadEmbedWorkspace = async (store: Store, name: string): Promise<Wo
   return workspace;
 };
 
-/** Throws INVALID_DATAMART_NAME for an unknown datamart, or one that the workspace's connection does not reach. */
+/**
+ * Returns the datamart. Throws INVALID_DATAMART_NAME if it is unknown, or the workspace's connection does not reach it.
+ */
 export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name: string): Promise<Datamart> => {
   const datamart = await store.datamarts.findByName(name);
   if (datamart === undefined)
@@ -31,7 +33,10 @@ export const loadEmbedDatamart = async (store: Store, workspace: Workspace, name
   return datamart;
 };
 
-/** Throws INVALID_REQUEST_BODY for a setting that names no table of the embed's datamart: it would separate nobody's rows. */
+/**
+ * Throws INVALID_REQUEST_BODY for a setting that names no table of the embed's datamart, since it would separate no
+ * rows.
+ */
 export const assertTenancySettings = (datamart: Datamart | undefined, settings: AccessSettings | undefined): void => {
   const names = (datamart?.tables ?? []).flatMap((table) => [table.tableName, qualifiedName(table)]);
   const unknown = settings?.tableTenancySettings?.find(({ name }) => !names.includes(name));
@@ -44,21 +49,22 @@ export const assertTenancySettings = (datamart: Datamart | undefined, settings: 
   }
 };
 
-/** The workspace's own datamart, which an embed reads that names none. */
+/** Returns the workspace's own datamart. Embeds that name no datamart read it. */
 export const findWorkspaceDatamart = async (
   store: Pick<ContentStore, 'datamarts'>,
   workspace: Workspace,
 ): Promise<Datamart | undefined> =>
   workspace.datamartId === null ? undefined : store.datamarts.findById(workspace.datamartId);
 
-/** What a token, or a question of the host's backend, is scoped to. */
+/** The datamart or datasource that a token, or a query of the host's backend, is scoped to. */
 export type SourceScope = Pick<GuestGrant, 'datamartId' | 'datasourceId'>;
 
 export const unscoped: SourceScope = { datamartId: null, datasourceId: null };
 
 /**
- * The workspace's own datamart. In a workspace of several sources it is the one that the token names, or the only one of the
- * datasource that the token names; otherwise there is none: which client's rows would they be?
+ * Returns the workspace's own datamart. In a workspace with several sources: the datamart that the token names, or the
+ * only datamart of the datasource that it names. Otherwise undefined, since it would be unclear which client's rows to
+ * read.
  */
 export const findScopedDatamart = async (
   store: ContentStore,

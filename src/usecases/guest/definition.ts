@@ -1,4 +1,4 @@
-/** A definition that a guest sent, checked against what it may use. Nothing reaches the store or the engine unchecked. */
+/** Checks a definition that a guest sent against what the guest may use. Nothing is stored or queried unchecked. */
 import { type Metric, type MetricDefinition, testsOf } from '../../domain/dashboard/metric.js';
 import { sameColumn } from '../../domain/datamart/datamart.js';
 import type { GuestGrant } from '../../domain/guest/grant.js';
@@ -39,7 +39,10 @@ const assertSound = async (
   });
 };
 
-/** Throws INVALID_REQUEST_BODY with every fault, or METRIC_QUERY_ERROR where the embed has no datamart. */
+/**
+ * Returns the definition of a new metric. Throws INVALID_REQUEST_BODY with the faults, or METRIC_QUERY_ERROR if the
+ * embed has no datamart.
+ */
 export const readNewDefinition = async (
   deps: Deps,
   grant: GuestGrant,
@@ -55,7 +58,11 @@ const refuseChange = (field: string, why: string, reason: string): never => {
   throw new Refusal('INVALID_REQUEST_BODY', `definition.${field}: ${why}`, { reason });
 };
 
-/** A comparison moves the conditions on its column to an earlier time, and would show rows that they leave out. The host's own applies to a single value alone. */
+/**
+ * Throws INVALID_REQUEST_BODY if a change would weaken the host's conditions. A comparison moves the conditions on its
+ * column to an earlier time, and would show rows that these conditions exclude. The host's own comparison applies only
+ * to a single value, so removing all dimensions would activate it.
+ */
 const assertKeepsRestrictions = (made: MetricDefinition, parts: GuestDefinition): void => {
   const { filters, where, dimensions } = parts;
   if (filters !== undefined) {
@@ -88,8 +95,9 @@ const assertKeepsRestrictions = (made: MetricDefinition, parts: GuestDefinition)
 };
 
 /**
- * The same for a change. spec-gap: of a metric that the host made, filters, `where` and RLS variables stay as they are, and none is added: tokens
- * name them, and its author's conditions are not the guest's to lift. A second change could not tell a guest's `where` from the author's.
+ * As `readNewDefinition`, for a change. spec-gap: in a metric that the host made, filters, `where` and RLS variables
+ * cannot be changed or added. Tokens name the filters and variables, and a guest may not remove the author's
+ * conditions. A guest's `where` is also refused, since a second change could not distinguish it from the author's.
  */
 export const readChangedDefinition = async (
   deps: Deps,

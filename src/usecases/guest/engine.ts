@@ -1,4 +1,4 @@
-/** The engine as guests ask it. */
+/** The query engine for guests: its errors do not reveal the datamart. */
 import type { UnreadableReason } from '../../domain/datamart/unreadable-table.js';
 import type { ReadEngine, Reads } from '../../domain/query/engine.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -43,8 +43,8 @@ const unnaming =
     });
 
 /**
- * A table that no query may read is refused with the tables, columns and relationships that could tell whose its rows are. That is for
- * the host: a guest's metric shows none of them.
+ * Returns the engine's read operations for guests. If a table cannot be read, the engine's message names tables,
+ * columns and relationships for the host. A guest gets a message without these names.
  */
 export const guestReads = (engine: ReadEngine, signal: AbortSignal): Reads => {
   const { query, underlying, options, stream } = engine.until(signal);

@@ -1,4 +1,4 @@
-/** How the cards of a board stand for one guest, and how it moves them. */
+/** Layouts of a board for one guest: reading and saving. */
 import type { Dashboard, LayoutCard } from '../../domain/dashboard/dashboard.js';
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertWrites, isMadeFor, notOpen } from '../../domain/guest/access.js';
@@ -10,7 +10,7 @@ import type { Store } from '../../domain/store/store.js';
 import { metricsFor, openMetricsOf } from '../embeds/lookup.js';
 import { lockDashboard, openDashboard } from './scope.js';
 
-/** The user's own arrangement, or the client's, which those tokens save that name no user. */
+/** Returns the user's own layout, else the client's, which tokens without a user save. */
 export const findLayout = async (
   store: Store,
   grant: GuestGrant,
@@ -21,7 +21,7 @@ export const findLayout = async (
   return store.guestLayouts.find(dashboard.id, { ...grant, userIdentifier: null });
 };
 
-/** The cards that this guest sees: of all the metrics that its client has on the dashboard, those that are open to it. */
+/** Returns the cards of the metrics that are open to this guest. */
 export const layoutFor = async (
   store: Store,
   grant: GuestGrant,
@@ -33,7 +33,10 @@ export const layoutFor = async (
   return cards.filter(({ metricId }) => shown.has(metricId));
 };
 
-/** A client's dashboard is arranged by tokens that name no user; everybody else arranges it for themselves. */
+/**
+ * Whether the guest changes the dashboard's own layout. Tokens without a user do so on their client's dashboard; all
+ * other tokens save a layout of their own.
+ */
 const isDashboardsOwn = (grant: GuestGrant, dashboard: Dashboard): boolean =>
   dashboard.owner !== null && grant.userIdentifier === null;
 
@@ -59,7 +62,7 @@ const save = async (store: Store, grant: GuestGrant, id: string, layout: readonl
   const metrics = await metricsFor(store, dashboard, grant);
   const open = new Set((await openMetricsOf(store, grant, dashboard)).map(({ metricId }) => metricId));
   if (layout.some(({ metricId }) => !open.has(metricId))) throw notOpen('card-of-a-metric-not-open');
-  // What the token hides stays where it is for the tokens that do not hide it.
+  // Cards of metrics that this token hides keep their positions for other tokens.
   const isKept = (metric: Metric): boolean => !open.has(metric.metricId) && isMadeFor(metric, grant);
   const own = await findLayout(store, grant, dashboard);
   const arrangement = { dashboard, metrics, own, isKept };
@@ -69,7 +72,7 @@ const save = async (store: Store, grant: GuestGrant, id: string, layout: readonl
 
 type SaveLayout = { readonly dashboardId: string; readonly layout: readonly LayoutCard[] };
 
-/** Throws UNAUTHORIZED where a card's metric is not open to the guest on this dashboard. */
+/** Saves a layout. Throws UNAUTHORIZED if a card's metric is not open to the guest on this dashboard. */
 export const saveGuestLayout =
   ({ store }: { readonly store: Store }) =>
   async ({ grant }: GuestCaller, { dashboardId, layout }: SaveLayout): Promise<readonly LayoutCard[]> => {

@@ -1,4 +1,7 @@
-/** The metric that a guest's write is about: one of its client's, on a dashboard that the token opens, through an embed that permits the write. */
+/**
+ * Loads the metric that a guest wants to change: a metric of its client, on a dashboard that the token opens, through
+ * an embed that permits the write.
+ */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { Metric, Owner } from '../../domain/dashboard/metric.js';
 import { assertWrites, type GuestWrite, isMetricKnown, isPermitted, notOpen } from '../../domain/guest/access.js';
@@ -31,7 +34,7 @@ const isInScope = async (store: Store, grant: GuestGrant, opened: Opened): Promi
   }
 };
 
-/** Every way in which the token opens one of these dashboards. */
+/** Returns every embed through which the token opens one of these dashboards. */
 const openedOf = async (
   store: Store,
   grant: GuestGrant,
@@ -47,8 +50,9 @@ const openedOf = async (
 };
 
 /**
- * The metric, archived or not. Throws UNAUTHORIZED, in the same words, for what does not exist, is the organization's, another client's, another
- * user's or hidden on any dashboard; and for a write that no embed permits through which the token opens it.
+ * Returns the metric, archived or not. Throws UNAUTHORIZED with the same message if the metric does not exist, belongs
+ * to the organization, another client or another user, or is hidden on any dashboard. Also throws UNAUTHORIZED if no
+ * embed that opens it permits the write.
  */
 export const loadTarget = async (
   store: Store,
@@ -59,7 +63,7 @@ export const loadTarget = async (
   const metric = (await store.guestMetrics.findById(metricId)) ?? (await store.metrics.findById(metricId));
   if (!isOwned(metric)) throw notOpen('metric-of-nobodys-client');
   const maker = metric.guest?.userIdentifier ?? null;
-  // Published, it is for all to read; it is still its maker's alone to change.
+  // A published metric can be read by all users of the client, but changed only by its maker.
   if (maker !== null && maker !== grant.userIdentifier) throw notOpen('metric-of-another-user');
   const dashboards = await dashboardsOf(store, metric);
   if (!dashboards.every((dashboard) => isMetricKnown(grant, dashboard, metric))) throw notOpen('metric-not-known');
@@ -70,7 +74,7 @@ export const loadTarget = async (
   return { opened, metric };
 };
 
-/** Writes the change. Throws UNAUTHORIZED where the metric is gone by now. */
+/** Stores the change. Throws UNAUTHORIZED if the metric was deleted. */
 export const changeTarget = async (store: Store, metric: OwnedMetric, change: MetricChange): Promise<void> => {
   const { metricId, owner, guest } = metric;
   const isChanged =

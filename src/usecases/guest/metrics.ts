@@ -1,4 +1,7 @@
-/** Metrics that guests make, change, archive and delete. Each is of one client, and read under everything that binds its dashboard. */
+/**
+ * Metrics that guests create, change, archive and delete. Each belongs to one client, and all restrictions of its
+ * dashboard apply to it.
+ */
 import type { Dashboard } from '../../domain/dashboard/dashboard.js';
 import type { GridCard, GuestMadeMetric, MetricDefinition } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites, notOpen } from '../../domain/guest/access.js';
@@ -23,7 +26,7 @@ export type CreateGuestMetric = {
   readonly dashboardId: string;
   readonly name: string;
   readonly definition: NewGuestDefinition;
-  /** Null: into the gallery. Left out: below everything else. */
+  /** Null: place it in the gallery. Undefined: place it below all other cards. */
   readonly card?: GridCard | null | undefined;
 };
 
@@ -51,7 +54,7 @@ const make = (
   },
 });
 
-/** Locked, so that two at once cannot both be the last that there is room for. */
+/** Returns the locked dashboard, so that two simultaneous creates cannot both take the last free place. */
 const lockWithRoom = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
   const dashboard = await lockDashboard(store, grant, id);
   const made = await store.guestMetrics.list(id, grant);
@@ -82,7 +85,10 @@ const place = async (
   await store.guestLayouts.save(dashboard.id, grant, { cards, known: [...own.known, metricId] });
 };
 
-/** A metric of the guest's client; where the dashboard has it so and the token names a user, of that user until it is published. */
+/**
+ * Creates a metric of the guest's client. If the dashboard makes metrics private by default and the token names a user,
+ * only that user sees it until it is published.
+ */
 export const createGuestMetric =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: CreateGuestMetric): Promise<GuestMetric> => {
@@ -104,7 +110,10 @@ export type UpdateGuestMetric = {
   readonly definition?: GuestDefinition | undefined;
 };
 
-/** What is left out stays, as do lineage, RLS variables and the filters of a metric that the host made. */
+/**
+ * Changes a metric. Missing fields keep their values. Lineage, RLS variables, and the filters of a metric that the host
+ * made never change.
+ */
 export const updateGuestMetric =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, { metricId, name, definition: parts }: UpdateGuestMetric): Promise<GuestMetric> => {
@@ -122,7 +131,7 @@ export const updateGuestMetric =
 
 type Archived = { readonly metricId: string; readonly isArchived: boolean };
 
-/** Out of every guest's sight, or back in it. */
+/** Hides a metric from all guests, or restores it. */
 export const archiveGuestMetric =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { metricId, isArchived }: Archived): Promise<Archived> => {
@@ -133,8 +142,8 @@ export const archiveGuestMetric =
   };
 
 /**
- * spec-gap: a metric that the host made is archived instead: embeds stand on it, and whoever provisions the client's dashboard
- * would take it for half imported.
+ * Deletes a metric. spec-gap: a metric that the host made is archived instead, since embeds refer to it, and the
+ * provisioning of the client's dashboard would take the dashboard for incompletely imported.
  */
 export const deleteGuestMetric =
   ({ store }: Pick<Deps, 'store'>) =>
@@ -150,7 +159,10 @@ export const deleteGuestMetric =
 
 export type PublishMetric = { readonly embedId: string; readonly metricId: string; readonly isPublished: boolean };
 
-/** spec-gap: only what a guest made can be published; what the host made, everyone sees who may. */
+/**
+ * Publishes a guest's private metric, or makes it private again. spec-gap: only a metric that a guest made can be
+ * published; a metric of the host is visible to all who may see the dashboard.
+ */
 export const publishMetric =
   ({ store }: { readonly store: Store }) =>
   async (

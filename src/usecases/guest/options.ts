@@ -1,4 +1,4 @@
-/** The values that a guest may choose of a dashboard's filter: those that occur in rows that this guest may see. */
+/** The values that a guest may choose for a dashboard's filter: those that occur in rows that this guest may see. */
 import { canonicalJson } from '../../domain/canonical-json.js';
 import { type DashboardFilter, sameName } from '../../domain/dashboard/dashboard.js';
 import { optionColumns } from '../../domain/dashboard/mapped-columns.js';
@@ -21,13 +21,13 @@ type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock
 
 type OptionsQuery = { readonly dashboardId: string; readonly filter: string; readonly search?: string | undefined };
 
-/** How many options one answer holds; a search narrows them. */
+/** Maximum number of options in an answer. A search narrows them. */
 const optionLimit = 100;
 
-/** A question with the metrics that ask it. */
+/** A question, and the metrics that need its answer. */
 type Asked = { readonly question: OptionsQuestion; readonly metrics: readonly Metric[] };
 
-/** What of a metric its rows depend on: two that differ in nothing else have the same options. */
+/** Returns the parts of a definition that decide its rows. Metrics with equal parts have the same options. */
 const rowsOf = (definition: MetricDefinition): unknown => {
   if (definition.kind === 'sql') return definition;
   const { from, dimensions, measures, where } = definition;
@@ -35,7 +35,7 @@ const rowsOf = (definition: MetricDefinition): unknown => {
   return { from, where, columns: [...dimensions.map(({ column }) => column), ...measured] };
 };
 
-/** Each question once, however many metrics ask it, under every restriction of each. */
+/** Returns the questions without duplicates. Each one has every restriction of its metrics. */
 const questionsOf = async (
   { content, clock }: { readonly content: ContentStore; readonly clock: Clock },
   grant: LiveGrant,
@@ -57,14 +57,18 @@ const questionsOf = async (
   return [...asked.values()];
 };
 
-/** Its own relationships lead from the metric to no one row of the filter's table, or of a restriction's. */
+/**
+ * Reasons of the engine for refusing a question: no path of relationships, or more than one, leads from the metric to
+ * the table of the filter or of a restriction.
+ */
 const pathReasons: ReadonlySet<string> = new Set(
   ['path-missing', 'path-ambiguous'].flatMap((reason) => [reason, `restriction-${reason}`]),
 );
 
 /**
- * Whether options are those of the other metrics: nothing of this one is read. So for a metric that the filter cannot be asked of; for one that a guest
- * defined badly, which must not take the options from everyone; and for SQL, whose rows are not its tables' rows.
+ * Whether the options may be computed without these metrics. True if the filter's column cannot be joined to the
+ * metric, if a guest defined the metric wrongly (others must still get options), or if the metric is custom SQL, whose
+ * rows are not those of its tables.
  */
 const isUnanswerable = (error: unknown, metrics: readonly Metric[]): error is Refusal => {
   if (!(error instanceof Refusal) || error.code !== 'METRIC_QUERY_ERROR') return false;
@@ -85,7 +89,10 @@ const answerOf = async (reads: Reads, { question, metrics }: Asked): Promise<rea
   }
 };
 
-/** Asks all of them; the first that fails ends the others, since nobody will read their answers. Throws too where none is answered for want of a way. */
+/**
+ * Asks all questions. The first failure cancels the others, since their answers are no longer needed. Also throws if
+ * every question was refused, at least one of them for a missing join.
+ */
 const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: AbortSignal): Promise<readonly Scalar[]> => {
   const failed = new AbortController();
   const reads: Reads = guestReads(engine, AbortSignal.any([signal, failed.signal]));
@@ -118,7 +125,10 @@ export const listGuestFilterOptions =
 
 const byText = (a: Scalar, b: Scalar): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Years beyond four digits have a sign, and sort by their number; the rest of a date has one length. */
+/**
+ * Returns the year of a date. Years of more than four digits have a sign and must be compared as numbers; the rest of a
+ * date has a fixed length.
+ */
 const yearOf = (text: string): number => Number(/^(-?Infinity|[+-]?[0-9]+)/.exec(text)?.[0] ?? Number.NaN);
 
 const byDate = (a: Scalar, b: Scalar): number => {
@@ -127,9 +137,7 @@ const byDate = (a: Scalar, b: Scalar): number => {
   return left < right ? -1 : 1;
 };
 
-/**
- * The order of a filter's options. It is the same for every metric that an option comes from, and for numbers that are answered as text.
- */
+/** Returns the sort order of a filter's options. It is the same for all metrics, and also for numbers that are text. */
 export const optionOrder = (dataType: FilterDataType): ((a: Scalar, b: Scalar) => number) => {
   if (dataType === 'number') return (a, b) => compareNumbers(a, b) ?? byText(a, b);
   return dataType === 'date' ? byDate : byText;

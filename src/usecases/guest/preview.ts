@@ -1,4 +1,4 @@
-/** The answer of a definition that is not saved, under everything that binds the dashboard it is read through. */
+/** Answers a definition that is not saved, under all restrictions of its dashboard. */
 import { hostMade, type Metric } from '../../domain/dashboard/metric.js';
 import { assertDefines, assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -20,7 +20,7 @@ type Deps = { readonly store: Store; readonly engine: ReadEngine; readonly clock
 
 type Question = Pick<GuestQuery, 'dashboardFilter' | 'metricFilter' | 'sort' | 'limit' | 'offset'>;
 
-/** With a `metricId`: a change of that metric, of which the parts that are left out stay. */
+/** With a `metricId`, the definition is a change of that metric: missing parts keep their values. */
 export type PreviewGuestMetric = Question & {
   readonly dashboardId: string;
   readonly metricId?: string | undefined;
@@ -29,7 +29,7 @@ export type PreviewGuestMetric = Question & {
 
 const previewId = 'preview';
 
-/** The metric as it would be; the permission is that of the write which the preview is for. */
+/** Returns the metric as it would be after the write. The permission of that write is required. */
 const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: PreviewGuestMetric): Promise<Metric> => {
   if (command.metricId === undefined) {
     assertWrites(grant, opened.embed, 'createGuestMetric');
@@ -49,7 +49,7 @@ const draft = async (deps: Deps, grant: GuestGrant, opened: Opened, command: Pre
   return { ...metric, definition, isChangedByGuest: true };
 };
 
-/** Nothing of it is stored. */
+/** Returns the answer. Stores nothing. */
 export const previewGuestMetric =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: PreviewGuestMetric, signal: AbortSignal): Promise<MetricReply> => {

@@ -1,4 +1,6 @@
-/** What a guest token reads. Every way to rows goes through `enforcedQuestion`, on a dashboard or metric that the token opens. */
+/**
+ * Reads with a guest token. Every query goes through `enforcedQuestion`, on a dashboard or metric that the token opens.
+ */
 import { type Metric, measureNames } from '../../domain/dashboard/metric.js';
 import type { FilterDataType, FilterValue } from '../../domain/filter/filter.js';
 import { effectivePermissions } from '../../domain/guest/access.js';
@@ -28,7 +30,7 @@ const viewFilter = (
   defaultValue: filter.defaultValue ?? null,
 });
 
-/** A metric as this guest reads it. */
+/** Returns the metric as this guest sees it. */
 export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
   const { metricId, name, definition } = metric;
   return {
@@ -47,7 +49,7 @@ export const viewMetric = (grant: GuestGrant, metric: Metric): GuestMetric => {
 const themeOf = (workspace: Workspace | undefined): GuestDashboard['theme'] =>
   workspace?.themeName === undefined ? null : { name: workspace.themeName };
 
-/** The dashboard as this guest sees it: hidden metrics, their cards and hidden filters are not in it. */
+/** Returns the dashboard as this guest sees it, without hidden metrics, their cards and hidden filters. */
 export const getGuestDashboard =
   ({ store }: Pick<Deps, 'store'>) =>
   async (caller: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<GuestDashboard> => {
@@ -71,7 +73,7 @@ export const getGuestDashboard =
     };
   };
 
-/** A metric embed, by its own id or its metric's. */
+/** Returns a metric embed by its own id or its metric's id. */
 export const getGuestMetric =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { metricId }: { readonly metricId: string }): Promise<GuestMetric> =>
@@ -101,7 +103,7 @@ export const queryGuestMetric =
     return reply(deps, caller, target, query, compared(guestReads(deps.engine, signal).query));
   };
 
-/** The rows behind the metric, where `isEnableUnderlyingData` allows. */
+/** Returns the underlying rows of the metric, if `isEnableUnderlyingData` permits it. */
 export const listGuestUnderlying =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {
@@ -110,7 +112,7 @@ export const listGuestUnderlying =
     return reply(deps, caller, target, query, guestReads(deps.engine, signal).underlying);
   };
 
-/** The metric's rows for download, all of them, where `isEnableDownloadMetrics` allows. */
+/** Returns all rows of the metric for download, if `isEnableDownloadMetrics` permits it. */
 export const downloadGuestCsv =
   ({ store, engine, clock }: Deps) =>
   async ({ grant }: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricStream> => {

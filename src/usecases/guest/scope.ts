@@ -1,4 +1,4 @@
-/** What one guest's request reads: the embed it goes through, the metric, and every restriction on its rows. */
+/** Determines what a guest's request reads: the embed, the metric, and every restriction on its rows. */
 import { type Dashboard, sameName } from '../../domain/dashboard/dashboard.js';
 import type { Metric, MetricDefinition } from '../../domain/dashboard/metric.js';
 import type { Datamart, TableRef } from '../../domain/datamart/datamart.js';
@@ -29,7 +29,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { ContentStore, Store } from '../../domain/store/store.js';
 import { findEmbed, findSource, type Opened, openMetricsOf, type ScopedSource, scopeSource } from '../embeds/lookup.js';
 
-/** Throws UNAUTHORIZED where the token is scoped to another datamart or datasource than the embed's. */
+/** Throws UNAUTHORIZED if the token is scoped to another datamart or datasource than the embed's. */
 export const assertInScope = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<void> => {
   const { datamartId, datasourceId } = grant;
   if (datamartId === null && datasourceId === null) return;
@@ -38,7 +38,10 @@ export const assertInScope = async (store: ContentStore, grant: GuestGrant, open
   if (datasourceId !== null && datasourceId !== source?.datasource.id) throw notOpen('datasource-out-of-scope');
 };
 
-/** The dashboard behind an embed's or dashboard's id. Throws UNAUTHORIZED for whatever this token does not open. */
+/**
+ * Returns the dashboard of an embed's or dashboard's id. Throws UNAUTHORIZED for anything that this token does not
+ * open.
+ */
 export const openDashboard = async (store: ContentStore, grant: GuestGrant, id: string): Promise<Opened> => {
   const opened = await findEmbed(store, grant.dataAppId, id);
   if (opened === undefined) throw notOpen('embed-unknown');
@@ -49,8 +52,9 @@ export const openDashboard = async (store: ContentStore, grant: GuestGrant, id: 
 };
 
 /**
- * The dashboard for a write, which takes turns with others until the transaction ends. Throws UNAUTHORIZED where it, the data app or the token is
- * gone by now. The data app first: so does whoever deletes it, and whoever erases the client.
+ * Returns the dashboard for a write, and locks it until the transaction ends. Throws UNAUTHORIZED if the dashboard, the
+ * data app or the token was deleted. The data app is locked first, as in its deletion and in the erasure of a client,
+ * so that these cannot deadlock.
  */
 export const lockDashboard = async (store: Store, grant: GuestGrant, id: string): Promise<Dashboard> => {
   const dashboard = (await store.dataApps.hold(grant.dataAppId)) ? await store.dashboards.lock(id) : undefined;
@@ -59,7 +63,7 @@ export const lockDashboard = async (store: Store, grant: GuestGrant, id: string)
   return dashboard;
 };
 
-/** A metric as the guest reads it: through one embed, bound by the settings of `dashboards`. */
+/** A metric as the guest reads it: through one embed, with the restrictions of `dashboards`. */
 export type OpenMetric = {
   readonly opened: Opened;
   readonly metric: Metric;
@@ -77,7 +81,7 @@ const metricEmbeds = async (store: ContentStore, grant: GuestGrant, id: string):
   );
 };
 
-/** Whether the grant opens this embed, as `assertOpens` has it. */
+/** Whether the grant opens this embed, by the rules of `assertOpens`. */
 export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean => {
   try {
     assertOpens(grant, embed, dashboard);
@@ -88,14 +92,17 @@ export const opens = (grant: GuestGrant, { embed, dashboard }: Opened): boolean 
   }
 };
 
-/** A metric embed, by its own id or its metric's. Every dashboard that holds the metric restricts it. */
+/**
+ * Returns a metric embed by its own id or its metric's id. The settings of every dashboard that holds the metric
+ * restrict it.
+ */
 const openMetricEmbed = async (store: ContentStore, grant: GuestGrant, id: string): Promise<OpenMetric> => {
   const opened = (await metricEmbeds(store, grant, id)).find((candidate) => opens(grant, candidate));
   const metric = opened?.embed.metricId == null ? undefined : await store.metrics.findById(opened.embed.metricId);
   if (opened === undefined || metric === undefined) throw notOpen('metric-embed-unknown');
   await assertInScope(store, grant, opened);
   const dashboards = await store.metrics.listDashboards(metric.metricId);
-  // Without the dashboard that it was embedded from, the restrictions of that one would be lost.
+  // If the embed's dashboard no longer held the metric, the restrictions of that dashboard would be lost.
   if (!dashboards.some(({ id: held }) => held === opened.dashboard.id)) throw notOpen('metric-left-its-dashboard');
   const open = await openMetricsOf(store, grant, opened.dashboard);
   if (!open.some(({ metricId }) => metricId === metric.metricId)) throw notOpen('metric-hidden-or-newer');
@@ -103,7 +110,10 @@ const openMetricEmbed = async (store: ContentStore, grant: GuestGrant, id: strin
   return { opened, metric, dashboards };
 };
 
-/** The metric, through the dashboard that the guest names; without one, only an allowed metric embed is served. */
+/**
+ * Returns the metric, opened through the dashboard that the guest names. Without a dashboard, only an allowed metric
+ * embed is opened.
+ */
 export const openMetric = async (
   store: ContentStore,
   grant: GuestGrant,
@@ -118,7 +128,7 @@ export const openMetric = async (
   return { opened, metric, dashboards: [opened.dashboard] };
 };
 
-/** This client's rows of the embed's datamart. */
+/** Returns the embed's datamart with this client's scope. Throws METRIC_QUERY_ERROR if the embed has no datamart. */
 export const openSource = async (store: ContentStore, grant: LiveGrant, opened: Opened): Promise<ScopedSource> => {
   const source = await findSource(store, opened, grant);
   if (source === undefined) {
@@ -130,7 +140,7 @@ export const openSource = async (store: ContentStore, grant: LiveGrant, opened: 
   return scopeSource(store, source, grant);
 };
 
-/** Throws UNAUTHORIZED unless token and embed both allow it. */
+/** Throws UNAUTHORIZED unless both the token and the embed permit it. */
 export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission: GuestPermission): void => {
   if (!effectivePermissions(grant.permissions, embed.accessSettings)[permission]) {
     throw new Refusal('UNAUTHORIZED', `This token does not carry the permission ${permission}.`, {
@@ -139,7 +149,10 @@ export const assertPermitted = (grant: GuestGrant, { embed }: Opened, permission
   }
 };
 
-/** Names and values of what the token enforces are the host's business; it was told them when it minted. */
+/**
+ * Runs `work`, and replaces the message of its refusal. Names and values of a token's restrictions are only for the
+ * host, which got the detailed message at mint.
+ */
 const unnamed = <T>(work: () => T): T => {
   try {
     return work();
@@ -158,7 +171,10 @@ const hidden = (condition: Condition): Condition => ({ ...condition, isHidden: t
 const dimensionTables = ({ kind, dimensions }: MetricDefinition): readonly TableRef[] =>
   kind === 'sql' ? [] : dimensions.map(({ column: { schemaName, tableName } }) => ({ schemaName, tableName }));
 
-/** What a guest may not influence: whose rows, and every restriction of token and author. */
+/**
+ * Returns the part of the question that a guest cannot influence: the tenant scope, and every restriction of token and
+ * author.
+ */
 export const enforcedQuestion = async (
   store: ContentStore,
   grant: LiveGrant,
@@ -179,7 +195,7 @@ export const enforcedQuestion = async (
   offset: 0,
 });
 
-/** What the guest may do with filters of its own on an embed. */
+/** Returns what the guest may do with its own filters on an embed. */
 export const accessOf = async (store: ContentStore, grant: GuestGrant, opened: Opened): Promise<EffectiveAccess> => {
   const { accessSettings } = opened.embed;
   const isAllowed = areEndUserFiltersAllowed(grant.accessPermissions, accessSettings);
@@ -187,7 +203,7 @@ export const accessOf = async (store: ContentStore, grant: GuestGrant, opened: O
   return effectiveAccess(grant.accessPermissions, accessSettings, source?.datamart);
 };
 
-/** What the guest chose: of filters that there are, and of columns where those are allowed. */
+/** Returns the conditions that the guest chose: on existing filters, and on columns if they are allowed. */
 const chosenFor = (
   grant: GuestGrant,
   { opened, metric }: OpenMetric,
@@ -215,7 +231,7 @@ const chosenFor = (
   ];
 };
 
-/** The engine's question for a guest's: the enforced one, and what the guest chose ANDed to it. */
+/** Returns the engine's question for a guest's query: the enforced question, ANDed with the guest's own conditions. */
 export const questionFor = async (
   store: ContentStore,
   grant: LiveGrant,

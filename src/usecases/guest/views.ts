@@ -1,4 +1,4 @@
-/** Filter choices that a guest saves under a name, for itself alone. */
+/** Views: filter choices that a guest saves under a name. Other users do not see them. */
 import type { Metric } from '../../domain/dashboard/metric.js';
 import { assertWrites } from '../../domain/guest/access.js';
 import type { GuestCaller } from '../../domain/guest/caller.js';
@@ -32,7 +32,7 @@ const assertRenames = ({ accessPermissions }: GuestGrant, { filterNames }: ViewC
   );
 };
 
-/** The choices under the filters' own names. Throws INVALID_REQUEST_BODY with every fault. */
+/** Returns the choices under the filters' own names. Throws INVALID_REQUEST_BODY with the faults. */
 const readChoices = async (
   { store, clock }: Deps,
   grant: GuestGrant,
@@ -74,7 +74,10 @@ export const createGuestView =
     return view;
   };
 
-/** What this token does not see is not in them, though another of the same user's may have saved it. */
+/**
+ * Returns the user's views, without anything that this token does not see. Another token of the same user may have
+ * saved it.
+ */
 export const listGuestViews =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { dashboardId }: { readonly dashboardId: string }): Promise<readonly SavedView[]> => {
@@ -87,7 +90,7 @@ export const listGuestViews =
 
 type DeleteView = { readonly dashboardId: string; readonly viewId: string };
 
-/** Throws VIEW_NOT_FOUND, also for a view of somebody else's. */
+/** Throws VIEW_NOT_FOUND, also for a view of another user. */
 export const deleteGuestView =
   ({ store }: Pick<Deps, 'store'>) =>
   async ({ grant }: GuestCaller, { dashboardId, viewId }: DeleteView): Promise<{ readonly id: string }> => {
