@@ -1,4 +1,7 @@
-/** What operators can have done about roll-outs. Those that take long go on after the answer: `rollout-status` says how far they are. */
+/**
+ * The operators' commands for roll-outs. A command that takes long answers at once and continues in the background;
+ * `rollout-status` reports its progress.
+ */
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Log } from '../../platform/log.js';
@@ -34,7 +37,7 @@ const applyInput = z.strictObject({
   template: templateName,
   version: version.optional(),
   label: identifier.optional(),
-  /** Clients that come first. */
+  /** The clients in the first cohort. */
   canary: z.array(identifier).max(1000).default([]),
   steps: z
     .array(z.number().positive().max(100))
@@ -55,9 +58,9 @@ const statusInput = idInput.extend({
 
 export type RolloutCommands = {
   readonly commands: readonly AdminCommand[];
-  /** The before-images hold what a tenant wrote. */
+  /** Erases the stored before-images, which contain what a tenant wrote. */
   readonly eraser: Eraser;
-  /** Goes on with the roll-outs whose process died. */
+  /** Continues roll-outs whose process died. */
   readonly takeOver: FinishWork;
 };
 

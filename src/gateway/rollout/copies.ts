@@ -1,26 +1,32 @@
-/** Reads and writes tenants' copies at the service. A write names the digest that was read, and fails if the copy changed since. */
+/**
+ * Reads and writes tenants' copies at the service. A write sends the digest that was read, and fails if the copy has
+ * changed since.
+ */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent, replaceDashboardContent } from '../../contract/dashboard-content.js';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { TenantDashboard } from './model.js';
 
-/** A copy as it is now; `digest` is the service's, and stands for exactly this content. */
+/** The current content of a copy. `digest` comes from the service and identifies exactly this content. */
 export type Copy = { readonly content: DashboardContent; readonly digest: string };
 
-/** `changed`: the copy is not any more what `expectedDigest` stands for, and was left alone. */
+/** `changed`: the copy no longer matches `expectedDigest` and was not written. */
 export type Written =
   | { readonly outcome: 'written'; readonly digest: string }
   | { readonly outcome: 'changed' | 'missing' };
 
 export type Copies = {
-  /** Undefined where the service has none. Throws a Refusal where it cannot be read, or is not this tenant's copy of this template. */
+  /**
+   * Returns undefined if the service has no such copy. Throws a Refusal if the copy cannot be read, or is not this
+   * tenant's copy of this template.
+   */
   readonly find: (dashboard: TenantDashboard) => Promise<Copy | undefined>;
-  /** Throws a Refusal where the service refuses the content, or cannot be asked. */
+  /** Throws a Refusal if the service refuses the content or cannot be reached. */
   readonly replace: (dashboard: TenantDashboard, content: DashboardContent, expectedDigest: string) => Promise<Written>;
 };
 
-/** What provisioning writes into a copy's metadata. */
+/** Whether a copy's metadata has the mark that provisioning writes for this template and client. */
 const isMarkOf = (metadata: unknown, { template, clientId }: TenantDashboard): boolean => {
   if (typeof metadata !== 'object' || metadata === null || !('guestlist' in metadata)) return false;
   const mark = metadata.guestlist;
@@ -34,7 +40,7 @@ const isMarkOf = (metadata: unknown, { template, clientId }: TenantDashboard): b
   );
 };
 
-/** A refusal of the service's that is about this dashboard alone, in its words; INVALID_DASHBOARD_ID means that there is none. */
+/** Converts the service's refusal of this one dashboard to a Refusal with the same message. Rethrows any other error. */
 const refused = (error: unknown): Refusal => {
   if (!(error instanceof UpstreamRefusal)) throw error;
   const code = error.code === 'INVALID_DASHBOARD_DATA' ? 'INVALID_DASHBOARD_DATA' : 'UPSTREAM_UNAVAILABLE';

@@ -5,21 +5,24 @@ import { type DashboardMerge, isSameBoard, mergeDashboard } from './merge-dashbo
 import type { TenantDashboard } from './model.js';
 import type { TemplateVersion, TemplateVersions } from './template-versions.js';
 
-/** `behind`: as its template was, and takes the new one whole. `edited`: takes it, and keeps the tenant's edits. */
+/**
+ * `behind`: the tenant did not edit the copy, so it takes the new template as a whole. `edited`: the copy takes the
+ * template's changes and keeps the tenant's edits.
+ */
 export type Drift =
   | {
       readonly status: 'up-to-date' | 'behind' | 'edited' | 'conflict';
       readonly copy: Copy;
       readonly merge: DashboardMerge;
     }
-  /** `adoptable`: the known version that the copy equals. */
+  /** `adoptable`: the known version whose content equals the copy's, or null. */
   | { readonly status: 'unknown-base'; readonly copy: Copy; readonly adoptable: string | null }
   | { readonly status: 'missing' }
   | { readonly status: 'unreadable'; readonly fault: Refusal };
 
 export type FindVersion = TemplateVersions['find'];
 
-/** Each version is read once. */
+/** Returns a `findVersion` that reads each version from the ledger only once. */
 export const rememberVersions = (versions: Pick<TemplateVersions, 'find'>): FindVersion => {
   const known = new Map<string, ReturnType<FindVersion>>();
   return (template, version) => {
@@ -30,7 +33,7 @@ export const rememberVersions = (versions: Pick<TemplateVersions, 'find'>): Find
   };
 };
 
-/** What does not change while many copies are judged. */
+/** The inputs that are the same for every copy that is compared. */
 export type DriftContext = {
   readonly copies: Copies;
   readonly target: TemplateVersion;
@@ -45,7 +48,7 @@ export const statusOf = ({ conflicts, isChanged, isEdited }: DashboardMerge) => 
   return isEdited ? 'edited' : 'behind';
 };
 
-/** The version that a copy equals, the target before any other. */
+/** Returns the known version whose content equals the copy's. If several do, the target comes first. */
 const findEqual = ({ target, known }: DriftContext, { content }: Copy): TemplateVersion | undefined =>
   [target, ...known].find((version) => isSameBoard(content, version.content, version.content));
 
@@ -58,7 +61,10 @@ const findCopy = async ({ copies }: DriftContext, dashboard: TenantDashboard): P
   }
 };
 
-/** Where the tenant's copy stands just now. `isAdopting`: a copy of unknown origin that equals a known version is of that version. */
+/**
+ * Returns the current drift of the tenant's copy. If `isAdopting`, a copy without a recorded version that equals a
+ * known version counts as made from that version.
+ */
 export const detectDrift = async (
   judge: DriftContext,
   dashboard: TenantDashboard,

@@ -14,7 +14,7 @@ export type ApplyContext = DriftContext & {
   readonly ledger: Pick<RolloutLedger, 'prepare' | 'settle'>;
 };
 
-/** How often a copy is judged anew because its tenant changed it in between. */
+/** Maximum number of attempts on a copy that its tenant keeps changing. */
 const maxTries = 3;
 
 const settleWith = async (work: ApplyContext, item: RolloutItem, settlement: ItemOutcome): Promise<ItemOutcome> => {
@@ -22,7 +22,7 @@ const settleWith = async (work: ApplyContext, item: RolloutItem, settlement: Ite
   return settlement;
 };
 
-/** What reads alike under the ids of either version of the template. */
+/** Whether the two contents are the same, by the metric ids of either version of the template. */
 const isSame = async (
   work: ApplyContext,
   item: RolloutItem,
@@ -33,7 +33,10 @@ const isSame = async (
   return isSameBoard(a, b, work.target.content, ...(base === undefined ? [] : [base.content]));
 };
 
-/** Reads what was written. A tenant that edits in this very moment fails it too: an operator looks, and nothing is lost. */
+/**
+ * Reads the copy back after the write. A tenant's edit at this moment also fails the check: an operator then looks at
+ * the copy, and nothing is lost.
+ */
 const verify = async (
   work: ApplyContext,
   item: RolloutItem,
@@ -47,7 +50,7 @@ const verify = async (
   return settleWith(work, item, { state: 'failed', afterDigest: digest, fault });
 };
 
-/** Undefined: the tenant changed it since it was read. */
+/** Returns undefined if the tenant changed the copy after it was read. */
 const write = async (
   work: ApplyContext,
   item: RolloutItem,
@@ -59,7 +62,7 @@ const write = async (
   return written.outcome === 'missing' ? settleWith(work, item, { state: 'missing', isUnwritten: true }) : undefined;
 };
 
-/** Where there is nothing to write. */
+/** Settles an item that needs no write. Returns undefined if the item needs one. */
 const settleUnwritten = (work: ApplyContext, item: RolloutItem, drift: Drift): Promise<ItemOutcome> | undefined => {
   switch (drift.status) {
     case 'missing':
@@ -97,8 +100,9 @@ const begin = async (work: ApplyContext, item: RolloutItem): Promise<ItemOutcome
 const fault = 'the tenant changed it while the roll-out was interrupted';
 
 /**
- * Neither as it was nor as it was to become: the tenant edited it, before the write or after it. If it has all that the template wants, it was
- * after; otherwise nobody can tell, and it is left alone.
+ * Settles an interrupted item whose copy matches neither its old content nor the content to write, because the tenant
+ * edited it before or after the write. If the copy has all the template's changes, the write had happened. Otherwise
+ * the order is unknown, and the copy is not written.
  */
 const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy): Promise<ItemOutcome> => {
   const base = item.fromVersion === null ? undefined : await work.findVersion(item.template, item.fromVersion);
@@ -108,7 +112,7 @@ const settleEdited = async (work: ApplyContext, item: RolloutItem, current: Copy
   return settleWith(work, item, { state: 'conflict', conflicts: merge?.conflicts ?? [], fault });
 };
 
-/** Its before-image is kept; whether it was written, the service knows. */
+/** Resumes an item whose before-image is stored. The copy's digest at the service shows whether the write happened. */
 const resume = async (
   work: ApplyContext,
   item: RolloutItem,
@@ -123,7 +127,10 @@ const resume = async (
   return settleEdited(work, item, current);
 };
 
-/** Brings one copy to the roll-out's version. What the service refuses, or does not answer, is `failed`; anything else that goes wrong is thrown. */
+/**
+ * Brings one copy to the roll-out's version. If the service refuses or cannot be reached, the outcome is `failed`. Any
+ * other error is thrown.
+ */
 export const applyItem = async (work: ApplyContext, item: RolloutItem): Promise<ItemOutcome> => {
   const { before, after } = item;
   try {
@@ -132,13 +139,16 @@ export const applyItem = async (work: ApplyContext, item: RolloutItem): Promise<
       : await resume(work, item, { before, after: after.content });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // Content that was refused was not written; whatever else went wrong, it may have been.
+    // Refused content was not written. After any other failure, the content may have been written.
     const isUnwritten = error.code === 'INVALID_DASHBOARD_DATA';
     return settleWith(work, item, { state: 'failed', fault: error.message, isUnwritten });
   }
 };
 
-/** One tenant's copy in a rollback: exactly what it was before, and only where it still is what the roll-out made of it. */
+/**
+ * The dependencies of a rollback. It restores a copy to exactly its content before the roll-out, and only if the copy
+ * still has the content that the roll-out wrote.
+ */
 export type RestoreContext = {
   readonly rollout: Rollout;
   readonly copies: Copies;
@@ -146,7 +156,10 @@ export type RestoreContext = {
   readonly ledger: Pick<RolloutLedger, 'settle'>;
 };
 
-/** Where the roll-out was interrupted before it could note what it had written, the copy's content tells. */
+/**
+ * Whether the copy still has the content that the roll-out wrote. If the roll-out was interrupted before it stored the
+ * digest of that content, the contents are compared.
+ */
 const isAsWritten = async (
   { rollout, findVersion }: RestoreContext,
   item: RolloutItem,
@@ -158,11 +171,14 @@ const isAsWritten = async (
   return isSameBoard(current.content, after, ...found.flatMap((version) => version?.content ?? []));
 };
 
-/** The copy is a text that the tenant may have changed since: then it is reported, and left alone. */
+/**
+ * Restores one copy. If the tenant has changed it since the roll-out, the change is reported and the copy is not
+ * written.
+ */
 const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOutcome> => {
   const { before, after, fromVersion } = item;
   const restored = { state: 'restored', version: fromVersion } as const;
-  // Nothing was written.
+  // The roll-out did not write this copy.
   if (before === null || after === null) return restored;
   const current = await work.copies.find(item);
   if (current === undefined) return { state: 'restore-missing' };
@@ -178,7 +194,10 @@ const restore = async (work: RestoreContext, item: RolloutItem): Promise<ItemOut
   return { state: 'restore-failed', fault: 'what was read back is not what it was before the roll-out' };
 };
 
-/** Takes one copy back. What the service refuses, or does not answer, is `restore-failed`; anything else that goes wrong is thrown. */
+/**
+ * Restores one copy and stores the outcome. If the service refuses or cannot be reached, the outcome is
+ * `restore-failed`. Any other error is thrown.
+ */
 export const restoreItem = async (work: RestoreContext, item: RolloutItem): Promise<ItemOutcome> => {
   const settlement = await restore(work, item).catch((error: unknown): ItemOutcome => {
     if (!(error instanceof Refusal)) throw error;

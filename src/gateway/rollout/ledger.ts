@@ -1,4 +1,4 @@
-/** Roll-outs in the gateway's ledger. */
+/** Stores roll-outs and their items in the gateway's ledger. */
 
 import { type Kysely, type Selectable, type SqlBool, sql, type Updateable } from 'kysely';
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
@@ -38,17 +38,20 @@ const dashboardsOf = (db: Db) =>
     .select((eb) => [
       'dashboards.dashboard_id as dashboardId',
       'dashboards.tenant_ref as tenantRef',
-      // An erased tenant has none, and is not among these.
+      // Not null: the filter below excludes erased tenants.
       eb.ref('tenants.client_id').$notNull().as('clientId'),
       'dashboards.template',
       'dashboards.template_version as version',
     ])
     .where('tenants.state', '<>', 'deleted')
     .where('tenants.client_id', 'is not', null)
-    // One that was never seen to be there is provisioning's affair.
+    // Copies that were never verified are left to provisioning.
     .where('dashboards.verified_at', 'is not', null);
 
-/** Items of one statement: the embedded database keeps everybody waiting while it works on one. */
+/**
+ * Maximum number of items in one insert. The embedded database runs one statement at a time, so a long one delays all
+ * others.
+ */
 const togetherAtMost = 200;
 
 const insert = async (
@@ -78,7 +81,10 @@ const insert = async (
 
 const leaseName = (id: string): string => `rollout/${id}`;
 
-/** Of `rollouts`: its lease, whose process is alive or not. */
+/**
+ * An SQL condition on `rollouts`: a lease exists, and the process that holds it is alive (or dead, if `whileAlive` is
+ * false).
+ */
 const leased = (whileAlive: boolean) => {
   const holderAlive = isAlive(sql.ref('leases.process_id'));
   return sql<SqlBool>`exists (select from guestlist_gateway.leases
@@ -128,7 +134,7 @@ export const createRolloutLedger = (ledger: Pick<Ledger, 'db' | 'self'>, clock: 
   ...createItemRows(ledger.db, clock),
 });
 
-/** The dashboards of roll-outs, as the ledger keeps them. */
+/** The items of roll-outs: one row for each dashboard. */
 
 const itemsOf = (db: Db) =>
   db
@@ -209,7 +215,7 @@ const notable: readonly ItemState[] = [
   'restore-failed',
 ];
 
-/** Ids that are read at a time. */
+/** Number of ids in one read. */
 const sliceSize = 1000;
 
 const listNotable = async (db: Db, id: string, { after, limit }: ItemPage) => {

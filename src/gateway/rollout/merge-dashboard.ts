@@ -1,6 +1,7 @@
 /**
- * Brings a changed template into a tenant's copy: three-way, field by field. What only the template changed is taken, what only the tenant changed
- * stays, and what both changed is reported as a conflict and stays the tenant's. Pure.
+ * Merges a changed template into a tenant's copy, three-way and field by field. The result takes changes that only the
+ * template made and keeps changes that only the tenant made. If both changed a field, it keeps the tenant's value and
+ * reports a conflict. Pure.
  */
 import { isSameJson } from '../../domain/canonical-json.js';
 import type { DashboardContent, DashboardFilter } from '../../domain/dashboard/dashboard.js';
@@ -18,33 +19,39 @@ import {
 
 type ContentMetric = DashboardContent['metrics'][number];
 
-/** A metric with its cards: what takes one away takes the other. */
+/** A metric with its cards. A merge removes both together. */
 type Piece = Pick<ContentMetric, 'name' | 'placement' | 'definition'> & { readonly cards: readonly GridCard[] };
 
-/** A dashboard's content by the keys that its versions share: the metrics' ids in the template, the filters' names. */
+/** A dashboard's content under keys that all its versions share: the template's metric ids, and the filters' names. */
 type KeyedContent = {
   readonly pieces: Keyed<Piece>;
   readonly filters: Keyed<DashboardFilter>;
   readonly gridMargin: readonly number[];
-  /** Which card comes when: its metric's key and its number among that metric's. */
+  /** The order of the cards. Each entry has the metric's key and the card's number among that metric's cards. */
   readonly cardOrder: readonly string[];
   readonly sources: ReadonlyMap<string, ContentMetric>;
 };
 
 export type DashboardMerge = {
-  /** For the tenant's copy: its metrics under their own ids, new ones under the template's. Conflicts are as the tenant has them. */
+  /**
+   * The merged content for the tenant's copy. The tenant's metrics keep their own ids; new metrics have the template's.
+   * In a conflict it has the tenant's value.
+   */
   readonly content: DashboardContent;
   readonly conflicts: readonly Conflict[];
-  /** Whether the tenant's copy is another than the template was that it was made from. */
+  /** Whether the tenant's copy differs from the template version that it was made from. */
   readonly isEdited: boolean;
-  /** Whether `content` is another than the tenant's copy. */
+  /** Whether `content` differs from the tenant's copy. */
   readonly isChanged: boolean;
 };
 
 const idsOf = (...contents: readonly DashboardContent[]): ReadonlySet<string> =>
   new Set(contents.flatMap(({ metrics }) => metrics.map(({ metricId }) => metricId)));
 
-/** A metric's key is its own id where a template has it, otherwise its nearest ancestor there; a second copy of one is a metric of its own. */
+/**
+ * Returns each metric's key: its own id if a template has that id, else its nearest ancestor's id in a template. A
+ * second copy of the same metric keeps its own id as its key.
+ */
 const metricKeys = ({ metrics }: DashboardContent, templateIds: ReadonlySet<string>): ReadonlyMap<string, string> => {
   const own = idsOf({ metrics } as DashboardContent);
   const taken = new Set<string>();
@@ -87,7 +94,10 @@ const keyed = (content: DashboardContent, templateIds: ReadonlySet<string>): Key
   };
 };
 
-/** Names that a merge of parts can break: the sort's, and those of columns, which are unique. */
+/**
+ * Whether a merged definition is valid. A merge by parts can make column names repeat, or leave a sort on a missing
+ * column.
+ */
 const isSound = (definition: MetricDefinition): boolean => {
   const { sort, filters } = definition;
   const names = outputNames(definition).map((name) => name.toLowerCase());
@@ -103,7 +113,7 @@ const isSound = (definition: MetricDefinition): boolean => {
 const mergeDefinition = (versions: Versions<unknown>, path: string): Merged<unknown> => {
   const at = versions as Versions<MetricDefinition | undefined>;
   const kinds = [at.base, at.template, at.tenant].flatMap((definition) => definition?.kind ?? []);
-  // Half a metric in SQL and half of another kind would be none.
+  // A metric in SQL and a metric of another kind have no fields to merge.
   if (new Set(kinds).size > 1) return mergeWhole(versions, path);
   const merged = mergeFields(at, path, (part, where, name) =>
     name === 'chart' ? mergeFields(part as Versions<object | undefined>, where) : mergeWhole(part, where),
@@ -118,7 +128,10 @@ const mergePiece = (versions: Versions<Piece | undefined>, key: string): Merged<
     name === 'definition' ? mergeDefinition(part, path) : mergeWhole(part, path),
   );
 
-/** Columns and default are of one data type: where that changed, the filter is one thing. */
+/**
+ * Merges a filter field by field. If the data type changed, it merges the filter as a whole, since the columns and the
+ * default must have that type.
+ */
 const mergeFilter = (
   versions: Versions<DashboardFilter | undefined>,
   key: string,
@@ -132,10 +145,10 @@ const mergeFilter = (
 const overlaps = (a: GridCard, b: GridCard): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-/** The last row that a card may begin in. */
+/** The highest `y` that a card may have. */
 const lastRow = 10_000;
 
-/** A card that the template places over one that the tenant arranged goes below everything. */
+/** Moves a card from the template below all others if it overlaps a card that the tenant arranged. */
 const withoutOverlaps = (merged: Keyed<Piece>, { base, tenant }: Versions<KeyedContent>): Keyed<Piece> => {
   const isTenants = (key: string, { cards }: Piece): boolean => isSameJson(cards, tenant.pieces.get(key)?.cards);
   const isArranged = ([key, piece]: readonly [string, Piece]): boolean =>
@@ -158,7 +171,10 @@ const withoutOverlaps = (merged: Keyed<Piece>, { base, tenant }: Versions<KeyedC
 
 type Board = Pick<KeyedContent, 'pieces' | 'filters' | 'gridMargin' | 'cardOrder'>;
 
-/** Content again: under the tenant's ids what it has, under the template's what is new to it. */
+/**
+ * Converts the merged board to dashboard content. Metrics of the tenant's copy have its ids; new metrics have the
+ * template's.
+ */
 const contentFrom = (board: Board, versions: Versions<KeyedContent>, tenant: DashboardContent): DashboardContent => {
   const { pieces } = board;
   const sourceOf = (key: string): ContentMetric | undefined =>
@@ -188,8 +204,8 @@ const boardOf = ({ pieces, filters, gridMargin, cardOrder }: Board): unknown => 
 ];
 
 /**
- * Whether two contents show the same, each under its own metric ids: `templates` say which ids stand for one another. Metadata and what else a copy does
- * not take from its template is not looked at.
+ * Whether two contents show the same board although each has its own metric ids. `templates` tell which ids correspond.
+ * Ignores metadata and all else that a copy does not take from its template.
  */
 export const isSameBoard = (
   a: DashboardContent,
@@ -200,7 +216,9 @@ export const isSameBoard = (
   return isSameJson(boardOf(keyed(a, ids)), boardOf(keyed(b, ids)));
 };
 
-/** `base` is the template that the tenant's copy was made from, `template` the one that it is to follow. */
+/**
+ * Merges `template` (the target version) into `tenant` (the copy). `base` is the version that the copy was made from.
+ */
 export const mergeDashboard = (given: Versions<DashboardContent>): DashboardMerge => {
   const ids = idsOf(given.base, given.template);
   const versions: Versions<KeyedContent> = {

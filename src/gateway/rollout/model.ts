@@ -1,10 +1,16 @@
-/** The types of a roll-out, and its cohorts. The ledger stores every step of every dashboard, so an interrupted one is resumed. */
+/**
+ * The types of a roll-out, and the rule that assigns tenants to cohorts. The ledger stores every step of every
+ * dashboard, so that an interrupted roll-out can be resumed.
+ */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import type { Lease } from '../ledger/leases.js';
 import type { ItemState, RolloutState } from '../ledger/ledger.js';
 import type { Conflict } from './three-way.js';
 
-/** A copy that provisioning made, and the template's version that it was made from; null: from before versions were kept. */
+/**
+ * A copy that provisioning made, with the template version that it was made from. `version` is null if the copy is
+ * older than the storage of versions.
+ */
 export type TenantDashboard = {
   readonly dashboardId: string;
   readonly tenantRef: string;
@@ -14,11 +20,14 @@ export type TenantDashboard = {
 };
 
 export type RolloutOptions = CohortPlan & {
-  /** More failures than these in one cohort stop the roll-out after it. */
+  /** If a cohort has more failures than this, the roll-out stops after it. */
   readonly maxFailures: number;
-  /** What becomes of a copy with conflicts: it is left alone, or gets what is not in conflict. */
+  /**
+   * How to treat a copy with conflicts. `leave`: do not write it. `keep-tenant`: write all changes that do not
+   * conflict.
+   */
   readonly onConflict: 'leave' | 'keep-tenant';
-  /** A copy of unknown origin that equals a known version is taken for one of that version. */
+  /** Whether a copy without a recorded version that equals a known version counts as made from that version. */
   readonly isAdopting: boolean;
 };
 
@@ -34,10 +43,10 @@ export type Rollout = {
 export type RolloutItem = TenantDashboard & {
   readonly cohort: number;
   readonly state: ItemState;
-  /** Where the copy stood when it was prepared. */
+  /** The template version of the copy when the item was prepared. Null if unknown. */
   readonly fromVersion: string | null;
   readonly before: { readonly content: DashboardContent; readonly digest: string } | null;
-  /** What is to be written; the digest is known once it is. */
+  /** The content to write. Its digest is null until it was written. */
   readonly after: { readonly content: DashboardContent; readonly digest: string | null } | null;
   readonly conflicts: readonly Conflict[];
   readonly fault: string | null;
@@ -54,25 +63,28 @@ export type ItemOutcome = {
   readonly afterDigest?: string;
   readonly conflicts?: readonly Conflict[];
   readonly fault?: string | null;
-  /** The service refused it for sure: there is nothing to restore. */
+  /** Whether the content was certainly not written, so that a rollback has nothing to restore. */
   readonly isUnwritten?: boolean;
-  /** The version that the copy is of from now on; left out: as it was. */
+  /** The copy's new template version. Left out if it does not change. */
   readonly version?: string | null;
 };
 
 export type ItemKey = { readonly rolloutId: string; readonly dashboardId: string };
 
-/** With the copy that the item is about. */
+/** An item's key and the copy that it is for. */
 export type ItemTarget = ItemKey & Pick<TenantDashboard, 'tenantRef' | 'template'>;
 
-/** `after`: the id of a dashboard. */
+/** One page of items. `after` is a dashboard id: the page begins after it. */
 export type ItemPage = { readonly after: string; readonly limit: number };
 
-/** How many dashboards of a cohort are in a state. */
+/** The number of dashboards of one cohort in one state. */
 export type Count = { readonly cohort: number; readonly state: ItemState; readonly count: number };
 
 export type RolloutRows = {
-  /** Copies of the template of tenants that are not deleted, in order of the tenants' references; `after` is one. */
+  /**
+   * Returns the verified copies of the template whose tenants are not deleted, ordered by tenant reference. `after` is
+   * such a reference.
+   */
   readonly listDashboards: (
     template: string,
     page: { readonly after: string; readonly limit: number },
@@ -82,52 +94,60 @@ export type RolloutRows = {
     items: readonly (TenantDashboard & { readonly cohort: number })[],
   ) => Promise<void>;
   readonly find: (id: string) => Promise<Rollout | undefined>;
-  /** Newest first, a hundred at most. */
+  /** Returns the newest 100 roll-outs, newest first. */
   readonly list: () => Promise<readonly Rollout[]>;
-  /** Takes the work on it; undefined where somebody else has it. */
+  /** Acquires the roll-out's lease. Resolves with undefined if another process holds it. */
   readonly lease: (id: string) => Promise<Lease | undefined>;
-  /** Whether somebody is at work on it. */
+  /** Whether a live process holds the roll-out's lease. */
   readonly isLeased: (id: string) => Promise<boolean>;
-  /** The roll-out of this template that somebody is at work on. */
+  /** Returns the id of the roll-out of this template whose lease a live process holds. */
   readonly findLeased: (template: string) => Promise<string | undefined>;
-  /** Those whose process died at work on them. */
+  /** Returns the roll-outs whose process died while it held the lease. */
   readonly listCutOff: () => Promise<readonly Rollout[]>;
   readonly setState: (id: string, state: RolloutState) => Promise<void>;
 };
 
-/** The dashboards of roll-outs. */
+/** The items of roll-outs: one for each dashboard. */
 export type ItemRows = {
   readonly count: (id: string) => Promise<readonly Count[]>;
-  /** Ids of the dashboards of these states, in order; of one cohort where it is given. */
+  /** Returns the ids of the dashboards in these states, in order. If `cohort` is given, only of that cohort. */
   readonly listIds: (id: string, states: readonly ItemState[], cohort?: number) => Promise<readonly string[]>;
-  /** Undefined: its tenant was erased, and this with it. */
+  /** Returns undefined if the tenant was erased, since its items are erased too. */
   readonly findItem: (key: ItemKey) => Promise<RolloutItem | undefined>;
   readonly prepare: (key: ItemKey, preparation: PreparedItem) => Promise<void>;
   readonly settle: (target: ItemTarget, settlement: ItemOutcome) => Promise<void>;
-  /** Those that somebody has to look at, without their contents, in order of their ids. */
+  /** Returns the items that an operator must look at, ordered by id, without their contents. */
   readonly listNotable: (
     id: string,
     page: ItemPage,
   ) => Promise<readonly Pick<RolloutItem, 'dashboardId' | 'clientId' | 'cohort' | 'state' | 'conflicts' | 'fault'>[]>;
-  /** Forgets everything of a tenant that is erased: its before-images hold what it wrote. Answers how many rows there were. */
+  /**
+   * Deletes all items of an erased tenant, since their before-images contain what it wrote. Returns the number of rows.
+   */
   readonly forgetTenant: (tenantRef: string) => Promise<number>;
 };
 
 export type RolloutLedger = RolloutRows & ItemRows;
 
-/** Which tenant comes when: first the canary, then those below each percentage. Pure. */
+/** Assigns tenants to cohorts: first the canary, then one cohort for each percentage. Pure. */
 
 export type CohortPlan = {
-  /** References of the tenants that come first. */
+  /** References of the tenants in the first cohort. */
   readonly canary: readonly string[];
-  /** Percentages, rising: the tenants of a step are those of the step before and more. */
+  /** Rising percentages. Each step includes the tenants of the steps before it. */
   readonly steps: readonly number[];
 };
 
-/** Between 0 and 100 (not reached), the same at every roll-out: a tenant's reference is a keyed digest, and so evenly spread. */
+/**
+ * Returns a number from 0 up to but not including 100. It is the same in every roll-out, and evenly distributed because
+ * a tenant's reference is a keyed digest.
+ */
 export const shareOf = (tenantRef: string): number => (Number.parseInt(tenantRef.slice(0, 8), 16) / 2 ** 32) * 100;
 
-/** 0: the canary; then one for each step. Undefined: beyond the last step, and so left out. */
+/**
+ * Returns the number of the tenant's cohort: 0 for the canary, then one for each step. Returns undefined if the tenant
+ * is beyond the last step and so excluded.
+ */
 export const cohortOf = (tenantRef: string, { canary, steps }: CohortPlan): number | undefined => {
   if (canary.includes(tenantRef)) return 0;
   const step = steps.findIndex((percent) => shareOf(tenantRef) < percent);

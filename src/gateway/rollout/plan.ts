@@ -1,4 +1,4 @@
-/** Plans a roll-out, tenant by tenant, without writing; and reports the status of an existing roll-out. */
+/** Plans a roll-out for each tenant without writing, and reports the status of an existing roll-out. */
 import type { Call } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { ItemState } from '../ledger/ledger.js';
@@ -26,7 +26,7 @@ export type PlannedTenant = {
   /** Whether the tenant changed its copy; null: unknown. */
   readonly isEdited: boolean | null;
   readonly fromVersion: string | null;
-  /** Of a copy of unknown origin: the known version that it equals. */
+  /** For a copy without a recorded version: the known version that it equals, or null. */
   readonly adoptable: string | null;
   readonly conflicts: readonly Conflict[];
   readonly fault: string | null;
@@ -37,7 +37,7 @@ export type PlanPage = {
   readonly version: string;
   readonly label: string | null;
   readonly tenants: readonly PlannedTenant[];
-  /** Where the next page begins; null: there is none. */
+  /** The cursor of the next page. Null if this page is the last. */
   readonly next: string | null;
 };
 
@@ -45,7 +45,7 @@ export type PlanInput = {
   readonly template: string;
   readonly after: string;
   readonly limit: number;
-  /** Of the first page: the template must still be the same. */
+  /** The version that the first page returned. Throws if the template has changed since. */
   readonly version?: string | undefined;
 };
 
@@ -65,7 +65,7 @@ const loadTarget = async ({ versions }: PlanDeps, policy: Policy, input: PlanInp
   throw new Refusal('NOT_SUPPORTED', `Template ${JSON.stringify(template)} changed while it was planned: plan again.`);
 };
 
-/** One page of the plan, in order of the tenants' references. */
+/** Returns one page of the plan, ordered by tenant reference. */
 export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInput): Promise<PlanPage> => {
   const { versions, ledger, upstream, width = 4 } = deps;
   const target = await loadTarget(deps, policy, input);
@@ -94,7 +94,7 @@ export const planRollout = async (deps: PlanDeps, policy: Policy, input: PlanInp
 
 const sliceSize = 200;
 
-/** A page, or all of them, read in slices. */
+/** Returns one page if `limit` is given, else all items, read in slices. */
 const listNotable = async (ledger: RolloutLedger, id: string, { after = '', limit }: Partial<ItemPage>) => {
   if (limit !== undefined) return ledger.listNotable(id, { after, limit });
   const all: Awaited<ReturnType<RolloutLedger['listNotable']>>[number][] = [];
@@ -105,7 +105,10 @@ const listNotable = async (ledger: RolloutLedger, id: string, { after = '', limi
   }
 };
 
-/** How a roll-out stands, cohort by cohort, with the tenants that somebody has to look at: a page where a limit is given, with `next` for the following one. */
+/**
+ * Returns the status of a roll-out for each cohort, and the tenants that an operator must look at. If `limit` is given,
+ * returns one page of them, with `next` as the cursor of the following page.
+ */
 export const rolloutStatus = async (ledger: RolloutLedger, id: string, page: Partial<ItemPage> = {}) => {
   const rollout = await loadRollout(ledger, id);
   const counts = await ledger.count(id);

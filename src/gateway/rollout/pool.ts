@@ -1,5 +1,6 @@
 /**
- * Works on all items, `width` at a time, in their order; `isEnough` ends it early. What is under way is waited for; then the first failure is thrown.
+ * Runs `work` on all items in order, at most `width` at once. Starts no further item once `isEnough` returns true or an
+ * item fails. Waits for the running items, then throws the first failure.
  */
 export const eachOf = async <T>(
   items: readonly T[],

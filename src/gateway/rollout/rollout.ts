@@ -1,6 +1,6 @@
 /**
- * Rolls a changed template out to the tenants' copies of it, cohort by cohort, and rolls it back. A roll-out runs in one
- * process at a time, under a lease. If that process dies, another one continues it.
+ * Applies a changed template to the tenants' copies, one cohort after the other, and can roll it back. A roll-out runs
+ * in one process at a time, under a lease. If that process dies, another one continues it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -26,28 +26,28 @@ export type RolloutDeps = {
   readonly capabilities: Pick<Capabilities, 'requireCapability'>;
   readonly audit: Audit;
   readonly clock: Clock;
-  /** How many copies are worked on at a time. */
+  /** Maximum number of copies in progress at once. */
   readonly width?: number;
 };
 
 export type StartRollout = RolloutOptions & {
   readonly template: string;
-  /** The version that was planned; undefined: whatever the template is now. */
+  /** The version that was planned. Undefined for the template's current version. */
   readonly version?: string | undefined;
   readonly label?: string | undefined;
 };
 
-/** Work that goes on: `done` rejects where it was interrupted. */
+/** A roll-out that runs in the background. `done` rejects if it is interrupted. */
 export type StartedRollout = { readonly id: string; readonly done: Promise<void> };
 
 export type Rollouts = {
-  /** Throws where the template is another one than planned. */
+  /** Throws if the template has changed since it was planned. */
   readonly start: (policy: Policy, wanted: StartRollout) => Promise<StartedRollout>;
-  /** Goes on with one that was stopped or interrupted; what failed is tried again. */
+  /** Continues a roll-out that was stopped or interrupted, and retries failed items. */
   readonly resume: (id: string) => Promise<StartedRollout>;
-  /** Takes back what it wrote. Again: what could not be taken back is tried again. */
+  /** Restores the copies that the roll-out wrote. A repeated call retries the copies that could not be restored. */
   readonly rollback: (id: string) => Promise<StartedRollout>;
-  /** Goes on with those whose process died. */
+  /** Continues the roll-outs whose process died. */
   readonly takeOver: () => Promise<readonly StartedRollout[]>;
 };
 
@@ -61,7 +61,7 @@ export const loadRollout = async (ledger: Pick<RolloutLedger, 'find'>, id: strin
   return rollout;
 };
 
-/** Every copy of the template, page by page. */
+/** Returns every copy of the template, read in pages. */
 const listAll = async (ledger: RolloutLedger, template: string): Promise<readonly TenantDashboard[]> => {
   const all: TenantDashboard[] = [];
   for (;;) {
@@ -85,7 +85,7 @@ const codeOf = ({ state }: ItemOutcome): string =>
 
 type WorkOn = (item: RolloutItem) => Promise<ItemOutcome>;
 
-/** One dashboard: its state as it is kept, the work on it, and the record of that. */
+/** Returns a function that loads a dashboard's item, runs `workOn` for it, and records the outcome in the audit. */
 const createStep =
   (run: Run, step: string, workOn: WorkOn) =>
   async (dashboardId: string): Promise<ItemOutcome> => {
@@ -98,7 +98,7 @@ const createStep =
 
 const isFailure = (states: readonly ItemState[], { state }: ItemOutcome): boolean => states.includes(state);
 
-/** Cohort after cohort; answers how it ended. */
+/** Applies the roll-out to each cohort in turn and returns the final state. */
 const applyAll = async (run: Run): Promise<RolloutState> => {
   const { ledger, versions, rollout, upstream, width = 4 } = run;
   const findVersion = rememberVersions(versions);
@@ -236,7 +236,7 @@ export const createRollouts = (deps: RolloutDeps): Rollouts => {
         try {
           begun.push(await (isBack ? work(rollout, 'rolling-back', restoreAll) : work(rollout, 'running', applyAll)));
         } catch (error) {
-          // Another was faster.
+          // Another process has acquired the lease first.
           if (!(error instanceof Refusal)) throw error;
         }
       }

@@ -1,4 +1,7 @@
-/** The versions of templates: what a tenant's copy was made from is known by the digest of the template's content, which is kept once. */
+/**
+ * Stores the versions of templates. A version is the digest of the template's content, and each content is stored once.
+ * It tells which content a tenant's copy was made from.
+ */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { getDashboardContent } from '../../contract/dashboard-content.js';
 import { canonicalJson } from '../../domain/canonical-json.js';
@@ -10,19 +13,22 @@ import type { Capabilities } from '../upstream/capabilities.js';
 
 export type TemplateVersion = {
   readonly template: string;
-  /** `templateVersionOf` the content. */
+  /** The result of `templateVersionOf(content)`. */
   readonly version: string;
   readonly content: TemplateContent;
   readonly label: string | null;
 };
 
 export type TemplateVersions = {
-  /** The template as it is now at the service; it is kept. A label names the version from then on. Throws NOT_FOUND, or NOT_SUPPORTED. */
+  /**
+   * Reads the template's current content at the service and stores it as a version. A label, if given, becomes this
+   * version's name. Throws NOT_FOUND, or NOT_SUPPORTED if the service cannot return content.
+   */
   readonly record: (workspace: string, template: string, label?: string) => Promise<TemplateVersion>;
-  /** What a copy was made from: kept before the copy's row names it. */
+  /** Stores the version that a copy was made from. Call it before a copy's row refers to that version. */
   readonly keep: (version: Omit<TemplateVersion, 'label'>) => Promise<void>;
   readonly find: (template: string, version: string) => Promise<TemplateVersion | undefined>;
-  /** Newest first. */
+  /** Returns the template's versions, newest first. */
   readonly list: (template: string) => Promise<readonly TemplateVersion[]>;
 };
 
@@ -83,13 +89,13 @@ export const createTemplateVersions = ({
     await ledger.db
       .insertInto('template_versions')
       .values({ template, version, content: canonicalJson(content), label: label ?? null, recorded_at: clock.now() })
-      // What is there is of the same content: only its label may be new.
+      // An existing row has the same content. Only its label can be new.
       .onConflict((conflict) => conflict.columns(['template', 'version']).doUpdateSet({ version, ...named }))
       .execute();
   };
   return {
     find,
-    // Every copy that is made names it, and no version is ever forgotten.
+    // `keepOnce` can skip known versions, since versions are never deleted.
     keep: keepOnce,
     record: async (workspace, template, label) => {
       await capabilities.requireCapability('read-content');

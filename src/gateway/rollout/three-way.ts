@@ -1,11 +1,14 @@
-/** Merges values of which there is a common ancestor. Pure; what both sides changed in two ways is a conflict, where the tenant's stands. */
+/**
+ * Three-way merge of values with a common ancestor. If both sides changed a value differently, the result has the
+ * tenant's value and a conflict. Pure.
+ */
 import { isSameJson } from '../../domain/canonical-json.js';
 
-/** `base`: what both were made from; undefined: absent. */
+/** The three versions of a value. `base` is the common ancestor. An undefined value is absent. */
 export type Versions<T> = { readonly base: T; readonly template: T; readonly tenant: T };
 
 export type Conflict = {
-  /** As the template names it: `metrics["delays"].definition.measures`. */
+  /** The path with the template's metric ids, e.g. `metrics["delays"].definition.measures`. */
   readonly path: string;
   readonly kind: 'changed-by-both' | 'added-by-both' | 'removed-by-template' | 'removed-by-tenant';
 };
@@ -23,14 +26,14 @@ const kindOf = ({ base, template, tenant }: Versions<unknown>): Conflict['kind']
   return base === undefined ? 'added-by-both' : 'changed-by-both';
 };
 
-/** The side that changed, where only one did, or both alike. */
+/** Returns the changed value if only one side changed, or both changed alike. Returns undefined if they differ. */
 export const settled = <T>({ base, template, tenant }: Versions<T>): { readonly value: T } | undefined => {
   if (isSameJson(base, tenant)) return { value: template };
   if (isSameJson(base, template) || isSameJson(template, tenant)) return { value: tenant };
   return undefined;
 };
 
-/** One value, whole. */
+/** Merges a value as a whole. */
 export const mergeWhole = <T>(versions: Versions<T>, path: string): Merged<T> => {
   const clear = settled(versions);
   if (clear !== undefined) return { ...clear, conflicts: [] };
@@ -39,7 +42,7 @@ export const mergeWhole = <T>(versions: Versions<T>, path: string): Merged<T> =>
 
 export type MergeField = (versions: Versions<unknown>, path: string, name: string) => Merged<unknown>;
 
-/** Objects field by field, where both sides have one; otherwise as a whole. A field that is undefined is absent. */
+/** Merges objects field by field if both sides have one, else as a whole. An undefined field is absent. */
 export const mergeFields = <T extends object>(
   versions: Versions<T | undefined>,
   path: string,
@@ -59,12 +62,12 @@ export const mergeFields = <T extends object>(
   return { value: Object.fromEntries(kept) as T, conflicts: fields.flatMap(([, { conflicts }]) => conflicts) };
 };
 
-/** Entries by key, with the order in which they stand. */
+/** Entries by key, in order. */
 export type Keyed<T> = ReadonlyMap<string, T>;
 
 /**
- * The order of what was merged: the template's where the tenant did not change it, otherwise the tenant's, with what only the template has behind its
- * neighbour there. Order is never in conflict.
+ * Merges the order of entries. If the tenant did not change the order, the result has the template's, else the
+ * tenant's. Entries of the other side follow the neighbour that they follow there. An order never conflicts.
  */
 export const mergeOrder = ({ base, template, tenant }: Versions<readonly string[]>): readonly string[] => {
   const [first, second] = isSameJson(base, tenant) ? [template, tenant] : [tenant, template];
@@ -77,7 +80,10 @@ export const mergeOrder = ({ base, template, tenant }: Versions<readonly string[
   return order;
 };
 
-/** Every entry of either side by `mergeEntry`, in the merged order; what comes out undefined is not there. */
+/**
+ * Merges every entry of either side with `mergeEntry`, in the merged order. An entry whose result is undefined is left
+ * out.
+ */
 export const mergeKeyed = <T>(
   { base, template, tenant }: Versions<Keyed<T>>,
   mergeEntry: (versions: Versions<T | undefined>, key: string) => Merged<T | undefined>,
