@@ -33,6 +33,7 @@ const baseName = (datatype: string): string => {
   return inner === undefined ? name.replace(/ (UNSIGNED|ZEROFILL|SIGNED)\b/g, '').trim() : baseName(inner);
 };
 
+/** Returns the kind of a datatype as a datasource names it; `other` for an unknown name. */
 export const datatypeKind = (datatype: string): DatatypeKind => {
   const name = baseName(datatype);
   // An array does not have the kind of its elements.

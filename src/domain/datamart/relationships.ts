@@ -26,6 +26,7 @@ export type RelationshipDraft = {
 /** Tables by every name that a caller may use for them. */
 export type NamedTables = ReadonlyMap<string, readonly DatamartTable[]>;
 
+/** Returns the tables by their bare names and by `schema.table`. */
 export const nameTables = (tables: readonly DatamartTable[]): NamedTables => {
   const named = new Map<string, DatamartTable[]>();
   for (const table of tables) {

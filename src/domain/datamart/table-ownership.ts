@@ -52,6 +52,7 @@ export const undeclaredTables = (datamart: Datamart): readonly DatamartTable[] =
       )
     : [];
 
+/** Returns a warning for each table on which every query is refused. */
 export const warningsOf = (ownerships: readonly TableOwnership[]): readonly TenancyWarning[] =>
   ownerships.flatMap(({ table, tenancy }) =>
     tenancy.kind === 'unreadable' ? [{ table: qualifiedName(table), message: tenancy.message }] : [],

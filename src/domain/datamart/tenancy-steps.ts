@@ -53,6 +53,7 @@ export const isListedAsShared = (table: TableRef, { sharedTables, tables }: Data
     return meant.length === 1 && meant[0] !== undefined && sameTable(meant[0], table);
   });
 
+/** A relationship of a table, as a step from that table to the other one. */
 export type Edge = { readonly step: TenancyStep; readonly relationship: Relationship };
 
 /** Returns the table's relationships as steps away from it, except relationships of the table to itself. */
@@ -70,6 +71,7 @@ export const chosenEdges = (datamart: Datamart, table: DatamartTable): readonly 
     ({ step }) => table.tenancyPath == null || table.tenancyPath === step.relationshipName,
   );
 
+/** Returns the table's steps along which rows can get their client. Stores the result in `source.known`. */
 export const validSteps = (source: TenancySource, table: DatamartTable): readonly TenancyStep[] => {
   const known = source.known.get(tableKey(table));
   if (known !== undefined) return known;
@@ -80,6 +82,11 @@ export const validSteps = (source: TenancySource, table: DatamartTable): readonl
   return steps;
 };
 
+/**
+ * Whether rows can get their client along an edge (`valid`), or why not. `to-shared`: the far table is listed in
+ * `sharedTables`. `to-many`: a row may have several far rows. `cardinality-unknown`: no declared
+ * cardinality or key says that there is at most one far row. `key-within-client`: the far column is unique only within one client.
+ */
 export type EdgeState = 'valid' | 'to-shared' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
 
 /**

@@ -104,7 +104,8 @@ const nowhere: { readonly [State in EdgeState]?: string } = {
 };
 
 /**
- * Returns the fault of a relationship that would lead to a client if its cardinality or keys were known, or undefined.
+ * Returns the fault of a relationship that would lead to a client if its cardinality were declared or its column had a
+ * unique key; undefined if there is none.
  */
 const edgeFault = (source: TenancySource, table: TableRef, from: DatamartTable): Unreadable | undefined => {
   const found = (state: EdgeState): TenancyStep | undefined =>

@@ -27,6 +27,7 @@ export const partsOf = (day: Day): DayParts => {
   return { year: at.getUTCFullYear() + era * 400, month: at.getUTCMonth() + 1, date: at.getUTCDate() };
 };
 
+/** Returns the year as ISO 8601 writes it: four digits, or a sign and at least six digits. */
 export const writeYear = (year: number): string =>
   year >= 0 && year <= 9999
     ? String(year).padStart(4, '0')

@@ -29,6 +29,7 @@ export const isNumberValue = (value: unknown): value is number | string =>
     ? Number.isFinite(value)
     : typeof value === 'string' && (isDecimalText(value) || isNotFinite(value));
 
+/** An exact decimal number: `units` divided by 10 to the power of `scale`. */
 export type Digits = { readonly units: bigint; readonly scale: number };
 
 /** Returns the exact digits of a finite number or of decimal text; undefined for any other value. */
@@ -68,4 +69,5 @@ export const compareNumbers = (a: Scalar, b: Scalar): number | undefined => {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 };
 
+/** Returns the number in units of 10 to the power of `-wanted`. `wanted` must not be less than the number's scale. */
 export const unitsOf = ({ units, scale }: Digits, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);

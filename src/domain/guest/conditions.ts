@@ -105,7 +105,7 @@ const always = (condition: Condition): Condition => ({ ...condition, restriction
 const authored = ({ filters }: MetricDefinition): readonly Condition[] =>
   filters.flatMap(({ column, predicate }) => (predicate === undefined ? [] : [{ column, predicate }]));
 
-/** Returns the conditions of the metric's `where` that always apply, that is, outside of any `any`. */
+/** Returns the conditions of the metric's `where` that always apply: those that are not inside an `any`. */
 const alwaysAsked = (tree: ConditionTree | undefined): readonly Condition[] => {
   if (tree === undefined || 'any' in tree) return [];
   return 'all' in tree ? tree.all.flatMap(alwaysAsked) : [tree];

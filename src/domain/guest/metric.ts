@@ -42,6 +42,7 @@ const nothing = {
 /** A definition with the required parts: chart and table. */
 export type NewGuestDefinition = GuestDefinition & Pick<VisualDefinition, 'chart' | 'from'>;
 
+/** Whether the parts are enough for a new definition. */
 export const isWhole = (parts: GuestDefinition): parts is NewGuestDefinition =>
   parts.chart !== undefined && parts.from !== undefined;
 

@@ -118,7 +118,7 @@ export type GuestTokenStore = {
     },
     page: Page | null,
   ) => Promise<readonly ListedGuestToken[]>;
-  /** Revokes the tokens, and stops mints in progress. Returns how many tokens were valid at `now`. */
+  /** Revokes the tokens, including those of mints in progress. Returns how many were valid at `now`. */
   readonly revoke: (dataAppId: string, which: Revocation, now: Date) => Promise<number>;
   /** Deletes tokens that expired before `before`, at most ten thousand. Returns how many. */
   readonly purge: (before: Date) => Promise<number>;

@@ -14,6 +14,7 @@ import type { Store } from '../../domain/store/store.js';
 const capacity = 100_000;
 
 export type LastUses = {
+  /** Records that the credential is used now. Does not wait for a write. */
   readonly note: (kind: LastUse['kind'], id: string) => void;
   /**
    * Writes the uses since the last call. Never throws: if the write fails, the uses are kept for the next call, and the

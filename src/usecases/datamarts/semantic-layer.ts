@@ -89,6 +89,7 @@ export type ReadSemanticLayer = {
   readonly updatedAt: Date | null;
 };
 
+/** Returns the semantic layer; an empty one if none is stored. Throws INVALID_DATAMART. */
 export const getSemanticLayer =
   ({ store }: Pick<Deps, 'store'>) =>
   async (_caller: ServiceCaller, { datamartName }: Named): Promise<ReadSemanticLayer> => {
@@ -105,6 +106,7 @@ export const getSemanticLayer =
     };
   };
 
+/** Throws INVALID_DATAMART, or SEMANTIC_LAYER_NOT_FOUND if there is no layer. */
 export const deleteSemanticLayer =
   ({ store }: Pick<Deps, 'store'>) =>
   (_caller: ServiceCaller, { datamartName }: Named): Promise<Datamart> =>

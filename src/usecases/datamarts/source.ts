@@ -17,6 +17,7 @@ export const readSource = async (
   databases: readonly string[],
 ): Promise<SourceView> => viewSource(datasource, await engine.introspect(datasource, databases));
 
+/** As `readSource`, for the datasource of a datamart. */
 export const readSourceOf = async (
   store: Pick<Store, 'datasources'>,
   engine: Looking,

@@ -94,6 +94,10 @@ const splitMetricFilter = (metric: Metric, values: NonNullable<BackendQuery['met
   return { variables: pick(true), filters: pick(false) };
 };
 
+/**
+ * Returns the metric's answer for the client. Throws INVALID_EMBED_ID, INVALID_METRIC_ID, EMBED_PARAM_ERROR,
+ * CLIENT_ID_ERROR or METRIC_QUERY_ERROR, and the codes for filter and RLS values that do not fit.
+ */
 export const queryMetric =
   ({ store, engine, clock }: Deps) =>
   async (caller: ApiKeyCaller, query: BackendQuery, signal: AbortSignal): Promise<MetricReply> => {

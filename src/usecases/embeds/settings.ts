@@ -79,6 +79,7 @@ export const updateEmbed =
       return updated;
     });
 
+/** Throws INVALID_EMBED_ID if this data app does not have the embed. */
 export const renameEmbed =
   ({ store }: Deps) =>
   (

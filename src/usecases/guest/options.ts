@@ -107,6 +107,9 @@ const askAll = async (engine: ReadEngine, asked: readonly Asked[], signal: Abort
   }
 };
 
+/**
+ * Returns the options of a dashboard filter, sorted, at most 100. Throws UNAUTHORIZED for an unknown or hidden filter.
+ */
 export const listGuestFilterOptions =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, query: OptionsQuery, signal: AbortSignal): Promise<readonly GuestOption[]> => {

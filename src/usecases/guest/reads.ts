@@ -96,6 +96,10 @@ const reply = async (
   return { metricId: target.metric.metricId, answer, timeTakenInMs: clock.now().getTime() - started.getTime() };
 };
 
+/**
+ * Returns the metric's answer, with the value of an earlier period if the metric has a comparison that applies. Throws
+ * UNAUTHORIZED if the token does not open the metric.
+ */
 export const queryGuestMetric =
   (deps: Deps) =>
   async (caller: GuestCaller, query: GuestQuery, signal: AbortSignal): Promise<MetricReply> => {

@@ -64,6 +64,7 @@ const insert = async (
   throw new Refusal('VIEW_ALREADY_EXISTS', `There is a view named ${JSON.stringify(view.name)} already.`);
 };
 
+/** Saves a view. Throws UNAUTHORIZED, INVALID_REQUEST_BODY or VIEW_ALREADY_EXISTS. */
 export const createGuestView =
   (deps: Deps) =>
   async ({ grant }: GuestCaller, command: CreateGuestView): Promise<SavedView> => {
