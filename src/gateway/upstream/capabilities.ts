@@ -1,7 +1,7 @@
 /**
- * What the upstream can do beyond the interface. A service that speaks the interface need not have any of this, so that whoever
- * wants it asks here first: with a foreign upstream the answer is a clear "not supported here", never a guess.
- * A capability is only ever a shorter or a further way to ask. Nothing is trusted, shown or left out because of one.
+ * Detects which optional operations the upstream supports beyond the interface. Code that needs such an operation
+ * checks for it here first, so that another maker's service gets a clear "not supported" error. A capability only makes
+ * a result faster or adds an operation. No security decision depends on one.
  */
 import type { WireResponse } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
@@ -17,12 +17,15 @@ import { createSingleFlight } from '../../platform/single-flight.js';
 import { isUnreachable } from './unavailable.js';
 
 type Entry = {
-  /** The operation that has it, and the parameter, where it is a parameter of an operation of the interface. */
+  /**
+   * The operation that provides the capability. `parameter` is given if only this parameter of an operation of the
+   * interface provides it.
+   */
   readonly operation: Operation;
   readonly parameter?: string;
   /** Ends the sentence "this service cannot ...". */
   readonly does: string;
-  /** Why a service of the interface need not have it. */
+  /** Why a service can implement the interface without this capability. */
   readonly reason: string;
 };
 
@@ -76,9 +79,15 @@ export const capabilityTable: Readonly<Record<Capability, Entry>> = {
 };
 
 export type Capabilities = {
-  /** False also where that cannot be told now: there must be another way, as there was before. */
+  /**
+   * Whether the upstream has the capability. False also if that cannot be determined now, so the caller needs an
+   * alternative.
+   */
   readonly supports: (name: Capability) => Promise<boolean>;
-  /** For what has no other way. Throws NOT_SUPPORTED, or UPSTREAM_UNAVAILABLE where it cannot be told now. */
+  /**
+   * For callers without an alternative. Throws NOT_SUPPORTED if the capability is missing, or UPSTREAM_UNAVAILABLE if
+   * that cannot be determined now.
+   */
   readonly requireCapability: (name: Capability) => Promise<void>;
 };
 
@@ -101,7 +110,10 @@ const createAsking = (known: () => Promise<ReadonlySet<Capability>>): Capabiliti
   },
 });
 
-/** Exactly these: what an operator has listed, all of the built-in service in this process, or none. */
+/**
+ * Returns a fixed set of capabilities: those that an operator listed, all for the built-in service in this process, or
+ * none.
+ */
 export const fixedCapabilities = (names: readonly Capability[]): Capabilities => {
   const known = Promise.resolve(new Set(names));
   return createAsking(() => known);
@@ -122,8 +134,9 @@ const isDocumented = (document: unknown, { operation, parameter }: Entry): boole
 };
 
 /**
- * What a service's own OpenAPI document says of it. Only Guestlist's: the same path of another maker may mean something else, and
- * some of these delete.
+ * Returns the capabilities that a service's OpenAPI document describes. Returns none unless the document is
+ * Guestlist's: in another maker's service the same path can have another meaning, and some of these operations delete
+ * data.
  */
 export const documentedCapabilities = (document: unknown): ReadonlySet<Capability> =>
   member(member(document, 'info'), 'title') === 'Guestlist'
@@ -132,7 +145,10 @@ export const documentedCapabilities = (document: unknown): ReadonlySet<Capabilit
 
 const maxAgeMs = 600_000;
 
-/** Looked up in the service's document at the first question, and again every ten minutes: services are upgraded. */
+/**
+ * Reads the capabilities from the service's document at first use, and again every ten minutes, since a service can be
+ * upgraded.
+ */
 export const discoverCapabilities = (readDocument: () => Promise<WireResponse>, clock: Clock): Capabilities => {
   let known: ReadonlySet<Capability> | undefined;
   let readAtMs = 0;
@@ -142,7 +158,7 @@ export const discoverCapabilities = (readDocument: () => Promise<WireResponse>, 
     if (known !== undefined && nowMs - readAtMs < maxAgeMs) return known;
     return flight('document', async () => {
       const { status, body } = await readDocument();
-      // A service that publishes no document is a foreign one; where it fails, `readDocument` throws.
+      // A service without a document is not Guestlist. If the service fails, `readDocument` throws.
       known = documentedCapabilities(status === 200 ? body : undefined);
       readAtMs = nowMs;
       return known;

@@ -1,4 +1,4 @@
-/** An upstream in another process: how it is reached, how it is spared and what it can do, from its settings. */
+/** Creates an upstream in another process from its settings: its transport, resilience and capabilities. */
 
 import type { Transport, WireRequest } from '../../contract/client.js';
 import { UpstreamRefusal } from '../../contract/client.js';
@@ -13,9 +13,9 @@ import { unavailable } from './unavailable.js';
 import type { GatewayUpstream } from './upstream.js';
 
 export type UpstreamSettings = ResilienceSettings & {
-  /** Of one try. */
+  /** Timeout of one attempt. */
   readonly timeoutMs: number;
-  /** `auto` asks the service itself. */
+  /** `auto` reads them from the service's OpenAPI document. */
   readonly capabilities: 'auto' | 'none' | readonly Capability[];
 };
 
@@ -48,7 +48,7 @@ export const createHttpUpstream = (options: HttpUpstreamOptions): GatewayUpstrea
 };
 
 export type HttpTransportOptions = {
-  /** Of the service, with or without a path; the interface's paths are appended. */
+  /** URL of the service, with or without a path. The interface's paths are appended. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
 };
@@ -64,14 +64,17 @@ const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is not the interface; the client says so for every status.
+    // The body is not JSON. The client reports this for every status.
     return undefined;
   }
 };
 
 const dateMs = (text: string | null): number => (text?.endsWith(' GMT') === true ? Date.parse(text) : Number.NaN);
 
-/** Of `Retry-After`, seconds or a date by the answer's own clock; undefined where it says nothing usable. */
+/**
+ * Returns the delay of `Retry-After`, given as seconds or as a date, relative to the response's own `Date`. Returns
+ * undefined if the value is not usable.
+ */
 const retryAfterMsOf = ({ headers }: Response): number | undefined => {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
@@ -79,7 +82,10 @@ const retryAfterMsOf = ({ headers }: Response): number | undefined => {
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
 };
 
-/** Carries requests over HTTP. Follows no redirect, for they would carry the key along. Rejects with UPSTREAM_UNAVAILABLE. */
+/**
+ * Sends requests over HTTP. Follows no redirects, since they would forward the API key. Rejects with
+ * UPSTREAM_UNAVAILABLE if there is no response.
+ */
 export const createHttpTransport =
   ({ baseUrl, timeoutMs }: HttpTransportOptions): Transport =>
   async (request, signal) => {

@@ -1,6 +1,7 @@
 /**
- * How calls to an upstream behave when it is slow, broken or away: places for so many at once, a circuit that opens, and a few
- * tries again, all within one deadline. What fails here is UPSTREAM_UNAVAILABLE, said at once wherever asking is pointless.
+ * Protects the gateway from an upstream that is slow, failing or down: a limit on concurrent calls, a circuit breaker,
+ * and a few retries, all within one deadline. A call that fails this way throws UPSTREAM_UNAVAILABLE, at once if the
+ * circuit is open.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { BulkheadFull, createBulkhead } from '../../platform/bulkhead.js';
@@ -8,35 +9,35 @@ import { type CircuitBreaker, CircuitOpen, createCircuitBreaker } from '../../pl
 import type { Log } from '../../platform/log.js';
 import { failureOf, Unavailable, unavailable } from './unavailable.js';
 
-/** Of one upstream; times in milliseconds. */
+/** Settings for one upstream. Times are in milliseconds. */
 export type ResilienceSettings = {
-  /** Of a whole call: its wait for a place, its tries and the pauses between. */
+  /** Deadline of a whole call: its time in the queue, its attempts and the pauses between them. */
   readonly deadlineMs: number;
-  /** Further tries of a call that may be repeated. */
+  /** Maximum number of retries of a call that is safe to repeat. */
   readonly retries: number;
   readonly maxConcurrent: number;
   readonly maxQueued: number;
-  /** Failures in a row that open the circuit, and how long it stays open at first. */
+  /** The number of consecutive failures that opens the circuit. `breakerOpenMs` is how long it first stays open. */
   readonly breakerFailures: number;
   readonly breakerOpenMs: number;
 };
 
-/** What a call is, as far as it decides about it. */
+/** The properties of a call that decide how it is limited and retried. */
 export type CallKind = { readonly operation: string; readonly method: string | undefined; readonly client: string };
 
 export type Resilience = <T>(kind: CallKind, work: (until: AbortSignal | undefined) => Promise<T>) => Promise<T>;
 
-/** Time and chance, which tests set. */
+/** Time and randomness. Tests replace them. */
 export type Timing = {
-  /** Of a clock that only goes forward. */
+  /** The time of a monotonic clock. */
   readonly nowMs: () => number;
-  /** Rejects where the signal is aborted. */
+  /** Resolves after `ms`. Rejects if the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 };
 
-/** Hears each change of the circuit. */
+/** Called at each change of the circuit. */
 export type NoteCircuit = (circuit: 'open' | 'closed') => void;
 
 export const realTiming: Timing = {
@@ -46,17 +47,17 @@ export const realTiming: Timing = {
 };
 
 /**
- * Calls other than GET whose repetition changes nothing. createDashboardEmbed names the id of what it makes, which the interface
- * keeps unique in the data app: where the first try was done and its answer lost, the second is told that the id is taken,
- * and provisioning then verifies owner, template and metrics as for any dashboard that it finds. revokeGuestTokens ends what
- * is there, once or twice. createGuestToken is none of them: each try makes a token, and one whose
- * answer was lost would live on without anybody who knows it.
+ * Calls other than GET that are safe to repeat. createDashboardEmbed sends the new embed's id, which must be unique in
+ * the data app. If the first attempt succeeded and its response was lost, the retry is refused because the id exists;
+ * provisioning then verifies owner, template and metrics as for any existing dashboard. revokeGuestTokens has the same
+ * effect once or twice. createGuestToken is not safe: each attempt creates a token, and a token whose response was lost
+ * would stay valid with no record of it.
  */
 const repeatable: ReadonlySet<string> = new Set(['createDashboardEmbed', 'revokeGuestTokens']);
 
 const isRepeatable = ({ operation, method }: CallKind): boolean => method === 'GET' || repeatable.has(operation);
 
-/** What takes something away waits behind no logins: a revocation that comes late is one that did not come. */
+/** Calls that revoke or delete. They have their own queue, so that logins cannot delay a revocation. */
 const urgent: ReadonlySet<string> = new Set(['revokeGuestTokens', 'eraseClient', 'deleteDashboard', 'deleteEmbed']);
 const urgentPlaces = 8;
 
@@ -64,13 +65,16 @@ const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 const longestOpenMs = 30_000;
 
-/** "Full jitter": anything up to a bound that doubles, so that those who failed together do not return together. */
+/**
+ * Pause before the next attempt, with "full jitter": a random time up to a bound that doubles, so that calls that
+ * failed together are not retried together.
+ */
 const pauseMs = (tried: number, error: unknown, random: number): number => {
   const askedMs = error instanceof Unavailable ? (error.retryAfterMs ?? 0) : 0;
   return askedMs + random * Math.min(firstPauseMs * 2 ** tried, longestPauseMs);
 };
 
-/** Tells the breaker what became of a try. */
+/** Reports the outcome of one attempt to the circuit breaker. */
 const tell = (breaker: CircuitBreaker, client: string) => {
   const admission = breaker.admit();
   return {
@@ -81,20 +85,20 @@ const tell = (breaker: CircuitBreaker, client: string) => {
       if (isOwnFault) admission.void();
       else if (failure === 'silent') admission.failed(undefined, askedMs);
       else if (failure === 'failed') admission.failed(client, askedMs);
-      // It answered: that it is asked too often, or something about this request.
+      // The upstream responded: either "too many requests", or an error about this one request.
       else admission.succeeded();
     },
   };
 };
 
-/** In words of the gateway. */
+/** Converts a limit's error to the gateway's UPSTREAM_UNAVAILABLE. */
 const named = (error: unknown, until: AbortSignal): unknown => {
   if (error instanceof BulkheadFull) return unavailable('upstream-calls-full', error);
   if (error instanceof CircuitOpen) return unavailable('upstream-circuit-open', error, error.remainingMs);
   return until.aborted && error === until.reason ? unavailable('upstream-deadline', error) : error;
 };
 
-/** Each call once, without bounds: for a service in the same process. */
+/** Runs each call once, without limits. For a service in the same process. */
 export const callOnce: Resilience = (_, work) => work(undefined);
 
 const withDeadline = async <T>(deadlineMs: number, work: (until: AbortSignal) => Promise<T>): Promise<T> => {
@@ -110,7 +114,7 @@ const withDeadline = async <T>(deadlineMs: number, work: (until: AbortSignal) =>
 type Work<T> = (until: AbortSignal) => Promise<T>;
 type Attempt = <T>(kind: CallKind, work: Work<T>, until: AbortSignal) => Promise<T>;
 
-/** One try, in its turn, where the circuit lets it. */
+/** Returns a function that runs one attempt, if the circuit allows it and after its turn in the queue. */
 const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing, noted: NoteCircuit): Attempt => {
   const usual = createBulkhead(settings);
   const ahead = createBulkhead({ ...settings, maxConcurrent: urgentPlaces });
@@ -131,7 +135,7 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
     },
   });
   return async (kind, work, until) => {
-    // Asked before the wait too: who cannot be answered takes no place in the queue.
+    // Also checked before the queue, so that a call that an open circuit would refuse does not wait.
     breaker.assertAsking();
     const bulkhead = urgent.has(kind.operation) ? ahead : usual;
     return bulkhead(async () => {
@@ -142,7 +146,7 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
         outcome.succeeded();
         return answer;
       } catch (error) {
-        // A deadline that was used up by waiting for a place says nothing about the upstream.
+        // If the call spent most of its deadline in the queue, the timeout is not a failure of the upstream.
         outcome.failed(error, until.aborted && nowMs() - startedMs < settings.deadlineMs / 2);
         throw error;
       }
@@ -150,7 +154,7 @@ const createAttempt = (settings: ResilienceSettings, log: Log, { nowMs }: Timing
   };
 };
 
-/** For all calls to one upstream. */
+/** Creates the limits, retries and circuit breaker that all calls to one upstream share. */
 export const createResilience = (
   settings: ResilienceSettings,
   log: Log,

@@ -1,8 +1,8 @@
-/** What is told where the upstream gave no good answer, and what kind of failure it was. */
+/** The error for an upstream without a usable response, and the classification of such failures. */
 import { UpstreamRefusal } from '../../contract/client.js';
 import { Refusal } from '../../domain/refusal.js';
 
-/** UPSTREAM_UNAVAILABLE, with the time after which asking again makes sense, where that is known. */
+/** UPSTREAM_UNAVAILABLE, with the time after which a retry makes sense, if it is known. */
 export class Unavailable extends Refusal {
   constructor(
     reason: string,
@@ -17,7 +17,10 @@ export class Unavailable extends Refusal {
   }
 }
 
-/** The service could not be asked, or did not answer as the interface says. `cause` is for the log. */
+/**
+ * Returns the error for a service that could not be reached or did not respond as the interface says. `cause` is for
+ * the log.
+ */
 export const unavailable = (reason: string, cause: unknown, retryAfterMs?: number): Unavailable =>
   new Unavailable(
     reason,
@@ -28,8 +31,8 @@ export const unavailable = (reason: string, cause: unknown, retryAfterMs?: numbe
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /**
- * Whether an answer refuses this very request, in the interface's envelope or, of a foreign service, in a JSON object of its
- * own. All others are about the gateway's own access, about the moment, or no answer of a service at all.
+ * Whether a response refuses this one request: in the interface's envelope or, from another maker's service, in its own
+ * JSON object. All other errors concern the gateway's access, are temporary, or do not come from the service.
  */
 export const isAboutTheRequest = ({ status, code, answer }: UpstreamRefusal): boolean => {
   if (status < 400 || status >= 500 || [401, 408, 429].includes(status)) return false;
@@ -37,8 +40,8 @@ export const isAboutTheRequest = ({ status, code, answer }: UpstreamRefusal): bo
 };
 
 /**
- * `silent`: nobody answered. `failed`: something answered, and not well. `busy`: the service asks to be asked less. All
- * three may pass by themselves; everything else is undefined.
+ * `silent`: no response. `failed`: an error response. `busy`: the service asks for fewer requests. All three can be
+ * temporary; any other error gives undefined.
  */
 export type Failure = 'silent' | 'failed' | 'busy';
 
@@ -47,14 +50,20 @@ export const failureOf = (error: unknown): Failure | undefined => {
   if (!(error.cause instanceof UpstreamRefusal)) return 'silent';
   const { status, code, answer } = error.cause;
   if (status === 429) return 'busy';
-  // A page of some proxy on the way is no answer of the service, whatever its status.
+  // An error page of a proxy is not a response of the service, whatever its status.
   const isAnswer = status === 401 || code !== 'UNKNOWN' || isObject(answer.body);
   return status >= 400 && status < 500 && status !== 408 && isAnswer ? undefined : 'failed';
 };
 
-/** Whether the upstream could not be asked, rather than had something to say that the gateway must heed. */
+/**
+ * Whether the upstream could not be reached or failed temporarily. False if it gave a response that the gateway must
+ * obey.
+ */
 export const isUnreachable = (error: unknown): boolean => failureOf(error) !== undefined;
 
-/** Whether the upstream refused the request that this came of: something that was known of it no longer fits. */
+/**
+ * Whether the upstream refused the request that caused this error. Then the gateway's cached data about that request is
+ * outdated.
+ */
 export const isRefusedByUpstream = (error: unknown): boolean =>
   error instanceof Refusal && error.cause instanceof UpstreamRefusal && isAboutTheRequest(error.cause);

@@ -15,22 +15,22 @@ const reasonOf = (error: unknown): string => {
   return error.status === 429 ? 'upstream-rate-limit' : 'upstream-failed';
 };
 
-/** The client that a call is about: one client's failures alone say nothing about the upstream. */
+/** The client that a call is for. Failures of one client's calls alone do not count as failures of the upstream. */
 const clientOf = (input: unknown): string =>
   typeof input === 'object' && input !== null && 'clientId' in input ? String(input.clientId) : '';
 
 const both = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
-/** `createHttpUpstream` makes one of a service elsewhere. */
+/** A connection to an upstream. `createHttpUpstream` creates one for a service in another process. */
 export type GatewayUpstream = {
   readonly transport: Transport;
   readonly apiKey: string;
-  /** Names the upstream in the keys of cached tokens. */
+  /** URL of the upstream, part of the keys of cached tokens. */
   readonly baseUrl: string;
-  /** Left out: each call is tried once. */
+  /** If left out, each call is tried once and without limits. */
   readonly resilience?: Resilience | undefined;
-  /** Beyond the interface; left out: none. */
+  /** What the service supports beyond the interface. If left out, nothing. */
   readonly capabilities?: Capabilities | undefined;
 };
 
@@ -40,9 +40,9 @@ export type UpstreamOptions = {
 };
 
 /**
- * The gateway's way to its upstream. Throws UpstreamRefusal where the service refuses this very request, and
- * UPSTREAM_UNAVAILABLE for everything else that is not a good answer. All calls to one upstream share its `resilience`;
- * left out: each is tried once.
+ * Creates the gateway's client of its upstream. A call throws UpstreamRefusal if the service refuses this one request,
+ * and UPSTREAM_UNAVAILABLE for any other failure. All calls to one upstream share its `resilience`. If left out, each
+ * call is tried once.
  */
 export const createUpstream = (
   transport: Transport,
@@ -73,18 +73,18 @@ export const createUpstream = (
   };
 };
 
-/** Whether the upstream takes the gateway's API key: part of readiness. */
-/** The upstream is not asked more often: probes come every few seconds, from each balancer. */
+/** Minimum time between two checks of the API key: every load balancer sends a probe every few seconds. */
 const maxAgeMs = 10_000;
-/** A probe waits this long for an upstream that is slow. */
+/** Maximum time that a probe waits for a slow upstream. */
 const waitMs = 1_000;
 
 const isRefused = (error: unknown): boolean =>
   error instanceof Refusal && error.reason === 'upstream-refuses-the-api-key';
 
 /**
- * Rejects where the upstream refused the key when it was last asked. An upstream that does not answer says nothing about the
- * key, and cached tokens are answered meanwhile: the gateway stays ready.
+ * Creates the readiness check of the gateway's API key. The check rejects if the upstream refused the key at its last
+ * use here. If the upstream does not respond, nothing is known of the key and cached tokens still work, so the gateway
+ * stays ready.
  */
 export const createApiKeyCheck = (upstream: Call, timing: Timing = systemTiming): (() => Promise<void>) => {
   let refusal: unknown = null;
@@ -97,7 +97,7 @@ export const createApiKeyCheck = (upstream: Call, timing: Timing = systemTiming)
     } catch (error) {
       if (isRefused(error)) refusal = error;
     } finally {
-      // A key that was refused is asked about again at once: it may have been made meanwhile.
+      // A refused key is checked again at the next probe: it may have been created meanwhile.
       if (refusal === null) askedAtMs = timing.nowMs();
       asking = null;
     }
