@@ -84,8 +84,8 @@ export const validSteps = (source: TenancySource, table: DatamartTable): readonl
 
 /**
  * Whether rows can get their client along an edge (`valid`), or why not. `to-shared`: the far table is listed in
- * `sharedTables`. `to-many`: a row may have several far rows. `cardinality-unknown`: no declared
- * cardinality or key says that there is at most one far row. `key-within-client`: the far column is unique only within one client.
+ * `sharedTables`. `to-many`: a row may have several far rows. `cardinality-unknown`: no declared cardinality or key
+ * says that there is at most one far row. `key-within-client`: the far column is unique only within one client.
  */
 export type EdgeState = 'valid' | 'to-shared' | 'to-many' | 'cardinality-unknown' | 'key-within-client';
 

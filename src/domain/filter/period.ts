@@ -26,7 +26,9 @@ const parse = (text: string): Local | undefined => {
     : undefined;
 };
 
-/** Range of years that the timestamps of both PostgreSQL and DuckDB can represent. Other databases have smaller ranges. */
+/**
+ * Range of years that the timestamps of both PostgreSQL and DuckDB can represent. Other databases have smaller ranges.
+ */
 const [leastYear, greatestYear] = [-4712, 294_245];
 
 const write = ({ day, minute, hasTime, rest }: Local): string | undefined => {
