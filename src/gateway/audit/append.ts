@@ -1,4 +1,4 @@
-/** Appends to the audit's chain: one transaction for all that wait, in one order over all replicas. */
+/** Appends to the audit chain: one transaction for all waiting events, in one order for all replicas. */
 import { randomBytes } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Ledger, LedgerTables } from '../ledger/ledger.js';
@@ -10,10 +10,10 @@ export type StampedEvent = { readonly at: Date; readonly event: AuditEvent };
 
 type Db = Transaction<LedgerTables>;
 
-/** Of those who are of no tenant. */
+/** The tenant reference of events without a tenant. */
 export const noTenantRef = '';
 
-/** What this module locks, so that whoever appends and whoever erases take turns. */
+/** Locks the chain's head until the end of the transaction, so that appends and erasures run one after the other. */
 export const lockHead = async (db: Db): Promise<ChainHead> => {
   const { seq, hash } = await db
     .selectFrom('audit_head')
@@ -35,10 +35,13 @@ const newKey = (ref: string, clientId: string | null): KeyRow => {
   };
 };
 
-/** Clients by their references; those of no tenant have none. */
+/** ClientIds by tenant reference. Null for events without a tenant. */
 type Clients = ReadonlyMap<string, string | null>;
 
-/** Keys of these tenants, made where there are none. A tenant that was deleted gets none: nothing of it is kept any more. */
+/**
+ * Returns the keys of these tenants, and creates missing ones. A deleted tenant gets no new key, since nothing of it
+ * may be stored.
+ */
 const keysOf = async (db: Db, clients: Clients): Promise<ReadonlyMap<string, Pseudonyms>> => {
   const refs = [...clients.keys()];
   const find = () => db.selectFrom('tenant_keys').selectAll().where('tenant_ref', 'in', refs).execute();
@@ -59,10 +62,13 @@ const keysOf = async (db: Db, clients: Clients): Promise<ReadonlyMap<string, Pse
   return new Map(found.map(({ tenant_ref, key }) => [tenant_ref, pseudonymsOf(Buffer.from(key, 'base64'))]));
 };
 
-/** What stands for names that are not kept any more. */
+/** Replaces names that were erased. */
 export const erased = 'erased';
 
-/** Of those of no tenant nothing is sealed: no erasure would ever destroy the key that it was sealed with. */
+/**
+ * Returns the names to seal. Undefined for an event without a tenant: no erasure would ever destroy the key of such
+ * names.
+ */
 const namesIn = ({ clientId, user }: AuditEvent): string | undefined =>
   clientId === undefined ? undefined : JSON.stringify({ tenant: clientId, user });
 
@@ -140,7 +146,7 @@ const explanationsOf = (
     return [{ request_id: key, tenant_ref: refOf(event), at, sealed: pseudonyms.seal(text, key) }];
   });
 
-/** Keeps these events, all or none. */
+/** Stores these events, all or none, and returns the new head. */
 export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): Promise<ChainHead> =>
   ledger.db.transaction().execute(async (db) => {
     const refOf = ({ clientId }: AuditEvent): string => (clientId === undefined ? noTenantRef : ledger.refOf(clientId));
@@ -158,7 +164,7 @@ export const appendEvents = (ledger: Ledger, stamped: readonly StampedEvent[]): 
     return insertAll(db, head, stamped, keyOf);
   });
 
-/** Destroys what names a tenant in the audit: its key, and what was sealed apart. The chain stays as it is. */
+/** Destroys what identifies a tenant in the audit: its key and its sealed explanations. The chain does not change. */
 export const eraseFromAudit = (
   ledger: Ledger,
   tenantRef: string,
@@ -173,7 +179,10 @@ export const eraseFromAudit = (
     return { keys: Number(keys.numDeletedRows), explanations: Number(explanations.numDeletedRows) };
   });
 
-/** Removes explanations older than `before`. The policies that they name stay: they are few. */
+/**
+ * Deletes explanations older than `before`. Keeps the policy texts that they refer to, since there are few. Returns the
+ * number of deleted rows.
+ */
 export const forgetExplanations = async (ledger: Ledger, before: Date): Promise<number> => {
   const { rows } = await sql<{ count: string }>`with gone as (
     delete from guestlist_gateway.audit_explanations where at < ${before} returning 1

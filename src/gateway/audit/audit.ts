@@ -13,7 +13,7 @@ export const auditKinds = [
 ] as const;
 export type AuditKind = (typeof auditKinds)[number];
 
-/** One thing that happened. Holds no value of a claim and none that restricts. What is left out does not apply. */
+/** One audited event. Contains no claim value and no restriction value. A field that does not apply is left out. */
 export type AuditEvent = {
   readonly kind: AuditKind;
   /** `OK`, or the code of the refusal. */
@@ -26,16 +26,21 @@ export type AuditEvent = {
   readonly policyAt?: readonly string[] | undefined;
   /** SHA-256 of the canonical request, in hex. */
   readonly requestDigest?: string | undefined;
-  /** What the upstream calls it: of a mint, the SHA-256 of the token. */
+  /** The upstream's identifier. For a mint, the SHA-256 of the token. */
   readonly upstreamId?: string | undefined;
   readonly durationMs?: number | undefined;
-  /** Names and figures that belong to this kind. The client's and the user's names are taken out of it. */
+  /**
+   * Further names and numbers for this kind of event. The client's and the user's names are removed from the texts
+   * before they are stored.
+   */
   readonly detail?: Readonly<Record<string, string | number | boolean | null>> | undefined;
-  /** What the request was decided on, for `policy explain --request`; kept apart from the chain, sealed, and for a while. */
+  /**
+   * The inputs of the decision, for `policy explain --request`. Stored sealed, outside the chain, for a limited time.
+   */
   readonly explanation?: Explanation | undefined;
 };
 
-/** All that a decision depends on but the clock's zone: the policy is found by its digest. */
+/** All inputs of a decision except the clock's time zone. `policyDigest` identifies the policy. */
 export type Explanation = {
   readonly policyDigest: string;
   readonly session: {
@@ -49,6 +54,9 @@ export type Explanation = {
 };
 
 export type Audit = {
-  /** Resolves once the event is kept. Rejects where it cannot be: what must be accounted for does not happen then. */
+  /**
+   * Resolves once the event is stored. Rejects if it cannot be stored; then the caller must not perform an action that
+   * must be audited.
+   */
   readonly record: (event: AuditEvent) => Promise<void>;
 };

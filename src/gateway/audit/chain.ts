@@ -1,17 +1,18 @@
 /**
- * The chain of the audit, without its database: what one entry says, how it holds to the one before, and whether a list of them
- * is whole. An exported line is an entry's content with its hash as the last member, so that anyone can check a file.
+ * The audit chain, without its database: the content of an entry, its link to the previous entry, and the check that a
+ * list of entries is complete and unmodified. An exported line is an entry's content with its hash as the last member,
+ * so anyone can verify a file.
  */
 import { hash } from 'node:crypto';
 import type { AuditKind } from './audit.js';
 
-/** Before the first entry. */
+/** The previous hash of the first entry. */
 export const genesisHash = '0'.repeat(64);
 
-/** Where a chain stands: its last entry. */
+/** The number and hash of the chain's last entry. */
 export type ChainHead = { readonly seq: number; readonly hash: string };
 
-/** What an entry says. Persons and tenants are under pseudonyms; the members are in this order. */
+/** The content of an entry. Persons and tenants appear under pseudonyms. The members are in this order. */
 export type AuditContent = {
   readonly seq: number;
   /** ISO 8601. */
@@ -28,31 +29,31 @@ export type AuditContent = {
   readonly detail?: Readonly<Record<string, string | number | boolean | null>> | undefined;
   /** The names behind the pseudonyms, sealed with the tenant's key. */
   readonly names?: string | undefined;
-  /** The hash of the entry before. */
+  /** The hash of the previous entry. */
   readonly prev: string;
 };
 
 export type AuditEntry = { readonly content: string; readonly hash: string };
 
-/** An entry as it is kept. */
+/** Returns the entry as it is stored. */
 export const entryOf = (content: AuditContent): AuditEntry => {
   const text = JSON.stringify(content);
   return { content: text, hash: hash('sha256', text, 'hex') };
 };
 
-/** An entry as it is exported, on one line. */
+/** Returns the entry as one line of an export. */
 export const lineOf = ({ content, hash: ownHash }: AuditEntry): string =>
   `${content.slice(0, -1)},"hash":${JSON.stringify(ownHash)}}`;
 
 const lineEnd = /^(?<content>\{.*),"hash":"(?<hash>[0-9a-f]{64})"\}$/;
 
-/** Undefined where the line is no exported entry. */
+/** Returns undefined if the line is not an exported entry. */
 export const entryOfLine = (line: string): AuditEntry | undefined => {
   const { content, hash: ownHash } = lineEnd.exec(line)?.groups ?? {};
   return content === undefined || ownHash === undefined ? undefined : { content: `${content}}`, hash: ownHash };
 };
 
-/** What is wrong with a chain, and at which entry. */
+/** A fault in a chain, with the number of the entry. */
 export class ChainFault extends Error {
   override readonly name = 'ChainFault';
   constructor(
@@ -68,12 +69,15 @@ const read = (content: string, seq: number): { readonly seq: unknown; readonly p
     const value: unknown = JSON.parse(content);
     if (typeof value === 'object' && value !== null && 'seq' in value && 'prev' in value) return value;
   } catch {
-    // Said below, as for any other text that is no entry.
+    // Reported below, as for any other text that is not an entry.
   }
   throw new ChainFault(seq, `entry ${seq} cannot be read`);
 };
 
-/** Throws ChainFault where a chain does not pass through `anchor`; `found` is the hash that it has there, null where it ends before. */
+/**
+ * Throws ChainFault if the chain does not contain `anchor`. `found` is the chain's hash at that number, or null if the
+ * chain ends before it.
+ */
 export const assertAnchor = (anchor: ChainHead, found: string | null): void => {
   if (found === anchor.hash) return;
   throw new ChainFault(
@@ -84,7 +88,7 @@ export const assertAnchor = (anchor: ChainHead, found: string | null): void => {
   );
 };
 
-/** The head after `entry`. Throws ChainFault where it does not follow `before`. */
+/** Returns the head after `entry`. Throws ChainFault if `entry` does not follow `before`. */
 export const follow = (before: ChainHead, entry: AuditEntry): ChainHead => {
   const seq = before.seq + 1;
   const said = read(entry.content, seq);

@@ -1,4 +1,4 @@
-/** What operators ask of the audit. */
+/** The operators' commands for the audit. */
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { breathe } from '../../platform/breathe.js';
@@ -24,7 +24,7 @@ export const auditCommands = (ledger: Ledger): readonly AdminCommand[] => [
   ),
 ];
 
-/** Keeps a policy's text, so that what it decided can be explained later. */
+/** Stores a policy's text, so that its decisions can be explained later. */
 export const keepPolicyText = async (
   { db }: Ledger,
   { digest, files }: Pick<Policy, 'digest' | 'files'>,
@@ -40,7 +40,9 @@ export const keepPolicyText = async (
 const policyFiles = z.array(z.object({ text: z.string() }));
 const overriding = z.object({ tenants: z.array(z.object({ clientIds: z.array(z.string()) })) });
 
-/** Whether the id could stand in the text at all: as it is, or in another spelling, as quotes, escapes and folded lines make one. */
+/**
+ * Whether the text could contain the clientId: as it is, or in another spelling with quotes, escapes or folded lines.
+ */
 const mayName = (text: string, clientId: string): boolean =>
   text.includes(clientId) || text.includes('\\') || /[\s'"]/.test(clientId);
 
@@ -49,7 +51,7 @@ const isOverriddenIn = (text: string, clientId: string): boolean =>
     overriding.safeParse(parse(text)).data?.tenants.some(({ clientIds }) => clientIds.includes(clientId))) ??
   false;
 
-/** Whether a policy that is kept for explanations has an override for the client. */
+/** Whether a stored policy text has an override for the client. */
 const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> => {
   const texts = db.selectFrom('policy_texts').select(['digest', 'files']).orderBy('digest').limit(1);
   for (let digest = ''; ; ) {
@@ -61,7 +63,9 @@ const isInPolicies = async ({ db }: Ledger, clientId: string): Promise<boolean> 
   }
 };
 
-/** Destroys the tenant's key. What a policy file says is the host's, and other tenants' requests are explained by it. */
+/**
+ * Destroys the tenant's key. Keeps the policy texts: they belong to the host, and explain other tenants' requests too.
+ */
 export const auditEraser = (ledger: Ledger): Eraser => ({
   where: 'audit',
   erase: async ({ clientId, tenantRef }) => ({

@@ -1,4 +1,7 @@
-/** Names of persons and tenants as the audit has them: under a key of the tenant's own, so that nothing is left once it is destroyed. */
+/**
+ * Pseudonyms of persons and tenants in the audit. They depend on a key of the tenant, so that no name can be recovered
+ * once the key is destroyed.
+ */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { createSealer } from '../../platform/sealing.js';
 import { encodeClientId } from '../common/dashboard-id.js';
@@ -11,15 +14,15 @@ const derive = (key: TenantKey, purpose: string): Buffer => Buffer.from(hkdfSync
 export type Pseudonyms = {
   readonly tenant: (clientId: string) => string;
   readonly user: (userIdentifier: string) => string;
-  /** Under the key too, since its parts can be guessed. */
+  /** Also keyed, since the contents of a request can be guessed. */
   readonly digest: (requestDigest: string) => string;
-  /** Seals for this key alone; `context` binds what it belongs to. */
+  /** Encrypts `text` with this key. `context` is bound to the result. */
   readonly seal: (text: string, context: string) => string;
-  /** Throws where another key sealed it. */
+  /** Throws if another key or context sealed the text. */
   readonly open: (sealed: string, context: string) => string;
 };
 
-/** Under one tenant's key. */
+/** Returns the pseudonyms under one tenant's key. */
 export const pseudonymsOf = (key: TenantKey): Pseudonyms => {
   const naming = derive(key, 'guestlist audit pseudonyms');
   const sealer = createSealer(derive(key, 'guestlist audit names'));
@@ -34,7 +37,7 @@ export const pseudonymsOf = (key: TenantKey): Pseudonyms => {
   };
 };
 
-/** A text with no name of this tenant or user left in it: dashboard ids hold them, for one. */
+/** Removes the names of the tenant and the user from a text. For example, dashboard ids contain them. */
 export const withoutNames = (text: string, names: readonly (string | undefined)[]): string =>
   names
     .filter((name) => name !== undefined && name !== '')

@@ -8,9 +8,9 @@ import { type AuditKind, auditKinds, type Explanation } from './audit.js';
 import { type AuditEntry, assertAnchor, ChainFault, type ChainHead, follow, genesisHash, lineOf } from './chain.js';
 import { type Pseudonyms, pseudonymsOf } from './pseudonyms.js';
 
-/** Of an export, at most. */
+/** Maximum number of entries in one page of an export. */
 const pageSize = 1000;
-/** Entries that are read and checked before others have their turn. */
+/** Number of entries to read and check before other tasks of this process run. */
 const sliceSize = 200;
 
 type Row = AuditEntry & { readonly seq: number };
@@ -27,14 +27,16 @@ const page = async ({ db }: Ledger, after: number, limit: number): Promise<reado
 };
 
 export type Verification = {
-  /** Entries that were checked. */
+  /** Number of entries that were checked. */
   readonly entries: number;
   readonly head: ChainHead;
-  /** Null: it is whole. */
+  /** Null if the chain is complete and unmodified. */
   readonly fault: { readonly seq: number; readonly message: string } | null;
 };
 
-/** Checks that the chain ends where its head says, and passes through `anchor`, which someone kept elsewhere. */
+/**
+ * Throws ChainFault unless the chain ends at its stored head and contains `anchor`, a head that was stored elsewhere.
+ */
 const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undefined, anchorHash: string | null) => {
   if (head.seq < stored.seq)
     throw new ChainFault(head.seq + 1, `the last ${stored.seq - head.seq} entries are missing`);
@@ -42,13 +44,16 @@ const assertEnd = (head: ChainHead, stored: ChainHead, anchor: ChainHead | undef
   if (anchor !== undefined) assertAnchor(anchor, anchorHash);
 };
 
-/** Reads the whole chain, in slices. `anchor` is a head that was kept elsewhere: the log has some, and every export ends with one. */
+/**
+ * Verifies the whole chain, in slices. `anchor` is a head that was stored elsewhere: the log contains some, and every
+ * export ends with one.
+ */
 export const verifyAudit = async (
   ledger: Ledger,
   anchor?: ChainHead,
   breathe: Breathe = ofThisProcess,
 ): Promise<Verification> => {
-  // Read before the entries: what is appended meanwhile is no fault.
+  // Read before the entries, so that entries appended meanwhile are not a fault.
   const stored = await ledger.db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst();
   const end = { seq: Number(stored?.seq ?? 0), hash: stored?.hash ?? '' };
   let head: ChainHead = { seq: 0, hash: genesisHash };
@@ -71,7 +76,7 @@ export const verifyAudit = async (
   }
 };
 
-/** The key of a tenant, and of those of no tenant where it is undefined; undefined where it was destroyed or never made. */
+/** Returns the pseudonyms of a tenant. Undefined if its key was destroyed or never created. */
 const findKey = async ({ db }: Ledger, tenantRef: string): Promise<Pseudonyms | undefined> => {
   const row = await db.selectFrom('tenant_keys').select('key').where('tenant_ref', '=', tenantRef).executeTakeFirst();
   return row === undefined ? undefined : pseudonymsOf(Buffer.from(row.key, 'base64'));
@@ -86,10 +91,10 @@ export const exportInput = z.strictObject({
   names: z.boolean().default(false).describe('Whether names are given beside their pseudonyms.'),
 });
 
-/** Who an entry is about. */
+/** The tenant and the user of an entry. */
 export type EntryNames = { readonly tenant?: string; readonly user?: string };
 
-/** The names of these entries: found by the tenant's pseudonym, opened with its key. */
+/** Returns the names of these entries: finds each key by the tenant's pseudonym and opens the sealed names. */
 const namesOf = async ({ db }: Ledger, entries: readonly AuditEntry[]): Promise<readonly (EntryNames | null)[]> => {
   const contents = entries.map(({ content }): { tenant?: string; names?: string } => JSON.parse(content));
   const pseudonyms = [...new Set(contents.map(({ tenant = '' }) => tenant))];
@@ -103,15 +108,15 @@ const namesOf = async ({ db }: Ledger, entries: readonly AuditEntry[]): Promise<
 };
 
 export type AuditPage = {
-  /** As audit-chain.ts writes them: one entry a line. */
+  /** One entry on each line, in the format of chain.ts. */
   readonly lines: readonly string[];
-  /** What the names of each line are, where asked for; null: it names nobody, or they were erased. */
+  /** The names for each line, if requested. Null if the line has no names, or they were erased. */
   readonly names?: readonly (EntryNames | null)[];
-  /** The seq to go on after; null: this was the last page. */
+  /** The `seq` after which the next page begins. Null if this page is the last. */
   readonly next: number | null;
 };
 
-/** Up to `limit` rows behind `after`, in slices. */
+/** Returns up to `limit` rows after `after`, read in slices. */
 const firstRows = async <Row extends { readonly seq: string | number }>(
   limit: number,
   after: number,
@@ -127,7 +132,7 @@ const firstRows = async <Row extends { readonly seq: string | number }>(
   return rows;
 };
 
-/** A page of entries in their order; those of one tenant or kind do not hold together as a chain. */
+/** Returns one page of entries in order. A page for one tenant or kind is not a complete chain. */
 export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportInput>): Promise<AuditPage> => {
   const { after, limit, tenant, kind } = input;
   const key = tenant === undefined ? undefined : await findKey(ledger, ledger.refOf(tenant));
@@ -145,7 +150,7 @@ export const exportAudit = async (ledger: Ledger, input: z.output<typeof exportI
   };
 };
 
-/** A request as it was decided, and the policy of that moment. */
+/** A request's decision with its inputs, and the policy at that time. */
 export type Decided = Explanation & {
   readonly clientId: string | null;
   readonly code: string;
@@ -155,12 +160,12 @@ export type Decided = Explanation & {
 const notExplained = (requestId: string, why: string): Refusal =>
   new Refusal('NOT_FOUND', `The request ${requestId} cannot be explained: ${why}.`);
 
-/** How many decisions with one request id a refusal names. */
+/** Maximum number of decisions that an error message lists for one request id. */
 const maxNamedDecisions = 20;
 
 /**
- * The keys under which the explanation can be stored. Earlier releases stored it under the request id alone.
- * Throws NOT_SUPPORTED if several decisions have this id: no choice between them would be sure to be right.
+ * Returns the keys under which the explanation can be stored. Earlier releases stored it under the request id alone.
+ * Throws NOT_SUPPORTED if several decisions have this id, since any choice between them could be wrong.
  */
 const explanationKeysOf = async ({ db }: Ledger, requestId: string): Promise<readonly string[]> => {
   const decisions = await db
@@ -181,8 +186,9 @@ const explanationKeysOf = async ({ db }: Ledger, requestId: string): Promise<rea
 };
 
 /**
- * What a request was decided on. `requestId` is the id of the request, or `<request id>:<seq of its audit entry>` if several
- * requests had that id. Throws NOT_SUPPORTED for an id of several decisions, and NOT_FOUND if no explanation is kept, or no longer.
+ * Returns the inputs of a request's decision. `requestId` is the id of the request, or `<request id>:<seq of its audit
+ * entry>` if several requests have that id. Throws NOT_SUPPORTED if several decisions have the id, and NOT_FOUND if no
+ * explanation is stored (any more).
  */
 export const loadExplanation = async (ledger: Ledger, requestId: string): Promise<Decided> => {
   const row = await ledger.db

@@ -15,7 +15,9 @@ import { ExpressionFault } from '../policy/expression.js';
 import type { Policy } from '../policy/policy.js';
 import type { Audit, Explanation } from './audit.js';
 
-/** What is known of one request so far. Each step adds what it found; a denied request has what the earlier steps found. */
+/**
+ * The known facts of one request. Each step adds its own, so a denied request has those of the steps before the denial.
+ */
 export type DecisionContext = {
   readonly requestId: string;
   readonly session?: Session;
@@ -57,20 +59,22 @@ const placesOf = ({ because }: DecisionContext): readonly string[] | undefined =
 const placeOf = (error: Refusal): readonly string[] | undefined =>
   error.cause instanceof ExpressionFault ? [error.cause.at] : undefined;
 
-/** Whether the request was refused for what it asked. A failure of the gateway or of the upstream is no denial. */
+/**
+ * Whether the request was refused because of its content. A failure of the gateway or of the upstream is not a denial.
+ */
 const isDenial = (error: unknown): error is Refusal =>
   error instanceof Refusal && isGatewayCode(error.code) && gatewayErrors[error.code] < 500;
 
 export type RequestAudit = {
-  /** Resolves once the entry is stored; rejects if it cannot be, and then the token must not be answered. */
+  /** Resolves once the entry is stored. Rejects if it cannot be stored; then the token must not be returned. */
   readonly minted: (context: DecisionContext, minted: Minted) => Promise<void>;
-  /** Records a denial in the background; one that cannot be stored is in the log. Errors that are no denial are ignored. */
+  /** Records a denial in the background. If it cannot be stored, logs it. Ignores errors that are not denials. */
   readonly failed: (context: DecisionContext, error: unknown, durationMs: number) => void;
 };
 
 /**
- * Denials that are audited in a minute without a known user, and of one user beyond the rate limit: a flood must not fill
- * the audit.
+ * Maximum number of audited denials per minute, counted for denials without a known user and for users beyond the rate
+ * limit. A flood of requests must not fill the audit.
  */
 const denialsPerMinute = 60;
 

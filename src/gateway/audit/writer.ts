@@ -11,22 +11,25 @@ export type AuditOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics?: Pick<GatewayMetrics, 'audited' | 'watch'> | undefined;
-  /** How many events may wait. Denials beyond that, or too many in a second, are counted and not told apart; anything else is refused. */
+  /**
+   * Maximum number of waiting events. Beyond it, or beyond the rate limit of denials, denials are only counted. Any
+   * other event is refused.
+   */
   readonly maxWaiting?: number;
 };
 
 type Waiting = StampedEvent & { readonly resolve: () => void; readonly reject: (error: unknown) => void };
 
-/** An audit, and its end: what waits is written before it resolves. */
+/** An audit that can be closed. `close` resolves once all waiting events are written. */
 export type AuditLog = Audit & { readonly close: () => Promise<void> };
 
 const batchSize = 500;
 
-/** Denials that are told apart, at once and in a second: who has no session can cause as many as they like. */
+/** Burst and rate of denials that get their own entry. A caller without a session can cause any number of denials. */
 const deniedBurst = 500;
 const deniedPerSecond = 50;
 
-/** Whether one more may be told apart. */
+/** Returns a function that tells whether one more denial can get its own entry. */
 const createAllowance = (clock: Clock) => {
   let left = deniedBurst;
   let atMs = clock.now().getTime();
@@ -40,10 +43,10 @@ const createAllowance = (clock: Clock) => {
   };
 };
 
-/** Every so many entries the log says where the chain stands, so that someone who rewrites it all contradicts the log. */
+/** Number of entries after which the chain's head is logged, so that a rewritten chain contradicts the log. */
 const anchorEvery = 1000;
 
-/** Writes one batch, and tells those who wait for it. */
+/** Returns a function that writes one batch and settles the promises of its events. */
 const createWrite =
   ({ ledger, log, metrics }: AuditOptions) =>
   async (batch: readonly Waiting[]): Promise<void> => {
@@ -60,7 +63,7 @@ const createWrite =
     }
   };
 
-/** Counts what is not told apart. */
+/** Counts denials without their own entry, and returns the count as one event. */
 const createDropped = (clock: Clock, log: Log) => {
   let count = 0;
   return {
@@ -79,7 +82,7 @@ const createDropped = (clock: Clock, log: Log) => {
   };
 };
 
-/** Opens it. */
+/** Creates the audit log. */
 export const createAudit = (options: AuditOptions): AuditLog => {
   const { clock, log, maxWaiting = 10_000 } = options;
   let waiting: Waiting[] = [];

@@ -91,7 +91,7 @@ const tell = (breaker: CircuitBreaker, client: string) => {
   };
 };
 
-/** Converts a limit's error to the gateway's UPSTREAM_UNAVAILABLE. */
+/** Converts an error of a limit or the deadline to UPSTREAM_UNAVAILABLE. Returns any other error unchanged. */
 const named = (error: unknown, until: AbortSignal): unknown => {
   if (error instanceof BulkheadFull) return unavailable('upstream-calls-full', error);
   if (error instanceof CircuitOpen) return unavailable('upstream-circuit-open', error, error.remainingMs);

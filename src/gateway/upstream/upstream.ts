@@ -82,8 +82,8 @@ const isRefused = (error: unknown): boolean =>
   error instanceof Refusal && error.reason === 'upstream-refuses-the-api-key';
 
 /**
- * Creates the readiness check of the gateway's API key. The check rejects if the upstream refused the key at its last
- * use here. If the upstream does not respond, nothing is known of the key and cached tokens still work, so the gateway
+ * Creates the readiness check of the gateway's API key. The check rejects if the upstream refused the key at the last
+ * check. If the upstream does not respond, the key's validity is unknown and cached tokens still work, so the gateway
  * stays ready.
  */
 export const createApiKeyCheck = (upstream: Call, timing: Timing = systemTiming): (() => Promise<void>) => {
