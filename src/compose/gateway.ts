@@ -47,7 +47,7 @@ import { createRolloutCommands } from '../gateway/rollout/commands.js';
 import { createTemplateVersions } from '../gateway/rollout/template-versions.js';
 import { createRouter, type Gateway, type GatewayHandlers } from '../gateway/router.js';
 import { createTenantRecords } from '../gateway/tenant/records.js';
-import { assertTenantSecret, createTenants, type ReadVariable, type Tenants } from '../gateway/tenant/resolve.js';
+import { assertTenantSecret, createTenants, type SecretSource, type Tenants } from '../gateway/tenant/resolve.js';
 import { createTokenCache, type TokenCache } from '../gateway/token/cache.js';
 import { createFindEmbeds } from '../gateway/token/granted-embeds.js';
 import { createMetricLists, currentLists } from '../gateway/token/metric-lists.js';
@@ -104,7 +104,9 @@ type CommonOptions = Origins & {
   readonly clock: Clock;
   readonly log: Log;
   /** Reads the secrets that the policy names. */
-  readonly readVariable?: ReadVariable | undefined;
+  readonly readVariable?: SecretSource['readVariable'];
+  /** Whether such a secret must be hard to guess, as in production. Left out: false. */
+  readonly strongSecrets?: SecretSource['strongSecrets'];
   /** Left out: nothing is counted. */
   readonly metrics?: GatewayMetrics | undefined;
   /** Left out: no limits. */
@@ -311,11 +313,11 @@ const createDeciding = (options: GatewayOptions, { upstream }: Foundation) => {
 
 type Deciding = ReturnType<typeof createDeciding>;
 
-const openTenants = ({ clock, log, readVariable, policies }: GatewayOptions): Tenants => {
-  const tenants = createTenants({ clock, log, readVariable });
+const openTenants = ({ clock, log, readVariable, strongSecrets, policies }: GatewayOptions): Tenants => {
+  const tenants = createTenants({ clock, log, readVariable, strongSecrets });
   tenants.open(policies.current());
   policies.subscribe({
-    prepare: (next) => assertTenantSecret(next, readVariable),
+    prepare: (next) => assertTenantSecret(next, { readVariable, strongSecrets }),
     changed: async (next) => tenants.open(next),
   });
   return tenants;

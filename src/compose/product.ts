@@ -227,6 +227,7 @@ const openConfiguredGateway = (parts: PartsOfGateway, { cache, metrics }: Shared
     cache,
     limits: { settings: { ...limits, failedCredentialsPerMinute }, limiters: shared.limiters, addressOf, note },
     readVariable: config.readVariable,
+    strongSecrets: config.isProduction,
     metrics,
     clock,
     log: context.log,

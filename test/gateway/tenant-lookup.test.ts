@@ -1,4 +1,5 @@
 /** Tenants looked up at the host: a real one on loopback, which checks each signature as the library of Standard Webhooks does. */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
@@ -327,6 +328,25 @@ describe('the mapping of a lookup', () => {
     await expect(start).rejects.toThrow(`the variable LOOKUP_SECRET ${message}`);
     await expect(start).rejects.toThrow(/p\.yaml:\d+:\d+/);
     await start.catch((error: Error) => expect(error.message).not.toContain(value === '' ? 'c2hvcnQ' : String(value)));
+  });
+
+  it.each([
+    ['is too easy to guess', `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
+    ['is an example or a placeholder', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    ['is an example or a placeholder', `whsec_${Buffer.from('changeme-7Hq2LzR9vX4tKdWp1bNs').toString('base64')}`],
+  ])('does not start in production where its secret %s', async (message, value) => {
+    const options = { policy: policyWith({ url: 'https://host.example/' }), readVariable: () => value };
+    const start = startGateway({ ...options, strongSecrets: true });
+    await expect(start).rejects.toThrow(PolicyFaults);
+    await expect(start).rejects.toThrow(`the variable LOOKUP_SECRET ${message}`);
+    await start.catch((error: Error) => expect(error.message).not.toContain(value));
+    await startGateway(options);
+  });
+
+  it('starts in production with a random secret', async () => {
+    const value = `whsec_${randomBytes(32).toString('base64')}`;
+    const policy = policyWith({ url: 'https://host.example/' });
+    await startGateway({ policy, readVariable: () => value, strongSecrets: true });
   });
 
   it('signs nothing that a host with another secret would take', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { basePolicy } from '../gateway/policies.js';
 import { get, login, manager, openDashboard, post, request } from './guest.js';
 import { runToEnd, startProduct } from './product.js';
 
@@ -126,6 +127,26 @@ describe('the configuration', () => {
         await product.stop();
         await product.remove();
       }
+    }));
+
+  test("production refuses a weak secret of the policy's tenant lookup", () =>
+    inFolder(async (folder) => {
+      const tenant = { key: 'claims.org_id', http: { url: 'https://h.example/', secretVariable: 'LOOKUP_SECRET' } };
+      const policy = { ...basePolicy, session: { ...basePolicy.session, tenant } };
+      const file = join(folder, 'guestlist.yaml');
+      await writeFile(join(folder, 'policy.yaml'), JSON.stringify(policy));
+      await writeFile(file, JSON.stringify({ gateway: { policies: './policy.yaml' } }));
+      const weak = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+      const { code, output } = await runToEnd(['serve'], {
+        NODE_ENV: 'production',
+        GUESTLIST_CONFIG: file,
+        GUESTLIST_DATA_DIR: folder,
+        GUESTLIST_HOST_JWT_SECRET: randomBytes(48).toString('base64'),
+        GUESTLIST_API_KEY: randomUUID(),
+        LOOKUP_SECRET: weak,
+      });
+      expect([code, output]).toEqual([2, expect.stringContaining('the variable LOOKUP_SECRET is too easy to guess')]);
+      expect(output).not.toContain(weak);
     }));
 
   test('a short secret is refused', () =>

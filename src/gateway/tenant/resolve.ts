@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
 import type { Log } from '../../platform/log.js';
+import { weaknessOfBytes } from '../../platform/secret-strength.js';
 import type { Session } from '../authenticate/signed-session.js';
 import type { ForgetClient } from '../common/eraser.js';
 import type { Reason } from '../common/reasons.js';
@@ -34,10 +35,16 @@ export type Tenants = {
 /** An environment variable; undefined: not set. */
 export type ReadVariable = (name: string) => string | undefined;
 
-export type TenantsOptions = {
+/** Where the policy's secrets come from. */
+export type SecretSource = {
+  readonly readVariable?: ReadVariable | undefined;
+  /** Whether a secret that is easy to guess is refused too, as in production. Left out: false. */
+  readonly strongSecrets?: boolean | undefined;
+};
+
+export type TenantsOptions = SecretSource & {
   readonly clock: Clock;
   readonly log: Log;
-  readonly readVariable?: ReadVariable | undefined;
 };
 
 const refuse = (message: string, reason: Reason<'NO_TENANT'>, cause?: unknown): never => {
@@ -109,22 +116,32 @@ const chooseFound = (tenants: readonly string[], asked: string | undefined): str
 const findAll = (table: TenantTable, keys: readonly string[]): readonly string[] =>
   keys.flatMap((key) => table.find(key) ?? []);
 
-const readSecret = ({ secretVariable, at }: TenantHttp, readVariable: ReadVariable | undefined): string => {
+const secretFault = (secret: string, strongSecrets: boolean): string | undefined => {
+  if (secret === '') return 'is not set';
+  if (!isHookSecret(secret)) return 'is no secret of Standard Webhooks with 24 to 64 bytes';
+  return strongSecrets ? weaknessOfBytes(secret) : undefined;
+};
+
+const readSecret = (
+  { secretVariable, at }: TenantHttp,
+  { readVariable, strongSecrets = false }: SecretSource,
+): string => {
   const secret = readVariable?.(secretVariable) ?? '';
-  if (isHookSecret(secret)) return secret;
-  const fault = secret === '' ? 'is not set' : 'is no secret of Standard Webhooks with 24 to 64 bytes';
+  const fault = secretFault(secret, strongSecrets);
+  if (fault === undefined) return secret;
   const mend = `${hookSecretMend}, for the gateway and for the host`;
   throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
 };
 
 /** Throws PolicyFaults if the secret of a policy's lookup is missing or weak: the policy could find no tenant. */
-export const assertTenantSecret = ({ tenant }: Policy, readVariable: ReadVariable | undefined): void => {
-  if (tenant.by === 'http') readSecret(tenant.http, readVariable);
+export const assertTenantSecret = ({ tenant }: Policy, secrets: SecretSource): void => {
+  if (tenant.by === 'http') readSecret(tenant.http, secrets);
 };
 
-const openLookup = (http: TenantHttp, { clock, log, readVariable }: TenantsOptions): TenantLookup => {
+const openLookup = (http: TenantHttp, options: TenantsOptions): TenantLookup => {
+  const { clock, log } = options;
   try {
-    return createTenantLookup({ http, secret: readSecret(http, readVariable), clock, log });
+    return createTenantLookup({ http, secret: readSecret(http, options), clock, log });
   } catch (cause) {
     if (!(cause instanceof PolicyFaults)) throw cause;
     throw new Refusal('UPSTREAM_UNAVAILABLE', 'The lookup of organisations is not set up; the log has the reason.', {
@@ -175,7 +192,7 @@ export const createTenants = (options: TenantsOptions): Tenants => {
       return of(policy, session, asked);
     },
     open: (policy) => {
-      assertTenantSecret(policy, options.readVariable);
+      assertTenantSecret(policy, options);
       follow(policy);
     },
     forget: (clientId) => (newest === null ? 0 : (lookups.get(newest)?.forget(clientId) ?? 0)),
