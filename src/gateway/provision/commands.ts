@@ -1,4 +1,7 @@
-/** Provisions tenants by an operator's hand: named ones, or all of the ledger page by page. Safe to repeat, and to stop anywhere. */
+/**
+ * The operators' command that provisions tenants: named ones, or all tenants of the ledger page by page. It is safe to
+ * repeat and to interrupt.
+ */
 import { z } from 'zod';
 import { Refusal } from '../../domain/refusal.js';
 import { mapBounded } from '../../platform/bounded.js';
@@ -35,7 +38,7 @@ export type TenantProvisioningOptions = {
   readonly audit: Audit;
 };
 
-/** Tenants at a time. */
+/** Maximum number of tenants in progress at once. */
 const maxParallel = 4;
 
 const templatesOf = (policy: Policy, names: readonly string[] | undefined): readonly Template[] => {
@@ -64,7 +67,7 @@ const encodeSettled = (settled: EnsureResult) => {
   return { template, outcome: 'failed' as const, reason, mend: mends[reason] ?? null };
 };
 
-/** Why a tenant of this state is passed over; undefined: it is not. */
+/** Returns why a tenant in this state is skipped. Undefined if it is not. */
 const skipped = (state: string | undefined, isNew: boolean): string | undefined => {
   if (state === undefined) return isNew ? undefined : 'not-in-the-ledger';
   return state === 'active' ? undefined : state;
@@ -102,7 +105,8 @@ const provisionOne = async (
 const provisionTenants = async (options: TenantProvisioningOptions, input: ProvisionInput) => {
   const { ledger, policies, audit } = options;
   const policy = policies.current();
-  // Overrides change neither which templates there are nor what onSignUp lists: what is asked is refused before anything is made.
+  // Checked before any copy is made. The check needs no overrides, since these change neither the set of templates nor
+  // `onSignUp`.
   templatesOf(policy, input.templates);
   const { tenants: clientIds, next } =
     input.clientIds === undefined
@@ -121,6 +125,6 @@ const provisionTenants = async (options: TenantProvisioningOptions, input: Provi
   return { tenants, next };
 };
 
-/** `tenants-provision`: one page at each call, `next` leads to the following one. */
+/** The command `tenants-provision`. Each call handles one page; `next` is the cursor of the following page. */
 export const tenantsProvisionCommand = (options: TenantProvisioningOptions): AdminCommand =>
   adminCommand('tenants-provision', provisionInput, (input) => provisionTenants(options, input));

@@ -7,16 +7,19 @@ import { unavailable } from '../upstream/unavailable.js';
 
 export type IndexedEmbed = { readonly metadata: Readonly<Record<string, unknown>> | null };
 
-/** The data app's dashboard embeds by their dashboard id, from its paged listing. */
+/** Finds the data app's dashboard embeds by dashboard id. */
 export type EmbedIndex = {
-  /** At most `maxAgeMs` old; undefined only after a listing that began in this call did not have it. */
+  /**
+   * Returns an embed from a listing that is at most `maxAgeMs` old. Returns undefined only after a listing that began
+   * during this call did not contain it.
+   */
   readonly find: (dashboardId: string) => Promise<IndexedEmbed | undefined>;
   readonly forget: () => void;
 };
 
 const maxPages = 10_000;
 
-/** A listing that is refused says nothing about the client it was made for. */
+/** Converts a refused listing to UPSTREAM_UNAVAILABLE, since it says nothing about the client that it was for. */
 const refused = (error: unknown): never => {
   throw error instanceof UpstreamRefusal ? unavailable('embeds-not-listed', error) : error;
 };
@@ -30,11 +33,11 @@ const listAll = async (upstream: Call): Promise<Map<string, IndexedEmbed>> => {
     for (const { embedId, embedType, externalDashboard } of data) {
       seen.add(embedId);
       if (embedType !== 'dashboard' || externalDashboard === null) continue;
-      // The first embed of a dashboard is the one that its id stands for; the metadata is the dashboard's own.
+      // A dashboard can have several embeds, and the metadata belongs to the dashboard: keep the first.
       const id = externalDashboard.externalDashboardId;
       if (!found.has(id)) found.set(id, { metadata: externalDashboard.metadata });
     }
-    // A service that knows no pages gives everything each time: then a page brings nothing new.
+    // A service without paging returns all embeds for each page. Stop if a page has no new embed.
     if (seen.size === before) break;
   }
   return found;
@@ -47,21 +50,21 @@ export type EmbedIndexOptions = {
   readonly maxAgeMs?: number;
 };
 
-/** Asks for one embed. What another is answered with is no answer: a service may not know the parameter after all. */
+/** Looks up one embed by its id. A service can ignore the parameter, so the id of the result is checked. */
 const findOne = async (upstream: Call, dashboardId: string): Promise<IndexedEmbed | undefined> => {
   const { data } = await upstream(listEmbeds, { isPagination: true, pageNumber: 1, embedId: dashboardId });
   const dashboard = data.find(({ embedId }) => embedId === dashboardId)?.externalDashboard;
   return dashboard?.externalDashboardId === dashboardId ? { metadata: dashboard.metadata } : undefined;
 };
 
-/** Where the look-up is refused, the listing has the answer. */
+/** Ignores a refused look-up, so that the listing is read next. */
 const orListed = (error: unknown): undefined => {
   if (!(error instanceof UpstreamRefusal)) throw error;
 };
 
 /**
- * Asks for the one embed where the service can look it up, and otherwise, or where that finds nothing, reads the whole listing.
- * One listing serves every client that waits for one: after a restart each of them has dashboards to verify.
+ * Looks up an embed by its id if the service supports that. Otherwise, or if nothing is found, reads the whole listing.
+ * All waiting clients share one listing, since after a restart every client has dashboards to verify.
  */
 export const createEmbedIndex = (options: EmbedIndexOptions): EmbedIndex => {
   const { upstream, clock, capabilities, maxAgeMs = 30_000 } = options;
@@ -80,7 +83,7 @@ export const createEmbedIndex = (options: EmbedIndexOptions): EmbedIndex => {
     if (isFresh && known.has(dashboardId)) return known.get(dashboardId);
     await refresh();
     if (known.has(dashboardId)) return known.get(dashboardId);
-    // The listing that was joined may have passed this embed's page before the embed was made.
+    // The shared listing may have read this embed's page before the embed was created, so read it again.
     await refresh();
     return known.get(dashboardId);
   };

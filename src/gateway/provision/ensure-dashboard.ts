@@ -11,16 +11,16 @@ import type { MakeDashboard, MakeRequest } from './make-dashboard.js';
 /** The status of one copy: verified, or the time (ms since 1970) before which it is not retried. */
 export type CopyStatus = 'verified' | number;
 
-/** This process's memory of tenants' copies. */
+/** The status of tenants' copies, in this process's memory. */
 export type ProvisionMemory = {
-  /** By template. Undefined: nothing is known of this tenant at this location. */
+  /** Returns the statuses by template. Undefined if nothing is stored for this tenant at this location. */
   readonly find: (place: string, clientId: string) => ReadonlyMap<string, CopyStatus> | undefined;
   readonly set: (place: string, clientId: string, template: string, what: CopyStatus) => void;
   /** Drops the tenant at every location. */
   readonly forget: (clientId: string) => void;
 };
 
-/** `max`: most tenants that are remembered. */
+/** Creates the memory. `max` is the maximum number of tenants. */
 export const createProvisionMemory = (max: number): ProvisionMemory => {
   // The names of locations have one length, so location and client concatenated are a unique key.
   const held = createLru<string, Map<string, CopyStatus>>(max);
@@ -42,7 +42,7 @@ export const createProvisionMemory = (max: number): ProvisionMemory => {
 /** A client's copy of a template, verified. */
 export type ProvisionedDashboard = { readonly id: string; readonly name: string; readonly template: string };
 
-/** The dashboard, or the error that prevented it. */
+/** The dashboard, or the error that prevented its provisioning. */
 export type EnsureResult =
   | { readonly template: Template; readonly dashboard: ProvisionedDashboard }
   | { readonly template: Template; readonly error: unknown };
@@ -55,18 +55,18 @@ export type EnsureDashboardOptions = {
 };
 
 export type EnsureRequest = MakeRequest & {
-  /** The location's name in the memory. */
+  /** The key of the location in the memory. */
   readonly at: string;
-  /** The client's rows in the ledger, or the error of reading them. */
+  /** The client's rows in the ledger, or the error from reading them. */
   readonly read: TenantDashboards | { readonly error: unknown };
-  /** Also retries what failed a moment ago. */
+  /** Whether to retry copies that failed recently, without waiting for the pause to end. */
   readonly isForced: boolean;
 };
 
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
 
-/** When a failed copy is retried: the pause doubles each time. */
+/** Returns when a failed copy is retried, in ms since 1970. The pause doubles after each failure. */
 const retryAtMs = (row: DashboardRow | undefined): number | undefined =>
   row === undefined || row.failedAt === null
     ? undefined
@@ -75,8 +75,9 @@ const retryAtMs = (row: DashboardRow | undefined): number | undefined =>
 const deferred = (): Refusal => unavailable('provisioning-deferred', new Error('it failed a moment ago'));
 
 /**
- * Ensures one template's copy for one client: verified in this process's memory, else in the ledger, else it is made now. Never
- * rejects. Only a best-effort copy is deferred after a failure; a required one is tried at each request.
+ * Ensures one template's copy for one client. Returns at once if the copy is verified in this process's memory or in
+ * the ledger, else makes it. Never rejects. After a failure, a best-effort copy is retried after a pause, and a
+ * required copy at each request.
  */
 export const createEnsureDashboard = ({ make, memory, clock, log }: EnsureDashboardOptions) => {
   const flight = createSingleFlight<void>();

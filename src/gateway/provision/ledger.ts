@@ -1,4 +1,9 @@
-/** The rows of the ledger of dashboards, as they are read. */
+/**
+ * The ledger of dashboards: which copies were begun, made and verified for each tenant. A row is stored before its
+ * dashboard is made, so that after a crash, or when the tenant is deleted, the dashboard is known. Every statement that
+ * adds to the ledger checks the tenant's state itself, so nothing is begun or recorded for a deleted tenant. Throws
+ * UPSTREAM_UNAVAILABLE if the ledger cannot be reached.
+ */
 
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { Refusal } from '../../domain/refusal.js';
@@ -7,7 +12,10 @@ import { isAlive } from '../ledger/processes.js';
 import { schemaName } from '../ledger/tables.js';
 import { unavailable } from '../upstream/upstream.js';
 
-/** Where a copy is and which key sees it: what was verified elsewhere or by another key is verified anew. */
+/**
+ * The upstream of a copy and the API key that can read it. A copy that was verified at another upstream or with another
+ * key is verified again.
+ */
 export type CopyLocation = { readonly upstream: string; readonly keyRef: string };
 
 export type DashboardRow = {
@@ -35,7 +43,7 @@ export const isVerifiedAt = (row: DashboardRow | undefined, { upstream, keyRef }
   row.verifiedAt !== null &&
   row.doubtedAt === null;
 
-/** Of `dashboards as d`. */
+/** The columns of a DashboardRow, selected from `dashboards as d`. */
 export const dashboardColumns = [
   'd.template',
   'd.dashboard_id as dashboardId',
@@ -52,7 +60,7 @@ export const dashboardColumns = [
   'd.failures',
 ] as const;
 
-/** Asks the ledger. Throws UPSTREAM_UNAVAILABLE where it cannot be asked. */
+/** Awaits a statement of the ledger. Throws UPSTREAM_UNAVAILABLE if the ledger cannot be reached. */
 export const askLedger = async <T>(statement: Promise<T>): Promise<T> => {
   try {
     return await statement;
@@ -61,7 +69,7 @@ export const askLedger = async <T>(statement: Promise<T>): Promise<T> => {
   }
 };
 
-/** All that the ledger has of a tenant; `state` is null for one that it does not know. */
+/** Returns all rows of a tenant. `state` is null for an unknown tenant. */
 export const readTenant = async (db: Ledger['db'], tenantRef: string): Promise<TenantDashboards> => {
   const rows = await askLedger(
     db
@@ -71,43 +79,44 @@ export const readTenant = async (db: Ledger['db'], tenantRef: string): Promise<T
       .where('t.tenant_ref', '=', tenantRef)
       .execute(),
   );
-  // A tenant without dashboards is one row without any.
+  // The left join returns one row without a template for a tenant without dashboards.
   const found = rows.flatMap(({ state: _, ...row }) => (row.template === null ? [] : [row as DashboardRow]));
   return { state: rows[0]?.state ?? null, dashboards: found };
 };
 
-/**
- * The ledger of dashboards: what was begun, made and verified for each tenant. A row is there before its dashboard is made, so that
- * whoever comes after a crash, or deletes the tenant, knows of it. Every statement that adds to it looks at the tenant's state
- * in itself: nothing is begun or recorded for a deleted tenant. Throws UPSTREAM_UNAVAILABLE where it cannot be asked.
- */
-/** One copy that is being made. */
+/** A copy that is being made. */
 export type CopyTarget = {
   readonly tenantRef: string;
   readonly clientId: string;
   readonly template: string;
   readonly dashboardId: string;
   readonly place: CopyLocation;
-  /** Of whoever makes it now. */
+  /** Id of the current attempt to make it. */
   readonly attempt: string;
 };
 
-/** What stood there before: `wasVerified`, a guest may have used it since; `isResumed`, it was begun and not brought to its end. */
+/**
+ * The copy's state before this attempt. `wasVerified`: it was verified once, so a guest may have used it since.
+ * `isResumed`: an earlier attempt began and did not complete.
+ */
 export type PriorState = { readonly wasVerified: boolean; readonly isResumed: boolean };
 
-/** How long the attempt of a process that is alive is left alone, in milliseconds: longer than any call to the upstream takes. */
+/**
+ * Time in milliseconds after which another process may take over an attempt of a live process. Longer than any call to
+ * the upstream takes.
+ */
 export const attemptMs = 60_000;
 
 const tenants = sql.table(`${schemaName}.tenants`);
 const dashboards = sql.table(`${schemaName}.dashboards`);
 
-/** Names its process, so that the attempt of one that died is taken over at once. */
+/** Returns the attempt with its process's id, so that the attempt of a dead process can be taken over at once. */
 const attemptOf = ({ self }: Pick<Ledger, 'self'>, { attempt }: CopyTarget): string => `${self.id()}/${attempt}`;
 
 const ofDeadProcess = (attempt: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`not ${isAlive(sql`split_part(${sql.ref(attempt)}, '/', 1)`)}`;
 
-/** Takes the tenant's row along, locked: who deletes the tenant waits, or has been first. */
+/** Also locks the tenant's row: a concurrent deletion of the tenant runs either before this statement or after it. */
 const beginStatement = (target: CopyTarget, now: Date) => {
   const stale = new Date(now.getTime() - attemptMs);
   return sql<{ wasVerified: boolean; isNew: boolean }>`
@@ -172,7 +181,7 @@ const claimTarget = async (db: Db, target: CopyTarget, now: Date): Promise<boole
   return numUpdatedRows > 0n;
 };
 
-/** `isCreated`: here and now; otherwise it was found. The version is null where it is not known. */
+/** `isCreated`: this attempt created the copy; else it existed. `version` is null if it is unknown. */
 export type CopyResult = { readonly isCreated: boolean; readonly version: string | null };
 
 const completeTarget = async (db: Db, target: CopyTarget, now: Date, made: CopyResult): Promise<boolean> => {
@@ -198,7 +207,7 @@ const completeTarget = async (db: Db, target: CopyTarget, now: Date, made: CopyR
 const failTarget = async (db: Db, target: CopyTarget, now: Date, step: string, failure: string): Promise<number> => {
   const row = await askLedger(
     updateOf(db, target)
-      // Where another makes it, or has completed it meanwhile, nothing failed.
+      // If another attempt makes the copy, or has completed it meanwhile, this is no failure.
       .where('attempt', '=', target.attempt)
       .where(({ or, eb }) => or([eb('verified_at', 'is', null), eb('doubted_at', 'is not', null)]))
       .set(({ eb }) => ({ failed_at: now, failed_step: step, failure, failures: eb('failures', '+', 1) }))
@@ -265,21 +274,21 @@ const eraseTenant = async (db: Db, tenantRef: string): Promise<number> => {
 
 export type ProvisionLedger = {
   readonly read: (tenantRef: string) => Promise<TenantDashboards>;
-  /** `deleted`: nothing may be made. `verified`: nothing is left to make. */
+  /** Begins an attempt. Returns `deleted` if the tenant is deleted, and `verified` if the copy is verified already. */
   readonly begin: (target: CopyTarget, now: Date) => Promise<PriorState | 'deleted' | 'verified'>;
-  /** Before what was never verified is taken away: false where another is at work on it. */
+  /** Claims a copy that was never verified, before it is deleted. Returns false if another attempt is working on it. */
   readonly claim: (target: CopyTarget, now: Date) => Promise<boolean>;
-  /** False where the tenant was deleted meanwhile, or its rows are others now. */
+  /** Records the copy as verified. Returns false if the tenant was deleted, or its row changed upstream, meanwhile. */
   readonly complete: (target: CopyTarget, now: Date, made: CopyResult) => Promise<boolean>;
-  /** Answers how often it failed in a row. */
+  /** Records a failure. Returns the number of consecutive failures. */
   readonly fail: (target: CopyTarget, now: Date, step: string, failure: string) => Promise<number>;
-  /** To be looked at anew: the service said something about them that does not fit. */
+  /** Marks the copies to be verified again, because the service contradicted their verification. */
   readonly markUnverified: (tenantRef: string, templates: readonly string[], now: Date) => Promise<void>;
-  /** What could not be taken back of a deleted tenant: it stays known until it is. */
+  /** Records a dashboard of a deleted tenant that could not be deleted, until it is. */
   readonly recordLeftover: (target: CopyTarget, now: Date, failure: string) => Promise<void>;
-  /** Whether a copy was ever made of this version of the template. */
+  /** Whether any copy was made from this version of the template. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
-  /** Forgets all of a tenant's rows; answers how many there were. */
+  /** Deletes all rows of a tenant. Returns their number. */
   readonly erase: (tenantRef: string) => Promise<number>;
 };
 

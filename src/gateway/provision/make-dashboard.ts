@@ -1,7 +1,7 @@
 /**
- * Makes a client's copy of one template, or adopts an existing one: begin, create, verify owner and template, verify import,
- * complete. If the process dies on the way, the next request repeats the steps and finds what was done. An existing dashboard
- * is adopted only after it was verified.
+ * Makes a client's copy of one template, or adopts an existing one. Its steps are: begin, create, verify owner and
+ * template, verify import, complete. If the process dies in between, the next request repeats the steps and finds their
+ * results. An existing dashboard is adopted only after it is verified.
  */
 import { randomUUID } from 'node:crypto';
 import { UpstreamRefusal } from '../../contract/client.js';
@@ -39,14 +39,17 @@ export type MakeRequest = {
   readonly requestId?: string | undefined;
 };
 
-/** Throws UPSTREAM_UNAVAILABLE, NO_TENANT if the service accepts no such client, TENANT_SUSPENDED if the client was deleted. */
+/**
+ * Ensures that the copy exists and is verified. Throws UPSTREAM_UNAVAILABLE, NO_TENANT if the service accepts no such
+ * client, or TENANT_SUSPENDED if the client was deleted.
+ */
 export type MakeDashboard = (making: MakeRequest) => Promise<void>;
 
 type Step = 'begin' | 'create' | 'verify-owner' | 'verify-import' | 'finish' | 'complete';
 type Outcome = CopyResult & { readonly how: 'created' | 'found' | 'finished' };
 type Run = MakeRequest & { readonly copy: Copy; readonly target: CopyTarget; step: Step };
 
-/** Nothing is made for a deleted tenant. */
+/** The error for a deleted tenant, for which no copy is made. */
 export const tenantDeleted = (): Refusal =>
   new Refusal('TENANT_SUSPENDED', "This session's organisation was closed: nothing is shown to it any more.", {
     reason: 'tenant-deleted',
@@ -83,7 +86,7 @@ const create = async (
   }
 };
 
-/** Deletes a dashboard. A dashboard that does not exist is no error. */
+/** Deletes a dashboard. Succeeds if the dashboard does not exist. */
 const remove = async ({ upstream }: MakeOptions, dashboardId: string): Promise<void> => {
   try {
     await upstream(deleteDashboard, { dashboardId });
@@ -92,7 +95,10 @@ const remove = async ({ upstream }: MakeOptions, dashboardId: string): Promise<v
   }
 };
 
-/** Deletes a half-imported copy that was never verified, and makes it again: by one gateway at a time, and once. */
+/**
+ * Deletes a half-imported copy that was never verified, and makes it again. Only one gateway does so at a time, and
+ * only once.
+ */
 const finish = async (options: MakeOptions, run: Run): Promise<Outcome> => {
   run.step = 'finish';
   if (!(await options.capabilities.supports('delete-dashboard'))) {
@@ -128,7 +134,7 @@ const createOrTake = async (options: MakeOptions, run: Run, before: PriorState):
 
 type Detail = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Writes the audit. Names only the template, since the dashboard's id contains the clientId. */
+/** Records an audit event. It has only the template's name, since the dashboard's id contains the clientId. */
 const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail, isGone = false): Promise<void> =>
   audit.record({
     kind: 'provision',
@@ -142,7 +148,10 @@ const account = ({ audit }: MakeOptions, run: Run, code: string, detail: Detail,
 const reasonOf = (error: unknown): string =>
   error instanceof Refusal ? (error.reason ?? error.code) : 'unexpected-failure';
 
-/** The tenant was deleted meanwhile: deletes the dashboard again. If that fails, the ledger and the log name what is left. */
+/**
+ * Deletes the dashboard again, because the tenant was deleted meanwhile. If that fails, the ledger and the log have the
+ * id of the remaining dashboard.
+ */
 const undo = async (options: MakeOptions, run: Run): Promise<never> => {
   const { capabilities, provisioned, clock, log } = options;
   const { dashboardId, clientId } = run;
@@ -171,7 +180,10 @@ const complete = async (options: MakeOptions, run: Run, { how, ...made }: Outcom
   throw unavailable('provisioning-overtaken', new Error('the row of this dashboard was changed by another'));
 };
 
-/** Stores the failure. An error of the ledger or the audit is logged, so that it does not hide the failure. */
+/**
+ * Stores the failure. An error of the ledger or the audit is only logged, so that the first failure is the one that is
+ * thrown.
+ */
 const noteFailure = async (options: MakeOptions, run: Run, error: unknown): Promise<void> => {
   const reason = reasonOf(error);
   try {

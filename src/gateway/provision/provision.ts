@@ -1,7 +1,7 @@
 /**
- * Ensures that a client's copies of the granted templates exist. Verified copies are remembered in this process and in the
- * ledger; the upstream is asked only about the others (make-dashboard.ts). A `best-effort` template whose copy cannot be made
- * now is left out of the answer and retried later; a `required` one fails the request.
+ * Ensures that a client's copies of the granted templates exist. Verified copies are stored in this process's memory
+ * and in the ledger; only the others need the upstream (make-dashboard.ts). A `best-effort` template whose copy cannot
+ * be made now is left out of the result and retried later. A `required` one fails the request.
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -35,14 +35,15 @@ export type ProvisionRequest = {
   readonly templates: readonly Template[];
   readonly clientId: string;
   readonly requestId?: string | undefined;
-  /** Also retries what failed a moment ago. */
+  /** Whether to retry copies that failed recently, without waiting for the pause to end. */
   readonly isForced?: boolean;
 };
 
 export type Provision = {
   /**
-   * The copies in the order of `templates`, without best-effort ones that cannot be made now. Throws UPSTREAM_UNAVAILABLE,
-   * TENANT_SUSPENDED if the client was deleted, or NO_TENANT if the service accepts no such client.
+   * Returns the copies in the order of `templates`, without best-effort ones that cannot be made now. Throws
+   * UPSTREAM_UNAVAILABLE, TENANT_SUSPENDED if the client was deleted, or NO_TENANT if the service accepts no such
+   * client.
    */
   readonly ensure: (
     policy: Policy,
@@ -50,15 +51,17 @@ export type Provision = {
     clientId: string,
     requestId?: string,
   ) => Promise<readonly ProvisionedDashboard[]>;
-  /** Whether this process knows all of these to be verified, so that `ensure` answers at once. */
+  /** Whether all these copies are verified in this process's memory, so that `ensure` needs no I/O. */
   readonly areVerified: (policy: Policy, templates: readonly Template[], clientId: string) => boolean;
-  /** As `ensure`, with a result or error for each template. Throws NO_TENANT for a clientId that is too long. */
+  /** As `ensure`, but returns a result or an error for each template. Throws NO_TENANT if the clientId is too long. */
   readonly ensureEach: (request: ProvisionRequest) => Promise<readonly EnsureResult[]>;
-  /** Has these verified again at the next request, because the service contradicted their verification. */
+  /**
+   * Marks these copies to be verified again at the next request, because the service contradicted their verification.
+   */
   readonly forget: (dashboards: readonly ProvisionedDashboard[], clientId: string) => Promise<void>;
-  /** All rows of a tenant, also of dashboards that were only begun. */
+  /** Returns all rows of a tenant, including dashboards that were only begun. */
   readonly listDashboards: (tenantRef: string) => Promise<readonly DashboardRow[]>;
-  /** Deletes a tenant's rows in memory and in the ledger. Deletes nothing at the upstream. */
+  /** Deletes a tenant's rows in memory and in the ledger, but nothing at the upstream. */
   readonly eraser: {
     readonly where: string;
     readonly erase: (subject: { readonly clientId: string; readonly tenantRef: string }) => Promise<{
@@ -69,24 +72,26 @@ export type Provision = {
 
 export type ProvisionOptions = {
   readonly upstream: Call;
-  /** Names the upstream and the key: what was verified with others is verified anew. */
+  /**
+   * With `keyId`, identifies the upstream and the API key. A copy that was verified with other ones is verified again.
+   */
   readonly baseUrl: string;
   readonly keyId: string;
-  /** Beyond the interface; left out: none. */
+  /** What the service supports beyond the interface. If left out, nothing. */
   readonly capabilities?: Capabilities | undefined;
   readonly ledger: Ledger;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
-  /** Keeps the content of a template's version before the first row names it. */
+  /** Stores the content of a template's version before the first row refers to it. */
   readonly keepVersion?: ((version: TemplateVersion) => Promise<void>) | undefined;
-  /** Most tenants whose verified copies are remembered. */
+  /** Maximum number of tenants in this process's memory of verified copies. */
   readonly maxRemembered?: number;
 };
 
 const maxIdLength = 255;
 
-/** The id of the client's copy. Throws NO_TENANT if it would be too long. */
+/** Returns the id of the client's copy. Throws NO_TENANT if it would be too long. */
 export const idOf = ({ template }: Template, clientId: string): string => {
   const id = dashboardIdOf(template, clientId);
   if (id.length <= maxIdLength) return id;
@@ -99,12 +104,12 @@ export const idOf = ({ template }: Template, clientId: string): string => {
   );
 };
 
-/** Templates of one request that are made at a time. */
+/** Maximum number of templates in progress at once for one request. */
 const maxParallel = 4;
 
 type NamedPlace = { readonly place: CopyLocation; readonly at: string };
 
-/** Computed once for each policy, since every request needs it. */
+/** Returns a function that computes the location once for each policy, since every request needs it. */
 const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
   const places = new WeakMap<Policy, NamedPlace>();
   return (policy: Policy): NamedPlace => {
@@ -120,10 +125,10 @@ const createPlaces = ({ baseUrl, keyId }: ProvisionOptions) => {
   };
 };
 
-/** Whether the error is temporary and about one template alone. */
+/** Whether the error is temporary and concerns only this template. */
 const isOfOne = (error: unknown): boolean => error instanceof Refusal && error.code === 'UPSTREAM_UNAVAILABLE';
 
-/** The dashboards of the answer. Throws if a required one is missing, or none is left. */
+/** Returns the dashboards that are available. Throws if a required one is missing, or none is available. */
 const granted = (settled: readonly EnsureResult[]): readonly ProvisionedDashboard[] => {
   const failed = settled.flatMap((one) => ('error' in one ? [one] : []));
   const fatal = failed.find(({ template, error }) => template.provisioning === 'required' || !isOfOne(error));

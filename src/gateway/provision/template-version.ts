@@ -1,14 +1,14 @@
 /**
- * Which version of a template a copy was made from. A version is the digest of the template's content in one spelling; a copy that was
- * just made tells it, since its metrics name those that they were copied from.
+ * Computes which version of a template a copy was made from. A version is the digest of the template's normalised
+ * content. A new copy's content gives the version, since each of its metrics names the metric that it was copied from.
  */
 import { hash } from 'node:crypto';
 import type { DashboardExport } from '../../contract/dashboard-export.js';
 
-/** Content as exports have it. */
+/** The content of an export. */
 export type ExportedContent = DashboardExport['data'];
 
-/** What copies take from a template. */
+/** The parts of a template that its copies contain. */
 export type TemplateContent = Pick<ExportedContent, 'layout' | 'filters' | 'metrics' | 'gridMargin'>;
 
 const sorted = (value: unknown): unknown => {
@@ -22,8 +22,8 @@ const sorted = (value: unknown): unknown => {
 };
 
 /**
- * The content of the template that an untouched copy was made from: each metric under the id of the one it was copied from.
- * Only a copy that nobody has edited yet tells it.
+ * Returns the content of the template that a copy was made from: each metric has the id of the one that it was copied
+ * from. The result is correct only for a copy that nobody has edited.
  */
 export const templateContentOf = ({ layout, filters, metrics, gridMargin }: ExportedContent): TemplateContent => {
   const origins = new Map(metrics.map(({ metricId, lineage }) => [metricId, lineage[0] ?? metricId]));
@@ -40,7 +40,10 @@ export const templateContentOf = ({ layout, filters, metrics, gridMargin }: Expo
   };
 };
 
-/** SHA-256 in hex. The same for a template and for what its copies say of it; where metrics came from before does not count. */
+/**
+ * Returns the version: a SHA-256 in hex. It is the same for a template and for the content computed from its copies.
+ * The lineage of the template's own metrics is ignored.
+ */
 export const templateVersionOf = ({ layout, filters, metrics, gridMargin }: TemplateContent): string => {
   const named = metrics
     .map(({ metricId, name, placement, definition }) => ({ metricId, name, placement, definition }))

@@ -1,4 +1,4 @@
-/** The tenants of the ledger, page by page, as operators see them: where each stands, and what there is of its dashboards. */
+/** Lists the ledger's tenants in pages for operators, with their state and a summary of their dashboards. */
 import { type SqlBool, sql } from 'kysely';
 import { z } from 'zod';
 import { type AdminCommand, adminCommand } from '../common/admin-command.js';
@@ -6,10 +6,13 @@ import type { Ledger } from '../ledger/ledger.js';
 import { templateName } from '../policy/schema.js';
 import { askLedger, type DashboardRow, dashboardColumns } from './ledger.js';
 
-/** As clientIds and references are. */
+/** Pattern of clientIds and tenant references. */
 const cursorPart = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u);
 
-/** A page's last tenant by its place in the order: the next page begins behind it, even where it was erased meanwhile. */
+/**
+ * Position of a page's last tenant in the order. The next page begins after it, even if that tenant was erased
+ * meanwhile.
+ */
 const cursor = z
   .string()
   .max(2000)
@@ -129,7 +132,7 @@ const dashboardsOf = async ({ db }: Ledger, refs: readonly string[]) => {
   return found;
 };
 
-/** Active ones with their names, in the listing's order. */
+/** Returns the clientIds of one page of active tenants, in the listing's order. */
 export const listActiveClients = async (
   ledger: Ledger,
   page: Pick<TenantsListInput, 'after' | 'limit'>,
@@ -138,7 +141,7 @@ export const listActiveClients = async (
   return { tenants: tenants.flatMap(({ client_id }) => (client_id === null ? [] : [client_id])), next };
 };
 
-/** `tenants-list`. A deleted tenant has no name: it is shown by its reference. */
+/** The command `tenants-list`. A deleted tenant has no clientId any more, so the list has its reference. */
 export const listTenants = async (ledger: Ledger, input: TenantsListInput) => {
   const { tenants, next } = await readPage(ledger, input);
   const found = await dashboardsOf(

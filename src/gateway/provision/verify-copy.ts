@@ -1,4 +1,4 @@
-/** What the upstream says of a copy: whose it is, and whether the template's metrics arrived in it. */
+/** Verifies a copy at the upstream: its owner, and whether it has the template's metrics. */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { exportEmbed } from '../../contract/dashboards.js';
 import { listEmbedMetrics } from '../../contract/embeds.js';
@@ -10,9 +10,7 @@ import { unavailable } from '../upstream/upstream.js';
 import type { EmbedIndex } from './embed-index.js';
 import { type TemplateContent, templateContentOf, templateVersionOf } from './template-version.js';
 
-/** What provisioning uses of the upstream beyond the interface, where it has it. */
-
-/** Of a template, with what it held: kept before a copy's row names it. */
+/** A version of a template with its content. It is stored before a copy's row refers to it. */
 export type TemplateVersion = {
   readonly template: string;
   readonly version: string;
@@ -24,7 +22,7 @@ export type CopyOptions = {
   readonly capabilities: Capabilities;
   readonly index: EmbedIndex;
   readonly keepVersion: (version: TemplateVersion) => Promise<void>;
-  /** Whether the template was ever seen with this version. */
+  /** Whether this version of the template is known. */
   readonly isKnownVersion: (template: string, version: string) => Promise<boolean>;
   readonly log: Log;
 };
@@ -36,7 +34,7 @@ export type Copy = {
   readonly workspace: string;
 };
 
-/** Slugs of what an operator has to mend, and how. */
+/** The faults that an operator must fix, by slug, each with its solution. */
 export const mends: Readonly<Record<string, string>> = {
   'dashboard-of-a-stranger':
     'A dashboard that this gateway did not make has the id of the copy. Rename or delete it at the analytics service, then provision again.',
@@ -48,7 +46,7 @@ export const mends: Readonly<Record<string, string>> = {
     'The analytics service refuses to list the metrics of the copy. Its log and the one of the gateway have the reason.',
 };
 
-/** An operator has to look: the log says at what, the caller only that it does not work now. */
+/** Logs a fault that an operator must fix, and throws UPSTREAM_UNAVAILABLE. The caller learns no details. */
 export const alarm = (log: Log, reason: string, { dashboardId, clientId }: Copy): never => {
   log.error(
     { event: 'dashboard.distrusted', reason, dashboardId, tenant: clientId, mend: mends[reason] },
@@ -57,7 +55,7 @@ export const alarm = (log: Log, reason: string, { dashboardId, clientId }: Copy)
   throw unavailable(reason, new Error(`${reason}: ${dashboardId}`));
 };
 
-/** Whether the upstream answered, and not well: it is there, and this is not to be had from it. */
+/** Whether the upstream responded with a refusal: it can be reached, but does not provide this. */
 const isRefused = (error: unknown): boolean =>
   error instanceof UpstreamRefusal || (error instanceof Refusal && error.cause instanceof UpstreamRefusal);
 
@@ -83,7 +81,7 @@ const listMetrics = async ({ upstream, log }: CopyOptions, copy: Copy) => {
   }
 };
 
-/** Undefined where the upstream does not say. */
+/** Returns undefined if the upstream does not provide the number. */
 const countTemplateMetrics = async (
   { upstream }: CopyOptions,
   { template, workspace }: Copy,
@@ -97,11 +95,14 @@ const countTemplateMetrics = async (
   }
 };
 
-/** Whether something arrived, or there was nothing to come. */
+/** Whether the copy has metrics, or its template has none. */
 const isSomethingThere = async (options: CopyOptions, copy: Copy, count: number): Promise<boolean> =>
   count > 0 || (await countTemplateMetrics(options, copy)) === 0;
 
-/** One that exists already. A guest's own metrics on it, or an earlier verification, say that it was complete once. */
+/**
+ * Whether an existing copy is complete. It was complete once if it was verified before or has metrics that a guest
+ * made.
+ */
 export const isFoundComplete = async (
   options: CopyOptions,
   copy: Copy,
@@ -111,14 +112,14 @@ export const isFoundComplete = async (
   const imported = metrics.filter(({ isGuestMade }) => isGuestMade !== true).length;
   if (before.wasVerified || imported < metrics.length) return true;
   if (!before.isResumed) return isSomethingThere(options, copy, imported);
-  // Begun and not brought to its end: part of it is not enough, if the upstream says what all of it is.
+  // The import was interrupted: if the upstream provides the number of metrics, all of them must be present.
   const expected = await countTemplateMetrics(options, copy);
   return expected === undefined ? imported > 0 : imported >= expected;
 };
 
 type Origin = { readonly content: TemplateContent; readonly version: string; readonly isCopiedWhole: boolean };
 
-/** The template's content as the copy tells it; undefined where the upstream gives no export. */
+/** Returns the template's content, computed from the copy. Returns undefined if the upstream provides no export. */
 const readOrigin = async (
   { upstream, capabilities, log }: CopyOptions,
   { dashboardId }: Copy,
@@ -143,8 +144,8 @@ const keepOrigin = ({ keepVersion }: CopyOptions, { template }: Copy, { version,
   keepVersion({ template, version, content });
 
 /**
- * One that was just made: an export tells both what arrived, and which version of the template that is. The version is null where
- * the upstream cannot tell it.
+ * Reads a copy that was just made. An export shows both its metrics and the template's version. The version is null if
+ * the upstream provides no export.
  */
 export const readMade = async (
   options: CopyOptions,
@@ -159,8 +160,10 @@ export const readMade = async (
 };
 
 /**
- * One that was there already. Where this gateway's making of it was cut off, nobody was shown it since: it is still what the template
- * was then, also where that has changed meanwhile. Any other may have been edited: it is of a version only where it is exactly a known one.
+ * Returns the template version of an existing copy, or null if it is unknown. If this gateway's attempt to make the
+ * copy was interrupted, no guest has seen the copy, so its content is still the template's at that time, even if the
+ * template has changed since. Any other copy may have been edited: it has a version only if its content equals a known
+ * version.
  */
 export const findVersion = async (options: CopyOptions, copy: Copy, isResumed: boolean): Promise<string | null> => {
   const origin = await readOrigin(options, copy);
