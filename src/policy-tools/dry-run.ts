@@ -1,6 +1,6 @@
 /**
- * A dry run of a policy for one user: from claims to grant by the functions that serve requests, without a server or an upstream.
- * `guestlist policy test`, `explain` and `plan` use it.
+ * A dry run of a policy for one user. It computes the grant from the claims with the functions that serve requests, but
+ * needs no server and no upstream. `guestlist policy test`, `explain` and `plan` use it.
  */
 import { Refusal } from '../domain/refusal.js';
 import { type Session, sessionOf } from '../gateway/authenticate/signed-session.js';
@@ -17,7 +17,7 @@ export type PolicyCase = {
   readonly claims: JwtClaims;
   readonly body: EmbedTokenBody;
   readonly now: Date;
-  /** The assumed answer of the host, if the policy looks tenants up there. */
+  /** The host's answer to assume, if the policy looks tenants up at the host. */
   readonly lookup?: readonly string[] | undefined;
   /** The place of the case, as `file:line:column`. */
   readonly at?: string | undefined;
@@ -30,7 +30,7 @@ export type Granted = {
   readonly session: Session;
   readonly clientId: string;
   readonly grant: Grant;
-  /** The grant with the record of where its parts came from. */
+  /** The grant, with the rules and restrictions that each part came from. */
   readonly decision: PolicyDecision;
   /** The tenant's copies of the granted templates, whether they exist yet or not. */
   readonly dashboards: readonly ProvisionedDashboard[];
@@ -52,7 +52,7 @@ const dashboardsOf = ({ templates }: Grant, clientId: string): readonly Provisio
     template: template.template,
   }));
 
-/** Never calls the host: the case has the host's answer. */
+/** Returns a tenant step that never calls the host. It uses the host's answer in the case. */
 const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
   createTenantStep((_, http) => {
     if (lookup !== undefined) return () => lookup;
@@ -60,7 +60,10 @@ const tenantOfCase = ({ lookup, at }: PolicyCase): TenantOf =>
     throw new PolicyFaults([{ at: at ?? http.at, message }]);
   });
 
-/** Decides one case; a refusal is part of the result. Rejects with PolicyFaults if the policy asks the host and the case has no answer. */
+/**
+ * Decides one case. A denial is a result. Rejects with PolicyFaults if the policy asks the host and the case has no
+ * answer.
+ */
 export const evaluateCase = async (
   base: Policy,
   of: PolicyCase,

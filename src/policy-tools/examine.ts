@@ -14,7 +14,10 @@ import type { Denied, DryRun } from './dry-run.js';
 /** One term of a condition that joins several by && or ||. */
 export type Term = { readonly expression: string; readonly result: 'true' | 'false' | 'undecided' };
 
-/** `at` is the place of `when`. `fault` names the expression that could not be evaluated, and why. */
+/**
+ * The result of one rule or restriction. `at` is the place of `when`. `fault` has the expression that could not be
+ * evaluated, and the reason.
+ */
 export type Examined = {
   readonly name: string;
   readonly at: string;
@@ -38,7 +41,10 @@ const parser = new Environment({ unlistedVariablesAreDyn: true });
 const leavesOf = (node: ASTNode): readonly ASTNode[] =>
   node.op === '&&' || node.op === '||' ? node.args.flatMap(leavesOf) : [node];
 
-/** The parser drops one parenthesis of a term in parentheses. Such a text is no expression. */
+/**
+ * Whether the text is an expression. The parser drops one parenthesis of a term in parentheses, and such a text is
+ * none.
+ */
 const isExpression = (text: string): boolean => {
   try {
     parser.parse(text);
@@ -68,7 +74,7 @@ const evaluate = (compile: Compile<PolicyVariables>, expression: string, variabl
   }
 };
 
-/** The result of each term that `when` joins by && and ||; empty for a condition of one term. */
+/** Returns the result of each term that `when` joins by && and ||. Empty if the condition has only one term. */
 export const evaluateTerms = (policy: Policy, when: string, variables: PolicyVariables): readonly Term[] => {
   const leaves = leavesOf(parser.parse(when).ast);
   if (leaves.length < 2) return [];
@@ -106,7 +112,7 @@ const examine = (
   }
 };
 
-/** Null if no rule was reached: there is no user or no tenant, or the roles could not be evaluated. */
+/** Returns null if no rule was evaluated: there is no user or no tenant, or the roles could not be evaluated. */
 export const examinePolicy = ({ policy, session, clientId }: DryRun, now: Date): Examination | null => {
   if (session === null || clientId === null) return null;
   let variables: PolicyVariables;
@@ -144,7 +150,7 @@ const placesOf = ({
   })),
 ];
 
-/** The names of the rules and restrictions that caused POLICY_UNDECIDED; empty for another cause. */
+/** Returns the names of the rules and restrictions that caused POLICY_UNDECIDED. Empty if the cause is another one. */
 export const blamed = (denied: Denied, now: Date): readonly string[] => {
   const { cause } = denied.refusal;
   if (cause instanceof ExpressionFault) {

@@ -41,7 +41,7 @@ const input = z
     'give claims (with body and now, if need be), or request alone',
   );
 
-/** Makes the command. It answers `{explanation, text}`: JSON for programs and text for people. */
+/** Creates the command. It returns `{explanation, text}`: JSON for programs and text for people. */
 export const createPolicyExplainCommand = (options: PolicyExplainOptions): AdminCommand => {
   const { policies, tenantOf, listMetrics, findEmbeds, clock, loadRequest } = options;
   const explain = async ({ claims, body = {}, now, request }: z.output<typeof input>): Promise<Explanation> => {
@@ -56,14 +56,17 @@ export const createPolicyExplainCommand = (options: PolicyExplainOptions): Admin
   });
 };
 
-/** The inputs of an earlier request, its answer (`OK` or an error code), its tenant (null: none), and the policy's files of that time. */
+/**
+ * The inputs of an earlier request, its result (`OK` or an error code), its tenant (null if none), and the policy's
+ * files at that time.
+ */
 export type LoggedRequest = PolicyCase & {
   readonly code: string;
   readonly clientId: string | null;
   readonly files: readonly { readonly file: string; readonly text: string }[];
 };
 
-/** Loads a request from the audit. Rejects with NOT_FOUND if the audit does not have it, or no longer. */
+/** Loads a request from the audit. Rejects with NOT_FOUND if the audit has no inputs of it, or has deleted them. */
 export const loadLoggedRequest = async (ledger: Ledger, requestId: string): Promise<LoggedRequest> => {
   const { session, asked, now, code, clientId, policy } = await loadExplanation(ledger, requestId);
   return {
@@ -88,7 +91,10 @@ const loadFiles = ([own, ...beside]: LoggedRequest['files']): Policy => {
   throw new Refusal('NOT_FOUND', 'The policy of that request was not stored.');
 };
 
-/** Explains a request by the policy and for the tenant of that time. Rejects with NOT_SUPPORTED if this release cannot read that policy. */
+/**
+ * Explains a request with the policy and the tenant of that time. Rejects with NOT_SUPPORTED if this release cannot
+ * read that policy.
+ */
 export const explainLogged = async (
   { files, clientId, code, ...of }: LoggedRequest,
   { tenantOf, listMetrics, findEmbeds }: Omit<ExplainOptions, 'policy' | 'of'> = {},
@@ -100,7 +106,7 @@ export const explainLogged = async (
     findEmbeds,
     tenantOf: clientId === null ? tenantOf : () => clientId,
   });
-  // Denials by other steps, such as a suspended tenant, are not in the explanation.
+  // The explanation does not contain denials by other steps, such as the one for a suspended tenant.
   if (code === (explanation.denial?.code ?? 'OK')) return explanation;
   return { ...explanation, notes: [`It was answered with ${code}: that was not the policy.`, ...explanation.notes] };
 };

@@ -71,7 +71,7 @@ const writeRequest = ({ request, metrics }: Explanation): readonly string[] =>
     ? []
     : ['', `The token request that the gateway sends${metricsNote[metrics]}`, JSON.stringify(request, null, 2)];
 
-/** The text, without a newline at its end. */
+/** Returns the text, without a final newline. */
 export const writeExplanation = (explanation: Explanation): string =>
   [
     ...writeOutcome(explanation),

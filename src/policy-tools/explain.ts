@@ -1,6 +1,6 @@
 /**
- * Explains a decision: the result of the gateway's own steps, and for each part of the grant the file and line that it comes from
- * (gateway/policy/record.ts). An explanation holds claim values and filters, so it must never be logged.
+ * Explains a decision: the result of the gateway's own steps, with the file and line that each part of the grant comes
+ * from (gateway/policy/record.ts). An explanation contains claim values and filters, so it must never be logged.
  */
 import { UpstreamRefusal } from '../contract/client.js';
 import type { GuestTokenRequest } from '../contract/guest-tokens.js';
@@ -25,7 +25,7 @@ export type Denial = {
   readonly fault: Examined['fault'];
 };
 
-/** Plain JSON. `now` is ISO 8601. */
+/** An explanation as plain JSON. `now` is ISO 8601. */
 export type Explanation = {
   readonly policy: { readonly file: string; readonly digest: string };
   readonly now: string;
@@ -38,25 +38,30 @@ export type Explanation = {
   readonly restrictions: readonly Examined[];
   readonly fields: readonly FieldRecord[];
   readonly denial: Denial | null;
-  /** The token request that the gateway sends to its upstream; null if denied. */
+  /** The token request that the gateway sends to its upstream. Null if denied. */
   readonly request: GuestTokenRequest | null;
-  /** The source of the metrics in `request`. `placeholders`: the upstream was not asked, or does not have the dashboard yet. */
+  /**
+   * The source of the metrics in `request`. `placeholders`: the upstream was not called, or does not have the dashboard
+   * yet.
+   */
   readonly metrics: 'listed' | 'placeholders' | 'not needed';
 };
 
 export type ExplainOptions = {
   readonly policy: Policy;
   readonly of: PolicyCase;
-  /** Lists metrics at the upstream. Left out, or if the upstream has no such dashboard yet: placeholders. */
+  /**
+   * Lists metrics at the upstream. If left out, or if the upstream has no such dashboard yet, placeholders are used.
+   */
   readonly listMetrics?: ListMetrics | undefined;
-  /** Left out: each embed is taken for a dashboard with the same id. */
+  /** Finds embeds at the upstream. If left out, each embed counts as a dashboard with the same id. */
   readonly findEmbeds?: FindEmbeds | undefined;
   readonly tenantOf?: TenantOf | undefined;
 };
 
 const standIns: FindEmbeds = async (ids) => ids.map((id) => ({ id, name: id, shows: { dashboardId: id } }));
 
-/** A placeholder for metrics that only the upstream knows. */
+/** Returns a placeholder for the metrics of a dashboard, which only the upstream can list. */
 const placeholderOf = (dashboardId: string) => [
   { metricId: `<each metric of ${dashboardId} that is not hidden>`, name: '' },
 ];
@@ -86,7 +91,7 @@ const narrowingNotes = (dryRun: DryRun): readonly string[] => {
 
 const denialOf = ({ code, message, reason, cause }: Refusal): Denial => {
   const fault = cause instanceof ExpressionFault ? { at: cause.at, expression: cause.source, code: cause.code } : null;
-  // The text of an ExpressionFault would repeat `fault`.
+  // Left out for an ExpressionFault, whose message would repeat `fault`.
   const why = cause instanceof Error && fault === null ? ` (${cause.message})` : '';
   return { code, message: `${message}${why}`, reason, fault };
 };
@@ -95,13 +100,13 @@ type Outcome = Pick<Explanation, 'denial' | 'request' | 'metrics'>;
 
 const denied = (refusal: Refusal): Outcome => ({ denial: denialOf(refusal), request: null, metrics: 'not needed' });
 
-/** Whether the upstream answered that it has no such dashboard. */
+/** Whether the error is the upstream's response that it has no such dashboard. */
 const isAnswered = (error: unknown): boolean => {
   const cause = error instanceof Refusal ? error.cause : error;
   return cause instanceof UpstreamRefusal && isAboutTheRequest(cause);
 };
 
-/** The token request, or the denial. A grant that cannot be written as a token request is denied too. */
+/** Returns the token request, or the denial. A grant that cannot be expressed as a token request is denied too. */
 const outcomeOf = async (
   dryRun: DryRun,
   { listMetrics, findEmbeds = standIns }: Pick<ExplainOptions, 'listMetrics' | 'findEmbeds'>,
@@ -112,7 +117,7 @@ const outcomeOf = async (
     try {
       if (listMetrics !== undefined) return await listMetrics(dashboardId, clientId);
     } catch (error) {
-      // The dashboard is made at the tenant's first login.
+      // The dashboard does not exist before the tenant's first login.
       if (!isAnswered(error)) throw error;
     }
     hasPlaceholders = true;
@@ -129,7 +134,7 @@ const outcomeOf = async (
   }
 };
 
-/** Explains one case. Rejects with UPSTREAM_UNAVAILABLE if the upstream's metrics cannot be listed. */
+/** Explains one case. Rejects with UPSTREAM_UNAVAILABLE if the metrics cannot be listed at the upstream. */
 export const explainGrant = async (options: ExplainOptions): Promise<Explanation> => {
   const { policy, of, tenantOf } = options;
   const dryRun = await evaluateCase(policy, of, tenantOf);

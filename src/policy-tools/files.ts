@@ -6,10 +6,10 @@ import type { Policy } from '../gateway/policy/policy.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 
 const isTest = (file: string): boolean => /\.test\.ya?ml$/.test(file);
-/** Test files and files of tenant overrides lie in the same folder and are no policies. */
+/** Whether a file is a policy. Test files and files of tenant overrides are in the same folder. */
 const isPolicy = (file: string): boolean => /\.ya?ml$/.test(file) && !/\.(test|tenants)\.ya?ml$/.test(file);
 
-/** Turns a read error into PolicyFaults. */
+/** Converts a read error to PolicyFaults. */
 const reading = <T>(path: string, read: () => T): T => {
   try {
     return read();
@@ -19,7 +19,7 @@ const reading = <T>(path: string, read: () => T): T => {
   }
 };
 
-/** The text of a file, or of the standard input for `-`. Throws PolicyFaults if it cannot be read. */
+/** Returns the text of a file, or of the standard input for `-`. Throws PolicyFaults if it cannot be read. */
 export const readInput = (path: string): string => reading(path, () => readFileSync(path === '-' ? 0 : path, 'utf8'));
 
 export const isFolder = (path: string): boolean => reading(path, () => statSync(path).isDirectory());
@@ -29,11 +29,13 @@ const listFolder = (folder: string, isWanted: (file: string) => boolean): readon
     .filter(isWanted)
     .toSorted();
 
-/** The given test files, and all test files in the given folders. Throws PolicyFaults. */
+/**
+ * Returns the given test files, and all test files in the given folders. Throws PolicyFaults if a path cannot be read.
+ */
 export const listTestFiles = (paths: readonly string[]): readonly string[] =>
   paths.flatMap((path) => (isFolder(path) ? listFolder(path, isTest).map((file) => join(path, file)) : [path]));
 
-/** Loads all items. Throws PolicyFaults with the faults of all of them. */
+/** Loads all items. If some fail, throws one PolicyFaults with the faults of all of them. */
 export const loadEach = <Item, Loaded>(items: readonly Item[], load: (item: Item) => Loaded): readonly Loaded[] => {
   const loaded: Loaded[] = [];
   const faults = items.flatMap((item) => {
@@ -49,7 +51,10 @@ export const loadEach = <Item, Loaded>(items: readonly Item[], load: (item: Item
   return loaded;
 };
 
-/** Runs a task on each item, one after the other. Rejects with PolicyFaults with the faults of all items. */
+/**
+ * Runs a task on each item, one after the other. If some fail, rejects with one PolicyFaults with the faults of all of
+ * them.
+ */
 export const runEach = async <Item, Done>(
   items: readonly Item[],
   run: (item: Item) => Promise<Done>,
@@ -68,7 +73,7 @@ export const runEach = async <Item, Done>(
   return done;
 };
 
-/** The policies of a folder by their path in it, or one file by its name. Throws PolicyFaults. */
+/** Returns the policies of a folder by their path in it, or one policy by its file name. Throws PolicyFaults. */
 export const loadPolicies = (path: string): ReadonlyMap<string, Policy> => {
   const files = isFolder(path)
     ? listFolder(path, isPolicy).map((file) => [file, join(path, file)])

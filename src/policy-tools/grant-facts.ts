@@ -9,7 +9,7 @@ export type GrantView = {
   readonly dataApp: string;
   readonly tenant: string;
   readonly templates: readonly string[];
-  /** Ids as the answer of `/embed-token` gives them. */
+  /** Embed ids as in the answer of `/embed-token`. */
   readonly embeds: readonly string[];
   /** The granted permissions, without `isDisableMetricCreation`, which is a restriction. */
   readonly permissions: readonly string[];
@@ -20,9 +20,9 @@ export type GrantView = {
 };
 
 /**
- * `granted`: more items are a gain. `hidden`: more items are a loss. `allowed`: the values that a filter leaves; without such a fact,
- * all values are allowed. `lasting`: longer is a gain. `whose`: another value means other data. `other`: a change is neither gain nor
- * loss.
+ * A fact of a grant. `granted`: more items are a gain. `hidden`: more items are a loss. `allowed`: the values that a
+ * filter allows; without such a fact, all values are allowed. `lasting`: a longer time is a gain. `whose`: another
+ * value selects other data. `other`: a change is neither gain nor loss.
  */
 export type Fact =
   | { readonly kind: 'granted' | 'hidden'; readonly value: readonly string[] }
@@ -30,7 +30,7 @@ export type Fact =
   | { readonly kind: 'lasting'; readonly value: number }
   | { readonly kind: 'whose' | 'other'; readonly value: string | null };
 
-/** By their names, such as `permissions` or `rls.region`. */
+/** Facts by name, such as `permissions` or `rls.region`. */
 export type Facts = ReadonlyMap<string, Fact>;
 
 export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantView => ({
@@ -49,11 +49,11 @@ export const viewOf = ({ policy, clientId, grant, dashboards }: Granted): GrantV
 
 const sorted = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted();
 
-/** One item for each column, such as `dashboardFilterColumns main.flights.origin`. */
+/** Returns one item for each column, such as `dashboardFilterColumns main.flights.origin`. */
 export const columnItems = (field: string, tables: readonly FilterColumns[] | undefined): readonly string[] =>
   (tables ?? []).flatMap(({ tableName, columns }) => columns.map((column) => `${field} ${tableName}.${column}`));
 
-/** The switches that are on, and the columns, as items of one set. */
+/** Returns the switches that are on and the columns, as items of one set. */
 export const accessItems = (access: AccessPermissions | null): readonly string[] => {
   const { dashboardFilterColumns, metricFilterColumns, ...switches } = access ?? {};
   return [
@@ -94,10 +94,10 @@ export const factsOf = (view: GrantView): Facts => {
   ]);
 };
 
-/** The value of a fact as text; `none` if there is no value. */
+/** Returns the value of a fact as text, or `none` if there is no value. */
 export const writeFact = (fact: Fact | undefined): string => {
   if (fact === undefined || fact.value === null) return 'none';
-  // As JSON, since the text "1" and the number 1 are two filters.
+  // As JSON, since the text "1" and the number 1 are different filters.
   if (fact.kind === 'allowed') return JSON.stringify(fact.value);
   if (typeof fact.value === 'object') return fact.value.length === 0 ? 'none' : fact.value.join(', ');
   return String(fact.value);

@@ -7,11 +7,11 @@ const encode = (schema: z.ZodType, title: string) => ({
   ...z.toJSONSchema(schema, { io: 'input', reused: 'inline', override: ({ jsonSchema }) => void delete jsonSchema.id }),
 });
 
-/** The schema of a policy file. */
+/** Returns the schema of a policy file. */
 export const policyJsonSchema = () => encode(policySchema, 'Guestlist policy');
 
-/** The schema of a file that the policy's `tenantFiles` name. */
+/** Returns the schema of a file that a policy lists under `tenantFiles`. */
 export const tenantFileJsonSchema = () => encode(tenantFileSchema, 'Guestlist overrides for tenants');
 
-/** The text of the schema files in `config`. */
+/** Returns the text of a schema file in `config`. */
 export const writeJsonSchema = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`;

@@ -2,7 +2,7 @@
 import type { Bound } from '../gateway/policy/combine.js';
 import { type Fact, type Facts, writeFact } from './grant-facts.js';
 
-/** `both`: the user gains and loses. `other`: neither, but the token differs. */
+/** The effect of a change on a user. `both`: a gain and a loss. `other`: neither, but the token differs. */
 export type Effect = 'gain' | 'loss' | 'both' | 'other';
 export type Change = { readonly field: string; readonly effect: Effect; readonly old: string; readonly new: string };
 
@@ -30,7 +30,7 @@ const compareAllowed = (before: Fact | undefined, after: Fact | undefined): Effe
   return effectOf(isMore(has, had), isMore(had, has));
 };
 
-/** The effect of a fact that is not the same before and after. */
+/** Returns the effect of a fact that differs before and after. */
 const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
   const [had, has] = [itemsOf(before), itemsOf(after)];
   switch ((before ?? after)?.kind) {
@@ -49,18 +49,22 @@ const compare = (before: Fact | undefined, after: Fact | undefined): Effect => {
   }
 };
 
-/** The service ignores case in names of these filters, so another spelling is the same filter. */
+/**
+ * Returns the name to compare filters by. The service ignores case in these names, so another spelling is the same
+ * filter.
+ */
 const keyOf = (field: string): string => (/^(dashboardFilters|appFilters)\./.test(field) ? field.toLowerCase() : field);
 
-/** The granted templates and embeds, on which metrics can be hidden. */
+/** Returns the granted templates and embeds. Metrics can be hidden on them. */
 const shownOf = (facts: Facts): readonly string[] => [
   ...itemsOf(facts.get('templates')),
   ...itemsOf(facts.get('embeds')),
 ];
 
 /**
- * The facts to compare with the other side. `templates` is left out, because `embeds` has the same. Hidden metrics of a template
- * count only if both sides grant the template; otherwise the whole template is gained or lost.
+ * Returns the facts to compare with the other side. Leaves out `templates`, because `embeds` has the same information.
+ * The hidden metrics of a template count only if both sides grant the template; otherwise the whole template is gained
+ * or lost.
  */
 const comparable = (facts: Facts, other: Facts): ReadonlyMap<string, readonly [string, Fact]> => {
   const shared = shownOf(facts).filter((source) => shownOf(other).includes(source));
@@ -89,7 +93,7 @@ const compareFacts = (before: Facts, after: Facts): readonly Change[] => {
   });
 };
 
-/** All facts of a user who had no access before, or has none after. Restrictions are listed as `other`. */
+/** Returns all facts of a user who had no access before, or has none after. Restrictions have the effect `other`. */
 const compareWithNothing = (facts: Facts, effect: 'gain' | 'loss'): readonly Change[] =>
   [...facts]
     .filter(([field, { kind, value }]) => {
@@ -103,7 +107,7 @@ const compareWithNothing = (facts: Facts, effect: 'gain' | 'loss'): readonly Cha
 
 const accessOf = (side: Side): string => ('denied' in side ? `denied ${side.denied}` : 'granted');
 
-/** The changes of one user. A denied user has nothing, so a new denial loses everything. */
+/** Returns the changes for one user. A denied user has no grant, so a new denial loses everything. */
 export const changesBetween = (before: Side, after: Side): readonly Change[] => {
   const access = (effect: Effect): Change => ({ field: 'access', effect, old: accessOf(before), new: accessOf(after) });
   if ('facts' in before && 'facts' in after) return compareFacts(before.facts, after.facts);
@@ -112,7 +116,7 @@ export const changesBetween = (before: Side, after: Side): readonly Change[] => 
   return before.denied === after.denied ? [] : [access('other')];
 };
 
-/** The effect of all changes of a user together; null if there are none. */
+/** Returns the effect of all changes of a user together. Null if there are none. */
 export const effectOfAll = (changes: readonly Change[]): Effect | null => {
   if (changes.length === 0) return null;
   const has = (wanted: Effect): boolean => changes.some(({ effect }) => effect === wanted || effect === 'both');

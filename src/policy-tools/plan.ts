@@ -1,4 +1,7 @@
-/** Compares policies before and after a change: dry runs of both for every sample user, and what each user gains or loses. */
+/**
+ * Compares policies before and after a change. Runs a dry run of both for every sample user, and reports what each user
+ * gains or loses.
+ */
 import type { Policy } from '../gateway/policy/policy.js';
 import { evaluateCase } from './dry-run.js';
 import { runEach } from './files.js';
@@ -7,7 +10,7 @@ import { type Change, changesBetween, type Effect, effectOfAll, type Side } from
 import type { SampleUser } from './sample.js';
 import { writeTable } from './text-table.js';
 
-/** One policy before and after the change; undefined if it does not exist. */
+/** One policy before and after the change. Undefined if it does not exist on that side. */
 export type PolicyPair = { readonly name: string; readonly old: Policy | undefined; readonly new: Policy | undefined };
 
 /** A sample user whose result changes. `line` is the line in the sample. */
@@ -21,7 +24,7 @@ export type ChangedUser = {
 };
 export type Plan = {
   readonly changed: readonly ChangedUser[];
-  /** Counts of users, once for each policy. `denied`: users whom both sides deny, by code. */
+  /** Numbers of users, counted once for each policy. `denied`: the users whom both sides deny, by code. */
   readonly counts: Readonly<Record<'users' | 'unchanged' | Effect, number>> & {
     readonly denied: Readonly<Record<string, number>>;
   };
@@ -77,7 +80,7 @@ const countBy = (values: readonly string[]): Readonly<Record<string, number>> =>
   return Object.fromEntries(counts);
 };
 
-/** Pairs policies by name. If each side has one policy, they are a pair whatever their names. */
+/** Pairs policies by name. If each side has only one policy, these two are a pair whatever their names. */
 export const pairPolicies = (
   before: ReadonlyMap<string, Policy>,
   after: ReadonlyMap<string, Policy>,
@@ -114,7 +117,7 @@ export const planPolicies = async (pairs: readonly PolicyPair[], users: readonly
 export const failConditions = ['loss', 'gain', 'any'] as const;
 export type FailOn = (typeof failConditions)[number];
 
-/** Whether a review gate stops the plan. A user who gains and loses counts for both. */
+/** Whether the plan must fail a review check. A user who both gains and loses counts for both. */
 export const isStopped = ({ changed }: Plan, failOn: FailOn): boolean =>
   changed.some(({ effect }) => failOn === 'any' || effect === failOn || effect === 'both');
 
@@ -139,7 +142,7 @@ const writeSummary = ({ counts }: Plan): string => {
   return `${users} ${users === 1 ? 'user' : 'users'}: ${parts.join(', ')}${alsoDenied}`;
 };
 
-/** The text, without a newline at its end. */
+/** Returns the text, without a final newline. */
 export const writePlan = (plan: Plan): string => {
   const rows = plan.changed.flatMap(({ policy, line, user, tenant, changes }) =>
     changes.map(({ field, effect, old, new: now }) => [

@@ -1,11 +1,14 @@
-/** Sample users of a plan: JSON lines, each the claims of a session, or `{claims, body?, lookup?, now?}`. */
+/**
+ * Reads the sample users of a plan from JSON lines. Each line has the claims of a session, or `{claims, body?, lookup?,
+ * now?}`.
+ */
 import { z } from 'zod';
 import { embedTokenBody } from '../gateway/common/wire.js';
 import { type PolicyFault, PolicyFaults } from '../gateway/policy/source.js';
 import { lookupAnswer } from '../gateway/tenant/lookup.js';
 import type { PolicyCase } from './dry-run.js';
 
-/** `line` counts from 1. */
+/** A sample user. `line` counts from 1. */
 export type SampleUser = PolicyCase & { readonly line: number; readonly user: string };
 
 const claims = z.looseObject({ sub: z.string('names no user: each line needs the claim sub') });
@@ -42,7 +45,10 @@ const readLine = (text: string, file: string, line: number, now: Date): SampleUs
   return { line, at, user: given.sub, claims: given, body, lookup, now: own === undefined ? now : new Date(own) };
 };
 
-/** Reads all users; `now` is the time for users without one. Throws PolicyFaults with every faulty line, or if there is no user. */
+/**
+ * Reads all users. `now` is the time for users without one. Throws PolicyFaults with every faulty line, or if there is
+ * no user.
+ */
 export const readSample = (text: string, file: string, now: Date): readonly SampleUser[] => {
   const read = text
     .split('\n')

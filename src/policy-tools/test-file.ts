@@ -1,6 +1,6 @@
 /**
- * The format of policy tests: `flights.test.yaml` for `flights.yaml`. A test expects the whole result. Left-out fields must be
- * empty, so a missing filter or an extra grant fails the test.
+ * The format of policy tests, e.g. `flights.test.yaml` for `flights.yaml`. A test expects the whole result. Fields that
+ * a test leaves out must be empty, so a missing filter or an extra grant fails the test.
  */
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { readInput } from './files.js';
 /** The default clock of tests: a fixed time, so that results do not change over time. */
 export const defaultNow = '2026-01-01T12:00:00Z';
 
-/** Every code that a policy can deny with. */
+/** All codes of denials by a policy. */
 const denials = [
   'SESSION_INVALID',
   'NO_TENANT',
@@ -87,7 +87,7 @@ const testFile = z.strictObject({
 });
 export type Expectation = z.output<typeof expectation>;
 
-/** `at` is `file:line:column` of its name. */
+/** One test. `at` is the `file:line:column` of its name. */
 export type PolicyTest = {
   readonly name: string;
   readonly at: string;
@@ -115,7 +115,7 @@ const assertUnique = (tests: readonly { readonly name: string }[], source: Sourc
   if (faults.list().length > 0) throw new PolicyFaults(faults.list());
 };
 
-/** `flights.yaml` for `flights.test.yaml`. */
+/** Returns the policy's file name: `flights.yaml` for `flights.test.yaml`. */
 const policyBeside = (file: string): string => basename(file).replace(/\.test\.(ya?ml)$/, '.$1');
 
 /** Reads tests from their text. Throws PolicyFaults. */
@@ -141,5 +141,5 @@ export const loadPolicyTests = (text: string, file: string): PolicyTestFile => {
   };
 };
 
-/** Reads a file of tests. Throws PolicyFaults, also where it cannot be read. */
+/** Reads a file of tests. Throws PolicyFaults, also if the file cannot be read. */
 export const loadPolicyTestFile = (file: string): PolicyTestFile => loadPolicyTests(readInput(file), file);

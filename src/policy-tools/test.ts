@@ -1,4 +1,4 @@
-/** Runs the tests of a policy: each case is a dry run, and its whole result is compared with the expected one. */
+/** Runs the tests of a policy. Each test is a dry run whose whole result is compared with the expected one. */
 import { dashboardIdOf } from '../gateway/common/dashboard-id.js';
 import { ExpressionFault } from '../gateway/policy/expression.js';
 import { loadPolicyFile } from '../gateway/policy/load.js';
@@ -10,7 +10,7 @@ import { loadEach, runEach } from './files.js';
 import { type Fact, type Facts, factsOf, type GrantView, viewOf, writeFact } from './grant-facts.js';
 import type { Expectation, PolicyTest, PolicyTestFile } from './test-file.js';
 
-/** `because`: where the actual value comes from. */
+/** A field whose value is not the expected one. `because` has the places that the actual value comes from. */
 export type Difference = {
   readonly field: string;
   readonly expected: string;
@@ -24,14 +24,14 @@ export type TestReport = {
     readonly policy: string;
     readonly results: readonly TestResult[];
   }[];
-  /** Rules and restrictions that match in no test, so a mistake in them would not be noticed. */
+  /** Rules and restrictions that match in no test, so no test would find a mistake in them. */
   readonly untried: readonly { readonly name: string; readonly at: string }[];
 };
 
 const mapOf = <Value>(record: Readonly<Record<string, Value>> | undefined): ReadonlyMap<string, Value> =>
   new Map(Object.entries(record ?? {}));
 
-/** The grant that a test expects. Left-out fields are empty; a left-out expiry is the policy's. */
+/** Returns the grant that a test expects. Left-out fields are empty. A left-out expiry is the policy's. */
 const expectedView = (policy: Policy, expected: Expectation): GrantView => {
   const { tenant = '', templates = [], restrictions } = expected;
   return {
@@ -57,7 +57,7 @@ const expectedView = (policy: Policy, expected: Expectation): GrantView => {
 const isSame = (left: Fact | undefined, right: Fact | undefined): boolean =>
   JSON.stringify(left?.value) === JSON.stringify(right?.value);
 
-/** The path of a field in a test file. */
+/** Returns the path of a field in a test file. */
 const pathOf = (name: string, fact: Fact | undefined): string =>
   fact?.kind === 'allowed' || fact?.kind === 'hidden' ? `restrictions.${name}` : name;
 
@@ -150,7 +150,7 @@ const writeResult = ({ name, at, differences }: TestResult): readonly string[] =
 export const countFailed = ({ files }: TestReport): number =>
   files.flatMap(({ results }) => results).filter(({ differences }) => differences.length > 0).length;
 
-/** The text, without a newline at its end. */
+/** Returns the text, without a final newline. */
 export const writeTestReport = (report: TestReport): string => {
   const count = report.files.flatMap(({ results }) => results).length;
   const failed = countFailed(report);

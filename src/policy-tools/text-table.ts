@@ -1,4 +1,4 @@
-/** Columns padded to their widest cell, two spaces between; the last one is not padded. */
+/** Returns the rows as text with aligned columns, two spaces apart. The last column is not padded. */
 export const writeTable = (rows: readonly (readonly string[])[], indent = ''): string => {
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, column) => Math.max(cell.length, known[column] ?? 0)),
