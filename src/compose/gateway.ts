@@ -54,8 +54,8 @@ import { createMetricLists, currentLists } from '../gateway/token/metric-lists.j
 import { createRevokeUngranted, type Revoke, type RevokeUngranted } from '../gateway/token/revoke-ungranted.js';
 import { createConfirmedToken, createTokenStep, Outdated, tokenKeysOf } from '../gateway/token/token.js';
 import { type Capabilities, fixedCapabilities } from '../gateway/upstream/capabilities.js';
-import { isRefusedByUpstream } from '../gateway/upstream/unavailable.js';
-import { createApiKeyCheck, createUpstream, type GatewayUpstream, unavailable } from '../gateway/upstream/upstream.js';
+import { isRefusedByUpstream, unavailable } from '../gateway/upstream/unavailable.js';
+import { createApiKeyCheck, createUpstream, type GatewayUpstream } from '../gateway/upstream/upstream.js';
 import type { Cache } from '../platform/cache.js';
 import type { Database } from '../platform/database.js';
 import type { JwtIssuer } from '../platform/jwt.js';

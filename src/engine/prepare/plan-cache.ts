@@ -66,7 +66,10 @@ const createKeys = (): ((database: Database, ask: AnyAsk) => string | null) => {
   };
 };
 
-/** Null for values that JSON would change. The preparation decides whether such a question is valid. */
+/**
+ * Null for values that JSON would change. The preparation decides whether such a question is valid. Names are not sorted: this
+ * runs for every question, and another order of names only misses.
+ */
 const writeExactly = (value: unknown): string | null => {
   try {
     return JSON.stringify(toJsonValue(value));

@@ -8,7 +8,7 @@ import { deleteDashboard } from '../../contract/dashboards.js';
 import { deleteEmbed, listEmbeds } from '../../contract/embeds.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Erased, Eraser } from '../common/eraser.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 
 export type ErasureCapability = 'erase-client' | 'delete-dashboard';
 

@@ -8,7 +8,7 @@ import type { TenantState } from '../ledger/ledger.js';
 import type { Epochs, KnownEpochs } from '../revocation/epochs.js';
 import type { Scope, Scopes } from '../revocation/scopes.js';
 import type { TenantRecords } from '../tenant/records.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 
 /** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
 export type AssertAccess = (session: Session, clientId: string) => Promise<void> | void;

@@ -16,7 +16,7 @@ import { policyFor } from '../policy/policy.js';
 import type { Provision } from '../provision/provision.js';
 import type { Tenant, TenantEvent, TenantRecords } from '../tenant/records.js';
 import { newestOf, type TenantEventKind } from '../tenant/state.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 
 /** Names no tenant, because it is stored beyond the tenant's erasure. */
 export type EventAnswer = {

@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.js';
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import type { Template } from '../policy/policy.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 import { type DashboardRow, isVerifiedAt, type TenantDashboards } from './ledger.js';
 import type { MakeDashboard, MakeRequest } from './make-dashboard.js';
 

@@ -10,7 +10,7 @@ import { Refusal } from '../../domain/refusal.js';
 import type { Ledger, TenantState } from '../ledger/ledger.js';
 import { isAlive } from '../ledger/processes.js';
 import { schemaName } from '../ledger/tables.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 
 /**
  * The upstream of a copy and the API key that can read it. A copy that was verified at another upstream or with another

@@ -11,7 +11,7 @@ import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Audit } from '../audit/audit.js';
 import type { Policy, Template } from '../policy/policy.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 import type { CopyLocation, CopyResult, CopyTarget, PriorState, ProvisionLedger } from './ledger.js';
 import {
   alarm,

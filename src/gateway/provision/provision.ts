@@ -15,7 +15,7 @@ import { dashboardIdOf } from '../common/dashboard-id.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Policy, Template } from '../policy/policy.js';
 import { type Capabilities, fixedCapabilities } from '../upstream/capabilities.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 import { createEmbedIndex } from './embed-index.js';
 import {
   createEnsureDashboard,

@@ -4,22 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import type { DashboardExport } from '../../contract/dashboard-export.js';
+import { canonicalJson } from '../../domain/canonical-json.js';
 
 /** The content of an export. */
 export type ExportedContent = DashboardExport['data'];
 
 /** The parts of a template that its copies contain. */
 export type TemplateContent = Pick<ExportedContent, 'layout' | 'filters' | 'metrics' | 'gridMargin'>;
-
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, member]) => [name, sorted(member)]),
-  );
-};
 
 /**
  * Returns the content of the template that a copy was made from: each metric has the id of the one that it was copied
@@ -48,5 +39,5 @@ export const templateVersionOf = ({ layout, filters, metrics, gridMargin }: Temp
   const named = metrics
     .map(({ metricId, name, placement, definition }) => ({ metricId, name, placement, definition }))
     .toSorted((a, b) => (a.metricId < b.metricId ? -1 : 1));
-  return hash('sha256', JSON.stringify(sorted({ layout, filters, metrics: named, gridMargin })), 'hex');
+  return hash('sha256', canonicalJson({ layout, filters, metrics: named, gridMargin }), 'hex');
 };

@@ -6,7 +6,7 @@ import { listDashboardMetrics } from '../../contract/workspace-dashboards.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Capabilities } from '../upstream/capabilities.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 import type { EmbedIndex } from './embed-index.js';
 import { type TemplateContent, templateContentOf, templateVersionOf } from './template-version.js';
 

@@ -12,7 +12,7 @@ import type { Made, SharedWork, Sharing } from '../../platform/sharing.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { dropWhere } from '../common/eraser.js';
 import { isGatewayCode } from '../common/wire.js';
-import { unavailable } from '../upstream/upstream.js';
+import { unavailable } from '../upstream/unavailable.js';
 
 export type CachedToken = {
   readonly token: string;

@@ -7,8 +7,6 @@ import type { Capabilities } from './capabilities.js';
 import { callOnce, type Resilience } from './resilience.js';
 import { isAboutTheRequest, unavailable } from './unavailable.js';
 
-export { unavailable } from './unavailable.js';
-
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof UpstreamRefusal)) return 'upstream-unreachable';
   if (error.status === 401) return 'upstream-refuses-the-api-key';
