@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../domain/ports.js';
 import { type AddressOf, createAddresses } from '../http/address.js';
 import type { AdmissionLimits } from '../http/admission.js';
-import { createBudget } from '../platform/budget.js';
+import { type BudgetName, createBudget } from '../platform/budget.js';
 import type { Cache } from '../platform/cache.js';
 import { createMemoryCache } from '../platform/cache-memory.js';
 import type { Config } from '../platform/config.js';
@@ -82,7 +82,7 @@ const createAdmission = ({ config, clock, log, registry }: SharedOptions, limite
   const counted = { limiters, scope: 'service', clock };
   const guardOf = (kind: CredentialKind) =>
     createCredentialGuard({ ...counted, kind, failuresPerMinute: settings.failedCredentialsPerMinute, note });
-  const budgetOf = (name: string, what: string, perMinute: number | null) =>
+  const budgetOf = (name: BudgetName, what: string, perMinute: number | null) =>
     createBudget(counted, { name, what, perMinute });
   return {
     addressOf,

@@ -1,3 +1,4 @@
+import type { Reason } from './reasons.js';
 import { Refusal } from './refusal.js';
 
 const maxFaults = 10;
@@ -13,7 +14,7 @@ export const faultOf = (path: string, value: string, expected: string): string =
  * Throws INVALID_REQUEST_BODY with the first ten faults and the number of the others. Does nothing if there is no
  * fault.
  */
-export const assertNoFaults = (faults: readonly string[], reason: string): void => {
+export const assertNoFaults = (faults: readonly string[], reason: Reason): void => {
   if (faults.length === 0) return;
   const rest = faults.length - maxFaults;
   const shown = faults.slice(0, maxFaults).join('; ');

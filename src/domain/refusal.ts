@@ -1,4 +1,5 @@
 import type { Code } from './errors.js';
+import { type Reason, reasonOfCode } from './reasons.js';
 
 export type { Code } from './errors.js';
 
@@ -10,17 +11,17 @@ export type { Code } from './errors.js';
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: Code;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly retryAfterSeconds: number | null;
 
   constructor(
     code: Code,
     message: string,
-    options: { reason?: string; cause?: unknown; retryAfterSeconds?: number | undefined } = {},
+    options: { reason?: Reason | undefined; cause?: unknown; retryAfterSeconds?: number | undefined } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.reason = options.reason ?? code.toLowerCase().replaceAll('_', '-');
+    this.reason = options.reason ?? reasonOfCode(code);
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }

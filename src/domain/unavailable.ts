@@ -1,3 +1,5 @@
+import type { Reason } from './reasons.js';
+
 /**
  * A dependency (a database, a folder) is unavailable, and the request is not the cause: the dependency is unreachable,
  * frozen, read-only or full. The same request may succeed later. The HTTP layers answer with 503 and `Retry-After`,
@@ -7,7 +9,7 @@ export class DependencyUnavailable extends Error {
   override readonly name = 'DependencyUnavailable';
   constructor(
     /** Slug for the log: the dependency and its fault. */
-    readonly reason: string,
+    readonly reason: Reason,
     message: string,
     cause?: unknown,
   ) {

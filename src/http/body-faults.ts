@@ -1,6 +1,8 @@
 /** What is answered where a body could not be read, or a request failed before an operation answered. */
+
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../contract/fields.js';
+import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import { findUnavailable } from '../domain/unavailable.js';
 import { findJsonExcess, valuesIn } from '../platform/json-excess.js';
@@ -18,7 +20,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-const invalid = (message: string, reason: string, cause?: unknown): Refusal =>
+const invalid = (message: string, reason: Reason, cause?: unknown): Refusal =>
   new Refusal('INVALID_REQUEST_BODY', message, { reason, cause });
 
 /** For a body that is not JSON. spec-gap: an invalid request, not a 415, which the interface does not know. */

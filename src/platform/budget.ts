@@ -4,6 +4,7 @@
  * holds back more than what it has used before.
  */
 import type { Clock } from '../domain/ports.js';
+import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Limiter, Limiters } from './limiter.js';
 import { createLru } from './lru.js';
@@ -23,7 +24,7 @@ type Lease = {
   readonly untilMs: number;
 };
 
-const refuse = (what: string, perMinute: number, reason: string, waitMs: number): never => {
+const refuse = (what: string, perMinute: number, reason: Reason, waitMs: number): never => {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   throw new Refusal(
     'RATE_LIMITED',
@@ -88,10 +89,13 @@ export type BudgetOptions = {
 /** Spends a point of a key. Throws, or rejects with, RATE_LIMITED that says when to come again. At once where it can be. */
 export type AssertBudget = (key: string) => void | Promise<void>;
 
+/** What a budget is of: `<name>-limit` is the reason code of its refusals. */
+export type BudgetName = 'user' | 'tenant' | 'guest-token' | 'guest-address';
+
 /** `what` names what is counted to the caller, `name` to the log and in the keys. `perMinute` null: no limit. */
 export const createBudget = (
   { limiters, scope, clock }: BudgetOptions,
-  { name, what, perMinute }: { readonly name: string; readonly what: string; readonly perMinute: number | null },
+  { name, what, perMinute }: { readonly name: BudgetName; readonly what: string; readonly perMinute: number | null },
 ): AssertBudget => {
   if (perMinute === null) return () => {};
   const limiter = limiters.create({ name: `${scope}:${name}`, points: perMinute, windowSeconds });

@@ -3,6 +3,7 @@
  * other is verified first and refused only where it is wrong; while too many of an address are, so many new ones a second are verified.
  */
 import type { Clock } from '../domain/ports.js';
+import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import type { Limiter, Limiters } from './limiter.js';
 import { createLru } from './lru.js';
@@ -72,7 +73,7 @@ const nothing: Attempt = { assertMayVerify: () => {}, passed: () => {}, failed: 
 /** Guards nothing. */
 export const noGuard: CredentialGuard = () => nothing;
 
-const refuse = (message: string, reason: string, waitMs: number): never => {
+const refuse = (message: string, reason: Reason, waitMs: number): never => {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   throw new Refusal('RATE_LIMITED', `${message} Try again in ${retryAfterSeconds} s.`, { reason, retryAfterSeconds });
 };
@@ -108,7 +109,7 @@ export const createCredentialGuard = (options: GuardOptions): CredentialGuard =>
   const good = createLru<string, true>(maxKeys);
   const wrong = createCounts(windowMs);
   const verified = createCounts(secondMs);
-  const limit = (message: string, reason: string, waitMs: number): never => {
+  const limit = (message: string, reason: Reason, waitMs: number): never => {
     note?.limited(kind);
     return refuse(message, reason, waitMs);
   };

@@ -9,6 +9,7 @@ import {
   isWeak,
   type JwtAlgorithm,
   jwtAlgorithms,
+  KeyFault,
   keysFor,
   minimumRsaBits,
   minimumSecretLength,
@@ -91,7 +92,7 @@ const readJwksUrl = (url: string): Found => {
 
 /** What reading keys says may quote them: only our own words are passed on. */
 const causeOf = (error: unknown): string =>
-  error instanceof Error && error.message.startsWith('holds ') ? error.message : 'cannot be read as PEM, JWK or JWKS';
+  error instanceof KeyFault ? error.message : 'cannot be read as PEM, JWK or JWKS';
 
 const readKeys = (field: KeyField, content: string): Found => {
   try {

@@ -1,6 +1,11 @@
 /** The keys that a token may be signed with: which fits which algorithm, how they are read, and which of them a `kid` means. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 
+/** A file of keys that cannot be used. The message quotes nothing of the file. */
+export class KeyFault extends Error {
+  override readonly name = 'KeyFault';
+}
+
 /** What an issuer may be configured for. HS256 takes a secret, all others a public key. */
 export const jwtAlgorithms = [
   'HS256',
@@ -82,7 +87,7 @@ const pemPattern = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 
 const readPem = (text: string): readonly NamedKey[] =>
   [...text.matchAll(pemPattern)].map(([block, label = '']) => {
-    if (label.includes('PRIVATE')) throw new Error('holds a private key, which belongs to the issuer alone');
+    if (label.includes('PRIVATE')) throw new KeyFault('holds a private key, which belongs to the issuer alone');
     return { kid: null, algorithm: null, key: createPublicKey(block) };
   });
 
@@ -92,9 +97,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 const readJwk = (jwk: unknown): readonly NamedKey[] => {
-  if (!isRecord(jwk)) throw new Error('holds something that is no JWK');
+  if (!isRecord(jwk)) throw new KeyFault('holds something that is no JWK');
   if ('d' in jwk || 'k' in jwk)
-    throw new Error('holds a private key or a secret, which does not belong in a file of public keys');
+    throw new KeyFault('holds a private key or a secret, which does not belong in a file of public keys');
   if (jwk.use !== undefined && jwk.use !== 'sig') return [];
   return [
     { kid: textOrNull(jwk.kid), algorithm: textOrNull(jwk.alg), key: createPublicKey({ key: jwk, format: 'jwk' }) },
@@ -106,11 +111,11 @@ export const readPublicKeys = (text: string): readonly NamedKey[] => {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{')) {
     const keys = readPem(trimmed);
-    if (keys.length === 0) throw new Error('holds no PEM public key, no JWK and no JWKS');
+    if (keys.length === 0) throw new KeyFault('holds no PEM public key, no JWK and no JWKS');
     return keys;
   }
   const document: unknown = JSON.parse(trimmed);
   const keys = isRecord(document) && Array.isArray(document.keys) ? document.keys.flatMap(readJwk) : readJwk(document);
-  if (keys.length === 0) throw new Error('holds no key for signatures');
+  if (keys.length === 0) throw new KeyFault('holds no key for signatures');
   return keys;
 };

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { ClientBase, ClientConfig, PoolClient } from 'pg';
 import type { Log } from '../domain/log-events.js';
+import type { Reason } from '../domain/reasons.js';
 import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf, namedFault } from './database-faults.js';
 import { wantsPrimary } from './database-url.js';
@@ -42,7 +43,7 @@ const createGuard =
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
     const givenUp = new Promise<never>((_, reject) => {
-      const giveUp = (reason: string): void =>
+      const giveUp = (reason: Reason): void =>
         reject(new DependencyUnavailable(reason, 'The metadata database did not answer in time.'));
       const look = async (): Promise<void> => {
         if (!(await isAnswering())) giveUp('database-silent');

@@ -6,6 +6,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { readHost } from '../domain/host.js';
 import type { DatasourceConnection, DuckDbConnection, ServerConnection } from '../domain/organization.js';
+import type { Reason } from '../domain/reasons.js';
 import { Refusal } from '../domain/refusal.js';
 import { type AllowedHost, readAllowedHost } from './allowed-hosts.js';
 import { serverUrls } from './database-url.js';
@@ -39,7 +40,7 @@ export const createReach = (options: ReachOptions): { readonly assertReachable: 
   };
 };
 
-const refuse = (message: string, reason: string): never => {
+const refuse = (message: string, reason: Reason): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason });
 };
 

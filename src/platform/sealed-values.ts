@@ -2,7 +2,9 @@
  * Values that replicas share in a cache, as sealed text bound to their key: who reads the cache learns nothing, and who writes to it cannot
  * add a value or give one key's value to another. A failure is bound to its key too, and never opens as a value.
  */
+
 import type { Sealer } from '../domain/ports.js';
+import { isReason } from '../domain/reasons.js';
 import { type Code, Refusal } from '../domain/refusal.js';
 
 export type SealedValues<T> = {
@@ -49,7 +51,8 @@ export const createSealedValues = <T>({ sealer, ...options }: SealedValuesOption
       return typeof code === 'string' &&
         options.isCode(code) &&
         typeof message === 'string' &&
-        typeof reason === 'string'
+        typeof reason === 'string' &&
+        isReason(reason)
         ? new Refusal(code, message, { reason })
         : options.unknownFailure();
     },

@@ -256,6 +256,13 @@ const createSessions = ({ clock }: World) => {
   };
 };
 
+/** An answer without the id of its request, which a 403 repeats. */
+const withoutReference = (answer: unknown): unknown => {
+  const text = JSON.stringify(answer);
+  const id = /"requestId":"([^"]+)"/.exec(text ?? '')?.[1];
+  return id === undefined ? answer : JSON.parse(text.replaceAll(id, 'id'));
+};
+
 it('answers as a gateway that keeps nothing, whatever happens between the requests', async () => {
   let answered = 0;
   await fc.assert(
@@ -270,7 +277,7 @@ it('answers as a gateway that keeps nothing, whatever happens between the reques
         for (let time = 0; time < (taken.kind === 'ask' ? 2 : 1); time += 1) {
           const token = taken.kind === 'ask' ? sessionOf(taken.user, taken.isNewSession && time === 0) : '';
           const [kept, decided] = [await take(keeping, world, taken, token), await take(plain, world, taken, token)];
-          expect(kept, `step ${index}: ${JSON.stringify(taken)}`).toEqual(decided);
+          expect(withoutReference(kept), `step ${index}: ${JSON.stringify(taken)}`).toEqual(withoutReference(decided));
           if (taken.kind === 'ask' && Reflect.get(Object(kept), 'status') === 200) answered += 1;
         }
       }

@@ -110,7 +110,7 @@ describe.runIf(hasServer)('limits in Redis', () => {
     for (const replica of replicas) expect(said(replica, 'each process counts for itself')).toBe(1);
     await startRedis(port);
     await untilCounted(url, replicas, 'back');
-    for (const replica of replicas) expect(said(replica, 'counted in Redis again')).toBe(1);
+    for (const replica of replicas) expect(said(replica, 'Redis answers again (limits)')).toBe(1);
     expect(await answered(replicas, 40, { ...analyst, sub: 'bob' })).toBe(20);
   });
 

@@ -121,7 +121,7 @@ describe('a refusal whose cause an end user cannot mend', () => {
   const developerText = 'Metric "Delays" names a column that its datamart does not have.';
   const ask = async (bearer: string, operation: 'query' | 'embeds') => {
     const refuse = async () => {
-      throw new Refusal('METRIC_QUERY_ERROR', developerText, { reason: 'column-unknown' });
+      throw new Refusal('METRIC_QUERY_ERROR', developerText, { reason: 'sql-column-unknown' });
     };
     const dispatch = createDispatch({
       operations,
@@ -145,14 +145,14 @@ describe('a refusal whose cause an end user cannot mend', () => {
           status: 400,
         },
       },
-      refused: { code: 'METRIC_QUERY_ERROR', reason: 'column-unknown', message: developerText },
+      refused: { code: 'METRIC_QUERY_ERROR', reason: 'sql-column-unknown', message: developerText },
     });
   });
 
   test("is told in full to the host's backend", async () => {
     const answer = await ask(apiKey, 'embeds');
     expect(answer?.body).toEqual({ error: { code: 'METRIC_QUERY_ERROR', message: developerText, status: 400 } });
-    expect(answer?.refused).toEqual({ code: 'METRIC_QUERY_ERROR', reason: 'column-unknown' });
+    expect(answer?.refused).toEqual({ code: 'METRIC_QUERY_ERROR', reason: 'sql-column-unknown' });
   });
 });
 
@@ -256,14 +256,17 @@ describe('encode and fail', () => {
 
   test('a declared refusal answers its code, status and public message, and nothing else', async () => {
     const { answer, lines } = await failing(
-      new Refusal('INVALID_EMBED_ID', 'No such embed.', { reason: 'foreign-embed', cause: new Error('of tenant ATL') }),
+      new Refusal('INVALID_EMBED_ID', 'No such embed.', {
+        reason: 'embed-of-another-data-app',
+        cause: new Error('of tenant ATL'),
+      }),
     );
     expect([answer.status, answer.body]).toEqual([
       400,
       { error: { code: 'INVALID_EMBED_ID', message: 'No such embed.', status: 400 } },
     ]);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      refused: { code: 'INVALID_EMBED_ID', reason: 'foreign-embed' },
+      refused: { code: 'INVALID_EMBED_ID', reason: 'embed-of-another-data-app' },
     });
   });
 

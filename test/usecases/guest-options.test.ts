@@ -1,7 +1,9 @@
 /** The options of a filter are asked once of metrics that read the same rows, and apart of those that do not. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hostMade, type VisualDefinition } from '../../src/domain/dashboard/metric.js';
 import type { Engine, OptionsQuestion } from '../../src/domain/query/engine.js';
+import type { Reason } from '../../src/domain/reasons.js';
 import { Refusal } from '../../src/domain/refusal.js';
 import { listGuestFilterOptions, optionOrder } from '../../src/usecases/guest/options.js';
 import { columnRef, metric, refusalOf, stays } from '../engine/world.js';
@@ -61,12 +63,12 @@ test('apart, where a restriction differs; and nothing is shown that no metric sh
 /** The question's metric by what it is named after in these tests: the guarded one has a condition more. */
 const answering = (guarded: () => Promise<readonly string[]>, others: () => Promise<readonly string[]>) =>
   watched((question) => (question.conditions.length > 0 ? guarded() : others()));
-const failing = (reason: string) => async () => {
+const failing = (reason: Reason) => async () => {
   throw new Refusal('METRIC_QUERY_ERROR', `It failed: ${reason}.`, { reason });
 };
 const mintGuarded = () => world.mint({ rlsSettings: [{ metricId: 'guarded', values: { shop: ['s2'] } }] });
 
-test.each(['path-missing', 'path-ambiguous', 'restriction-path-missing', 'restriction-path-ambiguous'])(
+test.each(['path-missing', 'path-ambiguous', 'restriction-path-missing', 'restriction-path-ambiguous'] as const)(
   'a metric that the filter cannot be asked of (%s) adds none, and takes none from the others',
   async (reason) => {
     const { signals, deps } = answering(failing(reason), async () => ['CA', 'NV']);
@@ -85,7 +87,7 @@ test('where no metric answers, the error says why', async () => {
   });
 });
 
-test.each(['datasource-failed', 'tenant-untyped', 'value-of-wrong-type', 'fan-out'])(
+test.each(['datasource-failed', 'tenant-unknown', 'value-of-wrong-type', 'fan-out'] as const)(
   'an error that is not about the way to the table (%s) still fails',
   async (reason) => {
     const { deps } = answering(failing(reason), async () => ['CA']);

@@ -5,6 +5,7 @@
 import { type Datamart, type DatamartTable, qualifiedName, type TableRef } from './datamart.js';
 import { type TableTenancy, tableTenancy } from './table-tenancy.js';
 import { isListedAsShared, type UniqueKeys } from './tenancy-steps.js';
+import type { UnreadableReason } from './unreadable-table.js';
 
 export type Ownership =
   | Exclude<TableTenancy, { readonly kind: 'unreadable' }>
@@ -12,7 +13,11 @@ export type Ownership =
   | { readonly kind: 'database' }
   /** The datamart does not separate clients. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'unreadable'; readonly reason: string; readonly message: string };
+  | {
+      readonly kind: 'unreadable';
+      readonly reason: UnreadableReason | 'primary-table-not-shared';
+      readonly message: string;
+    };
 
 export type TableOwnership = { readonly table: DatamartTable; readonly tenancy: Ownership };
 
@@ -26,7 +31,7 @@ export type TenancyWarning = { readonly table: string; readonly message: string 
  */
 export const primaryTableUnshared = (table: TableRef) => ({
   kind: 'unreadable' as const,
-  reason: 'primary-table-not-shared',
+  reason: 'primary-table-not-shared' as const,
   message: `Table ${qualifiedName(table)} is of the primary database, which is not the client's. List it in sharedTables if it is meant for all clients.`,
 });
 

@@ -1,4 +1,5 @@
 import type { Brand } from '../brand.js';
+import type { Reason } from '../reasons.js';
 import { Refusal } from '../refusal.js';
 import type { Datamart } from './datamart.js';
 
@@ -26,7 +27,7 @@ export const untenantedClientId = 'None';
 
 const canonicalInteger = /^(0|-?[1-9][0-9]{0,18})$/;
 
-const refuse: (message: string, reason: string) => never = (message, reason) => {
+const refuse: (message: string, reason: Reason) => never = (message, reason) => {
   throw new Refusal('CLIENT_ID_ERROR', message, { reason });
 };
 

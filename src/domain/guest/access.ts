@@ -2,6 +2,7 @@
 import { type Dashboard, isOrCopies, type PlacedMetric } from '../dashboard/dashboard.js';
 import type { AccessSettings, Embed } from '../dashboard/embed.js';
 import { isOrDescendsFrom, type Metric, type Owner, type Viewer } from '../dashboard/metric.js';
+import type { Reason } from '../reasons.js';
 import { Refusal } from '../refusal.js';
 import type { GuestGrant, GuestPermission, GuestPermissions } from './grant.js';
 
@@ -9,7 +10,7 @@ import type { GuestGrant, GuestPermission, GuestPermissions } from './grant.js';
  * Returns the same refusal for "not in the list", "another client's" and "does not exist", so that the caller cannot
  * distinguish them.
  */
-export const notOpen = (reason: string): Refusal =>
+export const notOpen = (reason: Reason): Refusal =>
   new Refusal('UNAUTHORIZED', 'This token does not open that dashboard or metric.', { reason });
 
 /**

@@ -3,6 +3,7 @@ import type { TenantScope } from '../../domain/datamart/tenant.js';
 import type { Log as EventLog } from '../../domain/log-events.js';
 import type { Datasource } from '../../domain/organization.js';
 import type { AnswerColumn, Cell } from '../../domain/query/engine.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Catalog } from '../databases/catalog.js';
 import type { Dialect, Statement } from '../databases/dialect.js';
@@ -128,7 +129,7 @@ export const refuseOutdated = (): never => {
   );
 };
 
-export const refuseConnection = (message: string, reason: string, cause: unknown): never => {
+export const refuseConnection = (message: string, reason: Reason, cause: unknown): never => {
   throw new Refusal('DATASOURCE_CONNECTION_ERROR', message, { reason, cause });
 };
 

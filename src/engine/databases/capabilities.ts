@@ -1,4 +1,5 @@
 /** What databases may lack. Refusals and docs/databases.md are made from this one table. */
+import type { Reason } from '../../domain/reasons.js';
 import type { Capabilities, Dialect } from './dialect.js';
 import { refuseQuery } from './refuse.js';
 
@@ -6,7 +7,7 @@ export type Capability = {
   readonly what: string;
   readonly has: (dialect: Dialect) => boolean;
   /** What the engine does without it, or how the user can avoid the refusal. */
-  readonly instead: { readonly way: string } | { readonly reason: string; readonly mend: string };
+  readonly instead: { readonly way: string } | { readonly reason: Reason; readonly mend: string };
 };
 
 type Name = Exclude<keyof Capabilities, 'databaseName'> | 'barrier' | 'percentile' | 'datePercentile';

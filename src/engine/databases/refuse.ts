@@ -1,7 +1,8 @@
+import { type Reason, restrictionReason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
 /** Refuses the query before it runs. `message` says what is wrong and how to correct it, and repeats no value. */
-export const refuseQuery = (message: string, reason: string): never => {
+export const refuseQuery = (message: string, reason: Reason): never => {
   throw new Refusal('METRIC_QUERY_ERROR', message, { reason });
 };
 
@@ -17,7 +18,7 @@ export const withoutNames = <T>(isHidden: boolean | undefined, work: () => T): T
     throw new Refusal(
       'METRIC_QUERY_ERROR',
       'A restriction that the host application set does not fit the data as it is now; the host application has to change it.',
-      { reason: `restriction-${cause.reason}`, cause },
+      { reason: restrictionReason(cause.reason), cause },
     );
   }
 };

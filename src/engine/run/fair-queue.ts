@@ -2,6 +2,7 @@
  * The queue in front of each database. Clients take turns, one query each, so a client with a thousand waiting queries delays every other
  * client by one query and not by a thousand. A queue exists while a query of its database runs or waits.
  */
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Timing } from '../../platform/timing.js';
 
@@ -29,7 +30,7 @@ export type FairQueue = {
 /** Called for each refused query. */
 export type NoteRefused = (why: 'full' | 'late') => void;
 
-const refusal = (message: string, reason: string): Refusal =>
+const refusal = (message: string, reason: Reason): Refusal =>
   new Refusal('METRIC_QUERY_ERROR', message, { reason, retryAfterSeconds: 1 });
 
 type Start = () => void;

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { requestIdOf } from '../../http/request-id.js';
 import type { Log } from '../../platform/log.js';
@@ -34,7 +35,7 @@ export const hookBody = z.object({
 /** Largest body, in bytes. */
 export const maxHookBytes = 64 * 1024;
 
-const refuse = (message: string, reason: string, cause?: unknown): never => {
+const refuse = (message: string, reason: Reason, cause?: unknown): never => {
   throw new Refusal('INVALID_REQUEST_BODY', message, { reason, cause });
 };
 

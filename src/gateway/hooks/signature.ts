@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
 /** The headers, not verified yet. */
@@ -25,7 +26,7 @@ export type Signatures = {
   readonly verify: (signed: Signed, body: string) => Promise<void>;
 };
 
-const refuse = (message: string, reason: string): never => {
+const refuse = (message: string, reason: Reason): never => {
   throw new Refusal('AUTHENTICATION_ERROR', message, { reason });
 };
 

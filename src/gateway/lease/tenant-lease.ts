@@ -16,7 +16,7 @@ import { insertTenant } from '../tenant/records.js';
 import { tenantBusy } from './tenant-lock.js';
 
 /** The message is the same for a suspended and a deleted tenant: the user must not learn which it is. */
-export const tenantSuspended = (state: string): Refusal =>
+export const tenantSuspended = (state: TenantState): Refusal =>
   new Refusal(
     'TENANT_SUSPENDED',
     "This organisation's access to its analytics is suspended or has ended. Ask its administrator.",

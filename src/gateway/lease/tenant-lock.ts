@@ -1,9 +1,10 @@
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { createLeases } from '../ledger/leases.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /** Another operation has the tenant's lock or a lease of it. What was noted in the ledger stays; a retry completes it. */
-export const tenantBusy = (reason: string): Refusal =>
+export const tenantBusy = (reason: Reason): Refusal =>
   new Refusal(
     'UPSTREAM_UNAVAILABLE',
     'Another operation on this tenant is in progress. The event was saved; retry to complete it.',

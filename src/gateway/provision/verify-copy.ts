@@ -3,6 +3,7 @@ import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { exportEmbed } from '../../contract/dashboards.js';
 import { listEmbedMetrics } from '../../contract/embeds.js';
 import { listDashboardMetrics } from '../../contract/workspace-dashboards.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import type { Capabilities } from '../upstream/capabilities.js';
@@ -47,7 +48,7 @@ export const mends: Readonly<Record<string, string>> = {
 };
 
 /** Logs a fault that an operator must fix, and throws UPSTREAM_UNAVAILABLE. The caller learns no details. */
-export const alarm = (log: Log, reason: string, { dashboardId, clientId }: Copy): never => {
+export const alarm = (log: Log, reason: Reason, { dashboardId, clientId }: Copy): never => {
   log.error(
     { event: 'dashboard.distrusted', reason, dashboardId, tenant: clientId, mend: mends[reason] },
     'the copy of a template cannot be trusted; an operator must look at it',

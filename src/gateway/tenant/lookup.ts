@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 import { createLru } from '../../platform/lru.js';
@@ -49,7 +50,7 @@ const restMs = 1_000;
 export const lookupAnswer = z.array(z.string()).max(maxClaimList);
 const answerShape = z.object({ tenants: lookupAnswer });
 
-const unavailable = (reason: string, cause?: unknown): Refusal =>
+const unavailable = (reason: Reason, cause?: unknown): Refusal =>
   new Refusal(
     'UPSTREAM_UNAVAILABLE',
     "The host application could not say which organisation this user belongs to. Try again shortly; the gateway's log has the reason.",

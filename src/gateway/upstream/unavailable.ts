@@ -1,11 +1,12 @@
 /** The error for an upstream without a usable response, and the classification of such failures. */
 import { UpstreamRefusal } from '../../contract/client.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
 /** UPSTREAM_UNAVAILABLE, with the time after which a retry makes sense, if it is known. */
 export class Unavailable extends Refusal {
   constructor(
-    reason: string,
+    reason: Reason,
     cause: unknown,
     readonly retryAfterMs?: number | undefined,
   ) {
@@ -21,7 +22,7 @@ export class Unavailable extends Refusal {
  * Returns the error for a service that could not be reached or did not respond as the interface says. `cause` is for
  * the log.
  */
-export const unavailable = (reason: string, cause: unknown, retryAfterMs?: number): Unavailable =>
+export const unavailable = (reason: Reason, cause: unknown, retryAfterMs?: number): Unavailable =>
   new Unavailable(
     reason,
     cause,

@@ -1,5 +1,6 @@
 import { type Call, createClient, type Transport, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import { systemTiming, type Timing } from '../../platform/timing.js';
 import { type GatewayMetrics, noGatewayMetrics } from '../common/metrics.js';
@@ -7,7 +8,7 @@ import type { Capabilities } from './capabilities.js';
 import { callOnce, type Resilience } from './resilience.js';
 import { isAboutTheRequest, unavailable } from './unavailable.js';
 
-const reasonOf = (error: unknown): string => {
+const reasonOf = (error: unknown): Reason => {
   if (!(error instanceof UpstreamRefusal)) return 'upstream-unreachable';
   if (error.status === 401) return 'upstream-refuses-the-api-key';
   return error.status === 429 ? 'upstream-rate-limit' : 'upstream-failed';

@@ -10,6 +10,7 @@ import {
   newDefinition,
 } from '../../domain/guest/metric.js';
 import type { Clock } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { findSource, type Opened } from '../embeds/lookup.js';
@@ -54,7 +55,7 @@ export const readNewDefinition = async (
   return definition;
 };
 
-const refuseChange = (field: string, why: string, reason: string): never => {
+const refuseChange = (field: string, why: string, reason: Reason): never => {
   throw new Refusal('INVALID_REQUEST_BODY', `definition.${field}: ${why}`, { reason });
 };
 

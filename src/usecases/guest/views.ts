@@ -6,6 +6,7 @@ import type { GuestGrant } from '../../domain/guest/grant.js';
 import { guestLimits } from '../../domain/guest/metric.js';
 import { type SavedView, type ViewChoices, viewFaults, visibleChoices } from '../../domain/guest/saved-view.js';
 import type { Clock, Ids } from '../../domain/ports.js';
+import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Store } from '../../domain/store/store.js';
 import { type Opened, openMetricsOf } from '../embeds/lookup.js';
@@ -17,7 +18,7 @@ export type CreateGuestView = { readonly dashboardId: string; readonly name: str
   readonly [Kind in keyof ViewChoices]?: ViewChoices[Kind] | undefined;
 };
 
-const invalid = (message: string, reason: string): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
+const invalid = (message: string, reason: Reason): Refusal => new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
 const openMetrics = (store: Store, grant: GuestGrant, { dashboard }: Opened): Promise<readonly Metric[]> =>
   openMetricsOf(store, grant, dashboard);

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../domain/reasons.js';
 import { refuseQuery } from '../../databases/refuse.js';
 
 /** `name`: a quoted identifier. `word`: an unquoted one, or a keyword. `text` has the content without quotes. */
@@ -173,7 +174,7 @@ const readText = (text: string, at: number, lexis: Lexis): Read => {
 };
 
 /** Refuses the SQL and names the position. The message repeats nothing else of the text. */
-export const refuseAt = (what: string, text: string, location: number, reason: string): never => {
+export const refuseAt = (what: string, text: string, location: number, reason: Reason): never => {
   const before = text.slice(0, location).split('\n');
   const column = (before.at(-1) ?? '').length + 1;
   return refuseQuery(

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../domain/reasons.js';
 import type { Feature, Grammar } from './grammar.js';
 import { refuseAt, type Token, tokensOf } from './lexer.js';
 import type { Name, Query } from './tree.js';
@@ -15,7 +16,7 @@ export type Reader = {
   readonly isSymbol: (symbol: string, ahead?: number) => boolean;
   readonly takeSymbol: (symbol: string) => boolean;
   readonly expectSymbol: (symbol: string) => void;
-  readonly refuse: (what: string, reason?: string, location?: number) => never;
+  readonly refuse: (what: string, reason?: Reason, location?: number) => never;
   /** Refuses the next token and names its kind. */
   readonly refuseNext: (expected: string) => never;
   /** Reads the SELECT that comes next. */

@@ -1,10 +1,11 @@
 /** Resolves the names of a SELECT: tables, CTEs, aliases, variables and the columns of its result. */
+import type { Reason } from '../../../domain/reasons.js';
 import type { Path } from '../sql-parser.js';
 import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';
 import type { Cte, Item, Joined, Query, Select, Source } from './tree.js';
 
-type Refuse = (what: string, reason: string, location: number) => never;
+type Refuse = (what: string, reason: Reason, location: number) => never;
 
 /** One relation of a FROM, by the alias that qualifies its columns. */
 export type Known = {

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../domain/reasons.js';
 import { nodesOf } from '../sql-tree.js';
 import type { Grammar } from './grammar.js';
 import type { Column, Expression, Order, Query } from './tree.js';
@@ -11,7 +12,7 @@ export type ExpressionWriter = {
   readonly isVariable: (path: readonly string[]) => boolean;
   /** Writes the SELECT; the caller writes the parentheses. */
   readonly query: (query: Query) => void;
-  readonly refuse: (what: string, reason: string, location: number) => never;
+  readonly refuse: (what: string, reason: Reason, location: number) => never;
 };
 
 type Kind = Expression['kind'];

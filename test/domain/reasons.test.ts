@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { errors } from '../../src/domain/errors.js';
+import { isReason, ownReasons, type Reason, reasonOfCode, restrictionReason } from '../../src/domain/reasons.js';
+
+const src = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** Families whose members are put together from a prefix and another closed set. */
+const families = /^(session|failed|database|datasource|table|tenant)-|-limit$/;
+
+test('every reason code is used', () => {
+  const texts = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && file !== join('domain', 'reasons.ts'))
+    .map((file) => readFileSync(join(src, file), 'utf8'));
+  const unused = ownReasons.filter(
+    (reason) => !families.test(reason) && !texts.some((text) => text.includes(`'${reason}'`)),
+  );
+  expect(unused).toEqual([]);
+});
+
+test('a text from elsewhere is a reason code if it is of the set, alone or as a restriction', () => {
+  const all = [...ownReasons, ...Object.keys(errors).map((code) => reasonOfCode(code as keyof typeof errors))];
+  for (const reason of all) expect([isReason(reason), isReason(`restriction-${reason}`)]).toEqual([true, true]);
+  for (const text of ['', 'no-such-reason', 'restriction-', 'restriction-restriction-fan-out', 'FAN_OUT']) {
+    expect(isReason(text), text).toBe(false);
+  }
+});
+
+test('a restriction has its prefix once', () => {
+  const once: Reason = restrictionReason('path-missing');
+  expect([once, restrictionReason(once)]).toEqual(['restriction-path-missing', 'restriction-path-missing']);
+});
