@@ -1,6 +1,6 @@
 /**
- * The administration of a running gateway, for operators and the command line: `POST /gateway/admin/<command>` with the gateway token
- * as Bearer and the command's input as JSON. Answers `{data, error}`.
+ * Serves the admin commands of a running gateway, for operators and the command line: `POST /gateway/admin/<command>`
+ * with the gateway token as Bearer and the command's input as JSON. Responds with `{data, error}`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../domain/refusal.js';
@@ -16,7 +16,7 @@ import { assertFewJson, readText } from './body.js';
 
 export type AdminOptions = {
   readonly commands: readonly AdminCommand[];
-  /** Null: every call is refused. */
+  /** If null, every call is refused. */
   readonly gatewayToken: string | null;
   readonly guard: RequestGuard;
   readonly log: Log;
@@ -39,7 +39,7 @@ const assertOperator = async (
   );
 };
 
-/** Whether a database can store the text: not with U+0000 or a lone surrogate. */
+/** Whether a database can store the text. It cannot store U+0000 or a lone surrogate. */
 const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text);
 
 const parseInput = (text: string): unknown => {
@@ -61,7 +61,10 @@ const parseInput = (text: string): unknown => {
   );
 };
 
-/** The fields of a command's input that are logged: names and ids, which hold no claim, filter or secret. */
+/**
+ * The fields of a command's input that are logged. They are names and ids, and never contain claims, filters or
+ * secrets.
+ */
 const targetFields = [
   'by',
   'clientId',
@@ -90,22 +93,25 @@ const targetOf = (input: unknown): Readonly<Record<string, unknown>> => {
   return Object.fromEntries(named.map((field) => [field, shorten(Reflect.get(input, field))]));
 };
 
-/** The header with the operator's name, for the log. It is not verified: only the token is checked. */
+/** The header with the operator's name, for the log. The name is not verified; only the token is. */
 export const operatorHeader = 'x-guestlist-operator';
 
-/** The operator for the log: the first digits of the token's hash, which tell tokens apart without revealing them. */
+/**
+ * Returns the operator for the log: the given name, and the first digits of the token's hash, which distinguish tokens
+ * without revealing them.
+ */
 const operatorOf = ({ headers }: IncomingMessage, gatewayToken: string) => {
   const name = headers[operatorHeader];
   const isPlain = typeof name === 'string' && /^[\w.@+-]{1,64}$/.test(name);
   return { credential: `gateway-token ${hashToken(gatewayToken).slice(0, 8)}`, ...(isPlain ? { name } : {}) };
 };
 
-/** What is known of a call when it is logged. */
+/** The log fields of a call that are known so far. */
 type Noted = { operator?: ReturnType<typeof operatorOf>; target?: Readonly<Record<string, unknown>> };
 
 export type Admin = (request: IncomingMessage, response: ServerResponse, command: string) => Promise<void>;
 
-/** Answers one command. Every call is logged with its name, outcome, operator and target. */
+/** Creates the handler of admin commands. Logs every call with its name, outcome, operator and target. */
 export const createAdmin = ({ commands, gatewayToken, guard, log }: AdminOptions): Admin => {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const answer = async (request: IncomingMessage, name: string, noted: Noted): Promise<unknown> => {

@@ -8,7 +8,7 @@ import { Unavailable } from '../upstream/unavailable.js';
 import { bodyTooLarge } from './body.js';
 import type { FlatHeaders } from './headers.js';
 
-/** An answer as it is sent. */
+/** A response as it is sent. */
 export type Answer = { readonly status: number; readonly body: string; readonly headers: FlatHeaders };
 
 export const noHeaders: FlatHeaders = [];
@@ -20,7 +20,9 @@ const retryAfter = (error: unknown, status: number): FlatHeaders => {
   return ['Retry-After', String(seconds ?? retryAfterSeconds(retryAfterMs))];
 };
 
-/** The answer to what was thrown, for callers with credentials of the host: the message is the developer's. */
+/**
+ * Returns the response for an error, for callers with credentials of the host. It contains the message for developers.
+ */
 export const answerError = (thrown: unknown): Answer & { readonly code: GatewayCode } => {
   const error = namedUnavailable(thrown);
   const { code, status, body } = encodeError(error);
@@ -29,8 +31,8 @@ export const answerError = (thrown: unknown): Answer & { readonly code: GatewayC
 };
 
 /**
- * The answer of `/embed-token`, which a browser reads. A 403 has a neutral message, its reason code and the request's id; it names
- * no rule, no file and no tenant. `developerText` of the error belongs in the log.
+ * Returns the response of `/embed-token` for an error. A browser reads it, so a 403 has a neutral message, its reason
+ * code and the request's id, but names no rule, file or tenant. Write `developerText` of the error to the log.
  */
 export const answerBrowser = (thrown: unknown, requestId: string): ReturnType<typeof answerError> => {
   const answer = answerError(thrown);
@@ -41,11 +43,13 @@ export const answerBrowser = (thrown: unknown, requestId: string): ReturnType<ty
   return { ...answer, body: JSON.stringify({ error }) };
 };
 
-/** What a 403 withholds from the browser, for the log. */
+/** Returns the error's message if the response withholds it from the browser, for the log. */
 export const developerText = (thrown: unknown, status: number): { readonly detail?: string } =>
   status === 403 && thrown instanceof Refusal ? { detail: thrown.message } : {};
 
-/** The cause of an error as fields for the log. Holds no value of a claim: an expression is named by its place. */
+/**
+ * Returns the cause of an error as log fields. They contain no claim value: an expression is identified by its place.
+ */
 export const explain = (thrown: unknown): Record<string, unknown> => {
   const error = namedUnavailable(thrown);
   if (!(error instanceof Refusal)) return { err: error };
@@ -59,10 +63,10 @@ export const explain = (thrown: unknown): Record<string, unknown> => {
   return cause instanceof Error ? { reason, cause: cause.message } : { reason };
 };
 
-/** The methods that the path accepts. */
+/** The header with the methods that the path accepts. */
 export const allow: FlatHeaders = ['Allow', 'POST, OPTIONS'];
 
-/** The answer to any method but POST. */
+/** Returns the response for any method other than POST. */
 export const wrongMethod = (method: string | undefined): Answer => {
   const { status, body } = encodeError(
     new Refusal('METHOD_NOT_ALLOWED', `${method ?? 'This method'} is not allowed here: send POST.`),

@@ -7,14 +7,19 @@ import { decodeBody, type EmbedTokenBody, maxBodyBytes, parseBody } from '../com
 const refuse = (message: string, reason: Reason<'INVALID_REQUEST_BODY'>): Refusal =>
   new Refusal('INVALID_REQUEST_BODY', message, { reason });
 
-/** The reason code of a body that was not read to its end. Its connection cannot be used again. */
+/**
+ * The reason code of a body that exceeds the limit and was not read completely. Its connection cannot be used again.
+ */
 export const bodyTooLarge = 'body-too-large';
 
 const jsonType = /^application\/json *(;|$)/i;
 
 const tooLarge = (maxBytes: number): Refusal => refuse(`The body is larger than ${maxBytes} bytes.`, bodyTooLarge);
 
-/** The maximum nesting of JSON. Senders of hooks add their own fields, and commands take whole dashboards. */
+/**
+ * Maximum nesting of JSON. Senders of hooks add fields of their own, and the inputs of some commands contain whole
+ * dashboards.
+ */
 const levels = 100;
 
 /** Returns the text. Throws INVALID_REQUEST_BODY if it has too many values or levels to parse safely. */
@@ -24,15 +29,18 @@ export const assertFewJson = (text: string, maxBytes: number): string => {
   return text;
 };
 
-/** The unparsed body, for signatures over it. Throws INVALID_REQUEST_BODY, also if another parser read the body before. */
+/**
+ * Returns the unparsed body, whose signature can then be checked. Throws INVALID_REQUEST_BODY, also if another parser
+ * has read the body already.
+ */
 export const readText = (request: IncomingMessage, maxBytes: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    // The only place that translates a disconnected caller. Its error is the caller's fault, not a failure of the gateway.
+    // A disconnected caller is a fault of the caller, not of the gateway. Only this function handles it.
     const refuseDisconnected = (): void => reject(refuse('The body ended early.', 'body-ended-early'));
     if (request.readableEnded) reject(readBefore());
-    // The caller disconnected while its credential was checked: no more events of the body follow.
+    // The caller disconnected while its credential was checked, so no further events of the body will occur.
     else if (request.destroyed) refuseDisconnected();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -59,7 +67,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean => {
 
 const parseFew = (text: string): EmbedTokenBody => parseBody(assertFewJson(text, maxBodyBytes));
 
-/** The body that a parser of the host application left, if the gateway is mounted behind one. */
+/** Returns the body that the host application has already parsed, if the gateway is mounted behind a parser. */
 const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
   const parsed: unknown = 'body' in request ? request.body : undefined;
   if (typeof parsed === 'string' || Buffer.isBuffer(parsed)) return parseFew(parsed.toString('utf8'));
@@ -67,7 +75,7 @@ const parsedBefore = (request: IncomingMessage): EmbedTokenBody => {
   throw readBefore();
 };
 
-/** Reads and decodes the body; a request without a body gives {}. Throws INVALID_REQUEST_BODY. */
+/** Reads and decodes the body. Returns {} for a request without a body. Throws INVALID_REQUEST_BODY. */
 export const readBody = (request: IncomingMessage): EmbedTokenBody | Promise<EmbedTokenBody> => {
   if (!hasBody(request)) return {};
   const { 'content-type': type = '', 'content-length': length } = request.headers;

@@ -5,7 +5,10 @@ export type { FlatHeaders } from '../../http/constant-headers.js';
 
 export const securityHeaders = (): FlatHeaders => constantHeaders(helmet());
 
-/** CORS headers for pages of allowed origins, with cookies. Pages of other origins get none. */
+/**
+ * Returns a function that computes CORS headers. Pages of allowed origins get headers that permit cookies. Pages of
+ * other origins get none.
+ */
 export const createCors = (allowedOrigins: readonly string[]) => {
   const vary = allowedOrigins.length === 0 ? [] : ['Vary', 'Origin'];
   const byOrigin = new Map<string | undefined, FlatHeaders>(
@@ -28,7 +31,7 @@ export const createCors = (allowedOrigins: readonly string[]) => {
   };
 };
 
-/** What a page of an allowed origin may send. */
+/** The methods and headers that a page of an allowed origin may send. */
 export const preflightHeaders: FlatHeaders = [
   'Access-Control-Allow-Methods',
   'POST',

@@ -1,8 +1,10 @@
-/** The address at which the elements in the browser reach the service. */
+/** Determines the service's URL, which the elements in the browser use. */
 import type { IncomingMessage } from 'node:http';
 import { readAllowedHost } from '../../platform/allowed-hosts.js';
 
-/** The address for one answer. It may come from the caller's Host header, so it must never be cached. */
+/**
+ * Returns the service's URL for one response. It can depend on the caller's Host header, so it must never be cached.
+ */
 export type ServiceUrlOf = (request: IncomingMessage) => string;
 
 const schemeOf = ({ headers, socket }: IncomingMessage, host: string): string => {
@@ -11,18 +13,18 @@ const schemeOf = ({ headers, socket }: IncomingMessage, host: string): string =>
   return 'http';
 };
 
-/** The address of this server that the connection reached. */
+/** Returns the local address of the connection. */
 const localOf = ({ socket }: IncomingMessage): string => {
   const address = (socket.localAddress ?? '127.0.0.1').replace(/^::ffff:(?=\d+\.)/i, '');
   return `${address.includes(':') ? `[${address}]` : address}:${socket.localPort ?? 80}`;
 };
 
-/** From the Host header if it names a valid host, otherwise from the address that the connection reached. */
+/** Returns the URL from the Host header if that is valid, else from the local address of the connection. */
 const askedOf: ServiceUrlOf = (request) => {
   const host = request.headers.host?.toLowerCase() ?? '';
   const named = readAllowedHost(host) !== undefined && !/^[^[]*:.*:/.test(host) ? host : localOf(request);
   return `${schemeOf(request, named)}://${named}`;
 };
 
-/** `fixed`: the configured address; null: the address that the caller used. */
+/** `fixed` is the configured URL. If null, the URL depends on the request. */
 export const createServiceUrl = (fixed: string | null): ServiceUrlOf => (fixed === null ? askedOf : () => fixed);
