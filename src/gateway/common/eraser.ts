@@ -1,27 +1,30 @@
-/** How the data of a tenant is erased. Each part that stores data of tenants provides an Eraser. */
+/** The interface to erase a tenant's data. Each module that stores data of tenants provides an Eraser. */
 import type { LRUCache } from 'lru-cache';
 
 export type ErasureSubject = {
   readonly clientId: string;
-  /** Is not erased: it reveals nothing without the installation's key. */
+  /** Is not erased, since it reveals nothing without the installation's key. */
   readonly tenantRef: string;
 };
 
 export type Erased = {
-  /** Counts by kind, such as dashboards, rows or keys. */
+  /** Numbers of erased items by kind, such as dashboards, rows or keys. */
   readonly erased: Readonly<Record<string, number>>;
-  /** What is not erased, and why. Names no tenant. */
+  /** Data that is not erased, and the reason. Contains no tenant name. */
   readonly left?: readonly string[];
 };
 
 export type Eraser = {
-  /** The name in the report. */
+  /** The name of the storage in the report. */
   readonly where: string;
-  /** Idempotent: missing data is no error. Rejects if it is not certain that everything is erased. */
+  /** Erases the subject's data. Idempotent: missing data is no error. Rejects unless all data is certainly erased. */
   readonly erase: (subject: ErasureSubject) => Promise<Erased>;
 };
 
-/** Drops a client's data from the memory of this process; other replicas drop theirs when it expires. Returns the number of entries. */
+/**
+ * Deletes a client's data from the memory of this process. Other replicas keep theirs until it expires. Returns the
+ * number of entries.
+ */
 export type ForgetClient = (clientId: string) => number;
 
 export const dropWhere = <Key extends object | string, Value extends object>(

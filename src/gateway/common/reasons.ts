@@ -1,6 +1,7 @@
 /**
- * The reason codes of refusals by the gateway: which rule of the gateway refused the request. They are in the log and the audit;
- * those of a 403 are also in the answer of `/embed-token`. A closed set, so that operators and front ends can rely on it.
+ * The reason codes of the gateway's refusals. A code tells which rule of the gateway refused the request. It is written
+ * to the log and the audit. The code of a 403 is also in the response of `/embed-token`. The set is closed, so that
+ * operators and front ends can rely on it.
  */
 import type { JwtFault } from '../../platform/jwt.js';
 import type { GatewayCode } from './wire.js';
@@ -43,7 +44,7 @@ const refusals = {
 /** A reason code of one error code. */
 export type Reason<Code extends keyof typeof refusals> = (typeof refusals)[Code][number];
 
-/** Of SESSION_INVALID. */
+/** A reason code of SESSION_INVALID. */
 export type SessionReason =
   | 'no-session'
   | 'no-subject'
@@ -52,7 +53,7 @@ export type SessionReason =
   | 'session-revoked'
   | `session-${JwtFault['reason']}`;
 
-/** The reason code, if it belongs to the error code; otherwise the error code in the form of a reason code. */
+/** Returns the reason code if it belongs to the error code, else the error code in the format of a reason code. */
 export const publicReason = (code: GatewayCode, reason: string): string => {
   const known: readonly string[] = code in refusals ? refusals[code as keyof typeof refusals] : [];
   return known.includes(reason) ? reason : code.toLowerCase().replaceAll('_', '-');

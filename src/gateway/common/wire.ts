@@ -1,14 +1,14 @@
-/** The wire format of `POST /embed-token`: body, answer, and the HTTP status of every error code. */
+/** The wire format of `POST /embed-token`: its body, its response, and the HTTP status of every error code. */
 import { z } from 'zod';
 import { identifier } from '../../contract/fields.js';
 import type { Status } from '../../contract/operation.js';
 import { type Code, Refusal } from '../../domain/refusal.js';
 import { findUnavailable, unavailableRetrySeconds } from '../../domain/unavailable.js';
 
-/** The body is optional, without unknown fields. It can only narrow what the session may see. */
+/** The optional body. Unknown fields are refused. The body can only reduce what the session may see. */
 export const embedTokenBody = z.strictObject({
   tenant: identifier.optional(),
-  /** Dashboard ids as an earlier answer gave them, or template names of the policy. */
+  /** Dashboard ids from an earlier response, or template names of the policy. */
   embeds: z.array(identifier).min(1).max(100).optional(),
   timezone: identifier.optional(),
 });
@@ -19,7 +19,7 @@ export const maxBodyBytes = 4096;
 
 export type GrantedEmbed = { readonly id: string; readonly name: string; readonly type: 'dashboard' | 'metric' };
 
-/** Times are ISO 8601. A request before `refreshAfter` gets the same token. */
+/** The response. Times are ISO 8601. A request before `refreshAfter` gets the same token. */
 export type EmbedTokenAnswer = {
   readonly token: string;
   readonly expiresAt: string;
@@ -47,17 +47,17 @@ export const gatewayErrors = {
 } as const satisfies Partial<Record<Code, Status>>;
 export type GatewayCode = keyof typeof gatewayErrors;
 
-/** `Retry-After` in seconds if the service is unreachable and gave no time. */
+/** `Retry-After` in seconds if the service is unreachable and gave no delay of its own. */
 const usualRetrySeconds = 5;
 const longestRetrySeconds = 60;
 
-/** Whole seconds for `Retry-After`: at least 1, and at most 60 even if the service asks for more. */
+/** Returns whole seconds for `Retry-After`: at least 1, and at most 60 even if the service asks for more. */
 export const retryAfterSeconds = (retryAfterMs: number | undefined): number =>
   retryAfterMs === undefined
     ? usualRetrySeconds
     : Math.min(Math.max(Math.ceil(retryAfterMs / 1000), 1), longestRetrySeconds);
 
-/** Whether the gateway answers this code. */
+/** Whether the code is an error code of the gateway. */
 export const isGatewayCode = (code: string): code is GatewayCode => Object.hasOwn(gatewayErrors, code);
 
 export type ErrorAnswer = {
@@ -69,7 +69,10 @@ export type ErrorAnswer = {
 const isOwnFailure = (error: unknown): boolean =>
   !(error instanceof Refusal) || !isGatewayCode(error.code) || gatewayErrors[error.code] === 500;
 
-/** Turns the error of an unavailable dependency into UPSTREAM_UNAVAILABLE with a time to retry. Returns other errors unchanged. */
+/**
+ * Converts the error of an unavailable dependency to UPSTREAM_UNAVAILABLE with a delay for the retry. Returns other
+ * errors unchanged.
+ */
 export const namedUnavailable = (error: unknown): unknown => {
   const unavailable = isOwnFailure(error) ? findUnavailable(error) : undefined;
   if (unavailable === undefined) return error;
@@ -80,7 +83,10 @@ export const namedUnavailable = (error: unknown): unknown => {
   );
 };
 
-/** The error as an answer. An error that is no refusal of the gateway becomes INTERNAL_SERVER_ERROR without its text. */
+/**
+ * Returns the response for an error. An error that is not a Refusal of the gateway becomes INTERNAL_SERVER_ERROR
+ * without its message.
+ */
 export const encodeError = (thrown: unknown): ErrorAnswer => {
   const error = namedUnavailable(thrown);
   const known = error instanceof Refusal && isGatewayCode(error.code);
@@ -105,7 +111,7 @@ const explain = (error: z.ZodError): string => {
   return `${where} is not valid: ${issue?.message ?? 'unknown fault'}. Send {"tenant"?: string, "embeds"?: [string], "timezone"?: string}, or no body.`;
 };
 
-/** Decodes a body that was parsed as JSON. Throws INVALID_REQUEST_BODY that names the field. */
+/** Decodes a parsed JSON body. Throws INVALID_REQUEST_BODY with the name of the invalid field. */
 export const decodeBody = (body: unknown): EmbedTokenBody => {
   const result = embedTokenBody.safeParse(body);
   return result.success ? result.data : refuse(explain(result.error));
