@@ -1,6 +1,7 @@
 /**
- * Asks the host which tenants a key has: a POST of `{"keys": [...]}` to the policy's address, signed by Standard Webhooks, answered
- * by 200 and `{"tenants": [...]}`. An empty list is a valid answer. Answers are cached for as long as the policy says.
+ * Looks up the tenants of a key at the host. Sends a POST of `{"keys": [...]}` to the policy's URL, signed as in
+ * Standard Webhooks, and expects status 200 with `{"tenants": [...]}`. An empty list is valid. Caches responses for the
+ * time that the policy sets.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -17,18 +18,18 @@ import type { TenantHttp } from '../policy/tenant-rule.js';
 
 export type TenantLookupOptions = {
   readonly http: TenantHttp;
-  /** `whsec_` and base64, as Standard Webhooks writes it. */
+  /** The secret in the format of Standard Webhooks: `whsec_` and base64. */
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** The tenants of keys. */
+/** Returns the tenants of keys. */
 export type FindTenants = (keys: readonly string[]) => readonly string[] | Promise<readonly string[]>;
 
-/** The tenants of all these keys; not a promise if the answer is cached. Rejects with UPSTREAM_UNAVAILABLE. */
+/** Returns the tenants of all these keys. Not a promise if they are cached. Rejects with UPSTREAM_UNAVAILABLE. */
 export type TenantLookup = FindTenants & {
-  /** Drops the answers that name the client. */
+  /** Deletes the cached responses that contain the client. */
   readonly forget: ForgetClient;
 };
 
@@ -41,12 +42,12 @@ type Known = {
 };
 
 const maxAnswerBytes = 128 * 1024;
-/** Concurrent requests to the host. Further ones are refused and do not wait. */
+/** Maximum number of concurrent requests to the host. Further ones are refused at once. */
 const maxUnderWay = 64;
-/** After a failure, stale answers are used for this time before the host is asked again. */
+/** After a failure, time in milliseconds during which stale responses are used and the host is not called. */
 const restMs = 1_000;
 
-/** The tenants that a host may answer. */
+/** The format of the tenants in a host's response. */
 export const lookupAnswer = z.array(z.string()).max(maxClaimList);
 const answerShape = z.object({ tenants: lookupAnswer });
 
@@ -57,14 +58,14 @@ const unavailable = (reason: Reason, cause?: unknown): Refusal =>
     { reason, cause },
   );
 
-/** No part of the host's answer may be in an error, because errors are logged. */
+/** Decodes the host's response. Its errors must not contain any part of the response, because errors are logged. */
 const decodeAnswer = (status: number, text: string): Tenants => {
   if (status !== 200) throw new Error(`the tenant lookup answered with status ${status}`);
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    // The error's message would quote the text. An undefined body is refused below.
+    // The parser's error would quote the text. The undefined body is refused below.
     body = undefined;
   }
   const result = answerShape.safeParse(body);
@@ -112,7 +113,7 @@ const createAsk = ({ http, secret, clock }: TenantLookupOptions) => {
   };
 };
 
-/** Logs the first failure of an outage and its end. Leaves out the query of the address. */
+/** Logs the first failure of an outage and its end. Omits the query of the URL. */
 const createOutageLog = ({ http, log }: TenantLookupOptions) => {
   const { origin, pathname } = new URL(http.url);
   const url = `${origin}${pathname}`;
@@ -126,7 +127,7 @@ const createOutageLog = ({ http, log }: TenantLookupOptions) => {
   };
 };
 
-/** Makes the lookup of one policy, with its own cache. Concurrent requests for the same keys share one call. */
+/** Creates the lookup of one policy, with its own cache. Concurrent requests for the same keys share one call. */
 export const createTenantLookup = (options: TenantLookupOptions): TenantLookup => {
   const { http, clock } = options;
   const known = createLru<string, Known>(http.maxEntries);

@@ -1,6 +1,7 @@
 /**
- * The tenants in the ledger, and how an event changes them. A change raises the tenant's revocation epoch in the same transaction,
- * so no gateway uses the earlier state for longer than a second. Must not call the upstream or touch tokens.
+ * Stores the tenants in the ledger and applies events to them. A change raises the tenant's revocation epoch in the
+ * same transaction, so no gateway uses the earlier state for longer than a second. Must not call the upstream or touch
+ * tokens.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
@@ -17,18 +18,21 @@ export type Tenant = {
   readonly tenantRef: string;
   readonly state: TenantState;
   readonly moments: TenantMoments;
-  /** The tenant was deleted and its erasure is not complete: nothing may be made for it, even after a new sign-up. */
+  /**
+   * Whether the tenant was deleted and its erasure is not complete. Until then nothing may be made for it, even after a
+   * new sign-up.
+   */
   readonly isErasureOwed: boolean;
   /** Changes whenever the tenant's state changes. Part of the token cache key, so earlier tokens miss. */
   readonly changes: string;
 };
 
 export type TenantRecords = {
-  /** Undefined: never seen. */
+  /** Returns undefined if the tenant is unknown. */
   readonly find: (clientId: string) => Promise<Tenant | undefined>;
   /** Stores the event and returns the tenant's new state. Storing an event twice changes only `tokens`. */
   readonly note: (event: TenantEvent) => Promise<Noted>;
-  /** The clientIds of deleted tenants whose erasure is not complete. */
+  /** Returns the clientIds of deleted tenants whose erasure is not complete. */
   readonly listOwed: () => Promise<readonly string[]>;
 };
 
@@ -52,11 +56,11 @@ const decode = (row: Row): Tenant => ({
     deleted: row.deleted_at,
   },
   isErasureOwed: row.is_erasure_owed,
-  // A driver may give a number for it.
+  // Some drivers return a number.
   changes: String(row.changes),
 });
 
-/** Makes sure that the tenant has a row. The row of an erased tenant stays without its clientId. */
+/** Inserts the tenant's row if it is missing. The row of an erased tenant stays without its clientId. */
 export const insertTenant = async (
   db: Kysely<LedgerTables>,
   tenant: { readonly tenantRef: string; readonly clientId: string; readonly now: Date },

@@ -1,4 +1,7 @@
-/** Finds the tenant of a request: the policy's `session.tenant` gives the session's tenants, and the body may choose one of them. */
+/**
+ * Resolves the tenant of a request. The policy's `session.tenant` gives the session's tenants, and the body may choose
+ * one of them.
+ */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import { hookSecretMend, isHookSecret } from '../../platform/hook-secrets.js';
@@ -16,29 +19,32 @@ import { closeTenantRule, type TenantHttp } from '../policy/tenant-rule.js';
 import { createTenantLookup, type FindTenants, type TenantLookup } from './lookup.js';
 
 /**
- * The clientId of a session, from the policy's tenant rule. If the rule gives several, `asked` must be one of them. Returns a promise
- * only if the host has to be asked. Throws, or rejects with, NO_TENANT and UPSTREAM_UNAVAILABLE.
+ * Returns the clientId of a session, from the policy's tenant rule. If the rule gives several, `asked` must be one of
+ * them. Returns a promise only if the host must be called. Throws, or rejects with, NO_TENANT or UPSTREAM_UNAVAILABLE.
  */
 export type TenantOf = (policy: Policy, session: Session, asked: string | undefined) => string | Promise<string>;
 
 export type Tenants = {
-  /** By any policy, also one that is not in force. */
+  /** Resolves the tenant with any policy, including one that is not in force. */
   readonly of: TenantOf;
-  /** By the policy in force. Starts to follow its table of tenants, and stops following the earlier policy's. */
+  /**
+   * Resolves the tenant with the policy in force. Begins to watch that policy's tenant table, and stops watching the
+   * earlier policy's.
+   */
   readonly inForce: TenantOf;
   /** Prepares a policy before its first request. Throws PolicyFaults for a missing or weak secret. */
   readonly open: (policy: Policy) => void;
-  /** Drops the host's remembered answers about a client. */
+  /** Deletes the cached responses of the host that contain a client. */
   readonly forget: ForgetClient;
 };
 
-/** An environment variable; undefined: not set. */
+/** Returns the value of an environment variable, or undefined if it is not set. */
 export type ReadVariable = (name: string) => string | undefined;
 
-/** Where the policy's secrets come from. */
+/** The source of the policy's secrets. */
 export type SecretSource = {
   readonly readVariable?: ReadVariable | undefined;
-  /** Whether a secret that is easy to guess is refused too, as in production. Left out: false. */
+  /** Whether to refuse secrets that are easy to guess, as in production. Default: false. */
   readonly strongSecrets?: boolean | undefined;
 };
 
@@ -63,7 +69,10 @@ const evaluate = ({ tenant, claims }: Policy, session: Session): unknown => {
   }
 };
 
-/** The value of the policy's tenant expression. It depends only on claims, so each session remembers it for the last policy. */
+/**
+ * Returns a function that evaluates the policy's tenant expression. The value depends only on claims, so it is cached
+ * for each session with the latest policy.
+ */
 const createGiven = () => {
   const given = new WeakMap<Session, { readonly policy: Policy; readonly value: unknown }>();
   return (policy: Policy, session: Session): unknown => {
@@ -75,7 +84,7 @@ const createGiven = () => {
   };
 };
 
-/** The valid ids of the claims or the host, without duplicates. */
+/** Returns the valid ids from the claims or the host, without duplicates. */
 const idsOf = (value: unknown): readonly string[] => {
   const ids = Array.isArray(value) ? value : [value];
   if (ids.length === 0) {
@@ -104,7 +113,7 @@ const chooseOf = (found: unknown, asked: string | undefined): string => {
   );
 };
 
-/** A key without any tenant in the lookup is refused. */
+/** Returns the chosen tenant of a lookup. Throws if the lookup found no tenant. */
 const chooseFound = (tenants: readonly string[], asked: string | undefined): string =>
   tenants.length === 0
     ? refuse(
@@ -133,7 +142,9 @@ const readSecret = (
   throw new PolicyFaults([{ at, message: `the variable ${secretVariable} ${fault}: ${mend}` }]);
 };
 
-/** Throws PolicyFaults if the secret of a policy's lookup is missing or weak: the policy could find no tenant. */
+/**
+ * Throws PolicyFaults if the secret of a policy's lookup is missing or weak, since that policy could resolve no tenant.
+ */
 export const assertTenantSecret = ({ tenant }: Policy, secrets: SecretSource): void => {
   if (tenant.by === 'http') readSecret(tenant.http, secrets);
 };
@@ -153,7 +164,7 @@ const openLookup = (http: TenantHttp, options: TenantsOptions): TenantLookup => 
 
 type LookupOf = (policy: Policy, http: TenantHttp) => FindTenants;
 
-/** Makes the step. `lookupOf` gives the lookup of a policy that asks the host. */
+/** Creates the tenant step. `lookupOf` returns the lookup of a policy that looks tenants up at the host. */
 export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
   const givenBy = createGiven();
   return (policy, session, asked) => {
@@ -167,7 +178,10 @@ export const createTenantStep = (lookupOf: LookupOf): TenantOf => {
   };
 };
 
-/** Makes the step of a running gateway. The host's remembered answers belong to one policy and are dropped with it. */
+/**
+ * Creates the tenant step of a running gateway. The cached responses of the host belong to one policy, and are deleted
+ * with it.
+ */
 export const createTenants = (options: TenantsOptions): Tenants => {
   const lookups = new WeakMap<Policy, TenantLookup>();
   const of = createTenantStep((policy, http) => {
@@ -177,7 +191,7 @@ export const createTenants = (options: TenantsOptions): Tenants => {
   });
   const seen = new WeakSet<Policy>();
   let newest: Policy | null = null;
-  /** A request that began under an earlier policy does not put that policy in force again. */
+  /** A request that began under an earlier policy must not put that policy in force again. */
   const follow = (policy: Policy): void => {
     if (policy === newest || seen.has(policy)) return;
     if (newest !== null) closeTenantRule(newest.tenant);
