@@ -2,13 +2,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isOrigin, originMend } from '../../platform/origin.js';
 
-/** The Bearer credential, possibly empty; null where the header is absent or of another scheme. */
+/** Returns the Bearer credential, which can be empty. Null if the header is missing or has another scheme. */
 export const bearerOf = ({ authorization }: IncomingHttpHeaders): string | null => {
   const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? '');
   return match === null ? null : (match[1] ?? '');
 };
 
-/** Whether more than one Authorization header was sent. Node keeps the first, but a proxy may have used another, so both are refused. */
+/**
+ * Whether more than one Authorization header was sent. Such a request is refused: Node keeps the first header, but a
+ * proxy may have used another.
+ */
 export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -18,7 +21,10 @@ export const isAuthorizedTwice = ({ rawHeaders }: IncomingMessage): boolean => {
   return count > 1;
 };
 
-/** The cookie's value. Cookies of that name with different values give the empty string, which is refused. */
+/**
+ * Returns the cookie's value. If several cookies of that name have different values, returns the empty string, which is
+ * refused.
+ */
 export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string | null => {
   const values = (cookie ?? '')
     .split(';')
@@ -32,13 +38,16 @@ export const cookieOf = ({ cookie }: IncomingHttpHeaders, name: string): string 
 
 /** The origins whose pages may use a session cookie. */
 export type Origins = {
-  /** Beside the gateway's own, such as `https://app.example.com`. */
+  /** Allowed origins other than the gateway's own, such as `https://app.example.com`. */
   readonly allowedOrigins: readonly string[];
-  /** The gateway's own as browsers see it; null: any scheme on the host that the request names. */
+  /** The gateway's own origin as browsers see it. If null, any scheme with the host of the request. */
   readonly publicOrigin?: string | null | undefined;
 };
 
-/** An origin that no browser sends would silently allow nobody, and `null` would allow every sandboxed page. Throws TypeError. */
+/**
+ * Throws TypeError for an invalid origin. A text that no browser sends would allow no page, and `null` would allow
+ * every sandboxed page.
+ */
 export const assertOrigins = ({ allowedOrigins, publicOrigin }: Origins): void => {
   for (const origin of [
     ...allowedOrigins,

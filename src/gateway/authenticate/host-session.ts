@@ -1,4 +1,6 @@
-/** Identifies the user through a function of the host application, which runs in the same process and has its own sessions. */
+/**
+ * Identifies the user with a function of the host application, which runs in the same process and has its own sessions.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -17,22 +19,25 @@ import {
 /** The claims of a user as a session token would carry them; `sub` is required. */
 export type HostClaims = { readonly sub: string } & JwtClaims;
 
-/** The host's function; null or undefined: nobody is logged in. Its result is checked; if it throws, no token is given. */
+/**
+ * The host's function. It returns null or undefined if nobody is logged in. Its result is checked. If it throws, no
+ * token is issued.
+ */
 export type Identify<Request = IncomingMessage> = (
   request: Request,
 ) => HostClaims | null | undefined | Promise<HostClaims | null | undefined>;
 
 export type HostIdentityOptions = Origins & {
   readonly identify: Identify;
-  /** How long `identify` may take; ten seconds if left out. */
+  /** Timeout of `identify` in milliseconds. Default: ten seconds. */
   readonly identifyTimeoutMs?: number | undefined;
   readonly clock: Clock;
 };
 
-/** Characters of the largest claims, as JSON. */
+/** Maximum length of the claims as JSON, in characters. */
 const maxClaimsLength = 16_384;
 
-/** The claims as JSON, so that later changes by the host, getters and classes have no effect. */
+/** Returns the claims as JSON, so that later changes by the host, getters and classes have no effect. */
 const claimsText = (value: unknown): string => {
   const text: unknown = typeof value === 'object' ? JSON.stringify(value) : undefined;
   if (typeof text !== 'string' || text.length > maxClaimsLength || !text.startsWith('{')) {
@@ -41,9 +46,9 @@ const claimsText = (value: unknown): string => {
   return text;
 };
 
-/** Size limit of the remembered sessions, in characters of their claims. */
+/** Maximum total size of the cached sessions, in characters of their claims. */
 const maxRemembered = 16 * 1024 * 1024;
-/** Size of a session beside its claims. */
+/** Size of a cached session without its claims. */
 const sessionLength = 512;
 
 /** Returns the same Session object for equal claims, so that caches keyed by the session work. */
@@ -104,9 +109,10 @@ const ask = async (
 };
 
 /**
- * Calls the host's function at every request. The host's session is most likely a cookie, so only pages of trusted origins are
- * accepted, or requests with a Bearer header and no cookie, which a page of another origin cannot send without permission. Rejects
- * with SESSION_INVALID if nobody is logged in, and with UPSTREAM_UNAVAILABLE if the host's function fails or takes too long.
+ * Creates an identity that calls the host's function at every request. The host's session is usually a cookie. So a
+ * request must come from a page of a trusted origin, or have a Bearer header and no cookie, which a page of another
+ * origin cannot send without permission. Rejects with SESSION_INVALID if nobody is logged in, and with
+ * UPSTREAM_UNAVAILABLE if the host's function fails or times out.
  */
 export const createHostIdentity = (options: HostIdentityOptions): Identity => {
   const sessionBy = createSessionsByClaims();

@@ -1,4 +1,7 @@
-/** The rate limits of the gateway: requests of one user and one tenant, and failed credentials of one address. */
+/**
+ * The rate limits of the gateway: requests of one user, requests of one tenant, and failed credentials from one
+ * address.
+ */
 import type { IncomingMessage } from 'node:http';
 import { type AddressOf, createAddresses } from '../../http/address.js';
 import { type AssertBudget, type BudgetOptions, createBudget } from '../../platform/budget.js';
@@ -11,23 +14,29 @@ import {
   noGuard,
 } from '../../platform/credential-guard.js';
 
-/** Requests in a minute; null: no limit. */
+/** Limits in requests per minute. Null for no limit. */
 export type LimitSettings = {
   readonly userPerMinute: number | null;
   readonly tenantPerMinute: number | null;
-  /** Sessions from one address that could not be verified. */
+  /** Limit of failed session verifications from one address. */
   readonly failedSessionsPerMinute: number | null;
-  /** Wrong gateway tokens and wrong signatures of hooks from one address. */
+  /** Limit of wrong gateway tokens and wrong hook signatures from one address. */
   readonly failedCredentialsPerMinute: number | null;
-  /** The number of proxies in front that append their caller to X-Forwarded-For; 0: the header is never read. */
+  /**
+   * Number of proxies in front of the gateway that append the caller's address to X-Forwarded-For. If 0, the header is
+   * never read.
+   */
   readonly trustedProxies: number;
 };
 
-/** `credential` is the hash of the credential; null: there is none to tell apart. */
+/**
+ * Begins an attempt to use a credential. `credential` is its hash. Null if the request has no credential to
+ * distinguish.
+ */
 export type RequestGuard = (request: IncomingMessage, credential: string | null) => Attempt;
 
 export type Limits = {
-  /** Throw, or reject with, RATE_LIMITED with the time to wait. */
+  /** Throws, or rejects with, RATE_LIMITED and the time to wait. The same holds for `assertTenant`. */
   readonly assertUser: (user: { readonly userIdentifier: string }) => void | Promise<void>;
   readonly assertTenant: AssertBudget;
   readonly guards: { readonly session: RequestGuard; readonly gatewayToken: RequestGuard; readonly hook: RequestGuard };
@@ -35,7 +44,7 @@ export type Limits = {
 
 const openGuard: RequestGuard = () => noGuard('', null);
 
-/** No limits. */
+/** Limits that refuse nothing. */
 export const noLimits: Limits = {
   assertUser: () => {},
   assertTenant: () => {},
@@ -65,7 +74,7 @@ const createGuards = (options: LimitsOptions): Limits['guards'] => {
   };
 };
 
-/** Makes the limits of one gateway. */
+/** Creates the limits of one gateway. */
 export const createLimits = (options: LimitsOptions): Limits => {
   const { userPerMinute, tenantPerMinute } = options.settings;
   const budgetOf = (name: 'user' | 'tenant', perMinute: number | null): AssertBudget =>

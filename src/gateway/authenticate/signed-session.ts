@@ -19,12 +19,12 @@ import type { RequestGuard } from './limits.js';
 
 export type IdentityOptions = Origins & {
   readonly issuers: readonly JwtIssuer[];
-  /** The host's session cookie that holds the JWT; null: only `Authorization: Bearer`. */
+  /** Name of the host's session cookie with the JWT. If null, only `Authorization: Bearer` is accepted. */
   readonly cookieName: string | null;
   readonly clock: Clock;
-  /** Number of verified sessions to remember; 10,000 if left out. */
+  /** Maximum number of cached verified sessions. Default: 10,000. */
   readonly maxSessions?: number;
-  /** Left out: failed sessions are not limited. */
+  /** Limits failed sessions. If left out, they are not limited. */
   readonly guard?: RequestGuard | undefined;
 };
 
@@ -32,11 +32,11 @@ export type IdentityOptions = Origins & {
 export type Session = {
   readonly issuer: string | null;
   readonly subject: string;
-  /** Issuer and subject together: different for every two users. */
+  /** Issuer and subject, encoded so that every two users differ. */
   readonly userIdentifier: string;
   /**
-   * The earliest possible time of login in milliseconds: `auth_time`, otherwise `iat`, minus the clock tolerance; null: unknown.
-   * A revocation after it ends the session.
+   * The earliest possible time of login in milliseconds: `auth_time`, else `iat`, minus the clock tolerance. Null if
+   * unknown. A later revocation ends the session.
    */
   readonly issuedAtMs: number | null;
   readonly claims: JwtClaims;
@@ -47,12 +47,12 @@ export type Identity = (request: IncomingMessage) => Session | Promise<Session>;
 
 const mend = 'Send the host session as "Authorization: Bearer <jwt>" (a signed JWT with exp and sub).';
 
-/** The refusal of a session. */
+/** Throws the refusal of a session. */
 export const refuseSession = (message: string, reason: SessionReason, cause?: unknown): never => {
   throw new Refusal('SESSION_INVALID', message, { reason, cause });
 };
 
-/** The page's origin may not use the session cookie. */
+/** Throws the refusal of a page whose origin may not use the session cookie. */
 export const refuseOrigin = (): never =>
   refuseSession(
     "The session cookie is accepted only from the gateway's own pages and its allowed origins; add the page's origin to them, or send the session as a Bearer token.",
@@ -65,7 +65,10 @@ export const refuseRevoked = (): never =>
 export const refuseExpired = (cause?: unknown): never =>
   refuseSession('The session has expired. Log in to the host application again.', 'session-expired', cause);
 
-/** The userIdentifier of guest tokens. Injective: neither part can hold the separator, and a hash has none. At most 255 characters. */
+/**
+ * Returns the userIdentifier of guest tokens, with at most 255 characters. Injective: neither part can contain the
+ * separator, and a hash contains none.
+ */
 export const identifierOf = (issuer: string | null, subject: string): string => {
   const identifier = `${encodeURIComponent(issuer ?? '')}|${encodeURIComponent(subject)}`;
   return identifier.length <= 255 ? identifier : `sha256:${hash('sha256', identifier, 'hex')}`;
@@ -73,14 +76,17 @@ export const identifierOf = (issuer: string | null, subject: string): string => 
 
 const subjectPattern = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
-/** A renewed session has a new `iat` but the `auth_time` of its login, so the earlier counts. Null if one of them is no number. */
+/**
+ * Returns the earlier of `iat` and `auth_time`: a renewed session has a new `iat` but the `auth_time` of its login.
+ * Null if one of them is not a number.
+ */
 const issuedAtOf = ({ iat, auth_time }: JwtClaims, clockToleranceSeconds: number): number | null => {
   const times = [iat, ...(auth_time === undefined ? [] : [auth_time])];
   const isTime = (time: unknown): time is number => typeof time === 'number' && Number.isFinite(time);
   return times.every(isTime) ? (Math.min(...times) - clockToleranceSeconds) * 1000 : null;
 };
 
-/** Makes the session of verified claims. Throws SESSION_INVALID if they name no user. */
+/** Creates the session from verified claims. Throws SESSION_INVALID if they name no user. */
 export const sessionOf = (claims: JwtClaims, clockToleranceSeconds = 0): Session => {
   const issuer = typeof claims.iss === 'string' ? claims.iss : null;
   const subject = claims.sub;
@@ -103,9 +109,9 @@ const refuseFault = (error: unknown): never => {
 };
 
 /**
- * The credential of a request. If there is a Bearer header, only it counts: a bad one never falls back to the cookie. It is accepted
- * from every page, because a page of another origin cannot send it without permission. The cookie, which browsers add to every
- * request, is accepted only from pages of a trusted origin.
+ * Returns the credential of a request. If there is a Bearer header, only it is used: an invalid one never falls back to
+ * the cookie. It is accepted from every page, because a page of another origin cannot send it without permission.
+ * Browsers add the cookie to every request, so it is accepted only from pages of a trusted origin.
  */
 const credentialOf = (request: IncomingMessage, options: IdentityOptions): string => {
   const { headers } = request;
@@ -117,7 +123,10 @@ const credentialOf = (request: IncomingMessage, options: IdentityOptions): strin
   return isTrustedOrigin(headers, options) ? cookie : refuseOrigin();
 };
 
-/** Whether the failure may be an attack. An unreachable issuer, or a session that is expired or not yet valid, is none. */
+/**
+ * Whether the failure can be an attack. An unreachable issuer is none, nor is a session that is expired or not yet
+ * valid.
+ */
 const isGuess = (error: unknown): boolean =>
   error instanceof JwtFault && !['expired', 'not-yet-valid', 'keys-unavailable'].includes(error.reason);
 
@@ -126,8 +135,8 @@ type Remembered = { readonly token: VerifiedJwt; readonly session: Session };
 const secondsOf = (clock: Clock): number => Math.floor(clock.now().getTime() / 1000);
 
 /**
- * Remembers verified sessions by the hash of their token. Every request checks again that the session has not expired and that its
- * issuer still has the key; if the issuer withdrew the key, the session is verified again.
+ * Caches verified sessions by the hash of their token. Every request checks again that the session has not expired and
+ * that its issuer still has the key. If the issuer withdrew the key, the session is verified again.
  */
 export const createIdentity = (options: IdentityOptions): Identity => {
   const { issuers, clock } = options;
