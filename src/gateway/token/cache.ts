@@ -1,7 +1,8 @@
 /**
- * The minted tokens: a copy in this process, in front of what the replicas share. What is shared is sealed with a key of the
- * upstream's API key, so that who reads the cache has no token, and who writes to it can put none in. A key holds everything that its
- * token depends on, epochs too: a copy never has to be told of a revocation.
+ * Caches minted tokens: a copy in this process, in front of a cache that the replicas share. Shared entries are sealed
+ * with a key derived from the upstream's API key, so nobody can read or add tokens with access to the shared cache
+ * alone. A cache key contains everything that its token depends on, including the revocation epochs, so a copy needs no
+ * message about a revocation.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '../../domain/ports.js';
@@ -17,37 +18,43 @@ import { unavailable } from '../upstream/unavailable.js';
 export type CachedToken = {
   readonly token: string;
   readonly expiresAtMs: number;
-  /** The id of the request that minted it. */
+  /** Id of the request that minted the token. */
   readonly mintedBy: string;
 };
 
 export type TokenRequest = {
-  /** The token must live at least this long, in milliseconds. */
+  /** Minimum remaining life of the token, in milliseconds. */
   readonly minimumLifeMs: number;
   readonly mint: () => Promise<CachedToken>;
-  /** Called with a minted token that is not answered, since another replica's token is used. */
+  /** Called with a minted token that is not used, because another replica's token is. */
   readonly discard: (token: string) => Promise<void>;
 };
 
 export type TokenCache = {
-  /** This process's copy, if it may be answered at once. Undefined: call `load`. */
+  /** Returns this process's copy if it can be used without I/O. If undefined, call `load`. */
   readonly find: (key: string, minimumLifeMs: number) => CachedToken | undefined;
-  /** The cached token of this key, or a new one: one mint over all replicas. Rejects as `mint` does, or with UPSTREAM_UNAVAILABLE. */
+  /**
+   * Returns the cached token of this key, or mints one. All replicas together mint only once. Rejects as `mint` does,
+   * or with UPSTREAM_UNAVAILABLE.
+   */
   readonly load: (key: string, wanted: TokenRequest) => CachedToken | Promise<CachedToken>;
-  /** Drops this process's copies whose keys begin with `prefix`. Returns their number. */
+  /** Deletes this process's copies whose keys begin with `prefix`. Returns their number. */
   readonly forget: (prefix: string) => number;
 };
 
 export type TokenCacheOptions = {
   readonly sharing: Sharing;
-  /** The same for all replicas: shared tokens are encrypted with a key derived from it. */
+  /** The same for all replicas, since shared tokens are encrypted with a key derived from it. */
   readonly apiKey: string;
   readonly clock: Clock;
-  /** Most tokens that this process keeps. */
+  /** Maximum number of tokens in this process. */
   readonly maxCopies?: number | undefined;
 };
 
-/** How often a copy is compared with the shared token, so that all replicas come to answer the same one. */
+/**
+ * Interval in milliseconds between comparisons of a copy with the shared token. The comparisons make all replicas
+ * return the same token in the end.
+ */
 const compareAfterMs = 5_000;
 
 const readHeld = (value: unknown): CachedToken | undefined => {
@@ -58,7 +65,7 @@ const readHeld = (value: unknown): CachedToken | undefined => {
     : undefined;
 };
 
-/** Texts of one key as the replicas share them. */
+/** Encodes and decodes the entries that the replicas share. */
 const createCodec = ({ apiKey, clock }: TokenCacheOptions) => {
   const sealer = createSealer(Buffer.from(hkdfSync('sha256', apiKey, '', 'guestlist: cached guest tokens', 32)));
   const sealed = createSealedValues<CachedToken>({
@@ -118,7 +125,7 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
     if (held === undefined) throw new Error('a token that was just sealed does not open');
     return isShared ? copy(key, held) : copy(key, held, Number.NEGATIVE_INFINITY);
   };
-  /** Resolves to the shared token if there is one. Otherwise it shares this copy, and resolves to it. */
+  /** Resolves to the shared token if there is one. Otherwise shares this copy and resolves to it. */
   const compare = async (key: string, own: Copy, { minimumLifeMs }: TokenRequest): Promise<CachedToken> => {
     own.generation = sharing.generation();
     own.comparedAtMs = nowMs();
@@ -139,9 +146,10 @@ export const createTokenCache = (options: TokenCacheOptions): TokenCache => {
       if (own === undefined || codec.lifeOf(own.held, wanted.minimumLifeMs) <= 0) {
         return shares(key, () => share(key, wanted));
       }
-      // The shared cache may have lost the token, and each replica keep another: they agree on one before answering.
+      // If the shared cache lost the token, replicas can have different copies. Compare before the response, so that
+      // all use the same one.
       if (own.generation !== sharing.generation()) return comparisons(key, () => compare(key, own, wanted));
-      // Not awaited, so that a slow shared cache does not delay a cached answer. After a failure, the next comparison repeats it.
+      // Not awaited, so that a slow shared cache delays no response. If it fails, the next comparison tries again.
       if (nowMs() - own.comparedAtMs >= compareAfterMs)
         comparisons(key, () => compare(key, own, wanted)).catch(() => {});
       return own.held;

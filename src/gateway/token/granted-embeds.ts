@@ -1,7 +1,8 @@
 /**
- * The embeds of a grant. `createFindEmbeds` looks up the embeds that a policy grants by id: single metrics, and dashboards
- * that all clients share. They are never created; an id that the service does not have denies. `shownEmbeds` lists what a
- * token opens: the client's dashboards and these embeds, without what the restrictions hide.
+ * The embeds of a grant. `createFindEmbeds` looks up the embeds that a policy grants by id: single metrics, and
+ * dashboards that all clients share. They are never created. An id that the service does not have is a denial.
+ * `shownEmbeds` lists what a token gives access to: the client's dashboards and these embeds, without those that the
+ * restrictions hide.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listEmbeds } from '../../contract/embeds.js';
@@ -17,15 +18,18 @@ import type { ListedMetric } from './metric-lists.js';
 export type FoundEmbed = {
   readonly id: string;
   readonly name: string;
-  /** What it shows: a metric, or the dashboard of this id. */
+  /** The metric, or the dashboard, that the embed shows. */
   readonly shows: { readonly metric: ListedMetric } | { readonly dashboardId: string };
 };
 
-/** The embeds of these ids, at most `maxAgeMs` old. Throws POLICY_UNDECIDED for an id that the service does not have. */
+/**
+ * Returns the embeds with these ids, at most `maxAgeMs` old. Throws POLICY_UNDECIDED if the service does not have an
+ * id.
+ */
 export type FindEmbeds = (ids: readonly string[]) => Promise<readonly FoundEmbed[]>;
 
 export type HeldEmbeds = FindEmbeds & {
-  /** Whether `find` would return each of these again without asking the service. */
+  /** Whether `find` would return each of these embeds from its cache. */
   readonly areHeld: (embeds: readonly FoundEmbed[]) => boolean;
 };
 
@@ -36,7 +40,7 @@ const listFor = async (upstream: Call, embedId: string) => {
     return (await upstream(listEmbeds, { embedId })).data;
   } catch (error) {
     if (!(error instanceof UpstreamRefusal)) throw error;
-    // A service that cannot be asked for one embed answers all of them.
+    // A service without look-up by id returns all embeds.
     return (await upstream(listEmbeds, {})).data;
   }
 };
@@ -70,7 +74,7 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
         held.set(id, { embed, foundAtMs: nowMs });
         return embed;
       } catch (error) {
-        // While the service is unreachable, nothing is minted: an old embed can only lead to a cached token.
+        // While the service is unreachable, no token is minted, so an old embed can only lead to a cached token.
         if (known !== undefined && isUnreachable(error)) return known.embed;
         held.delete(id);
         throw error;
@@ -86,7 +90,7 @@ export const createFindEmbeds = ({ upstream, clock, maxAgeMs = 30_000 }: FindEmb
   });
 };
 
-/** What a token opens, and how the restrictions name it: a client's copies of templates, then embeds that exist anyway. */
+/** What a token gives access to: the client's copies of templates, then the embeds that the policy grants by id. */
 export type Shown = {
   readonly grant: Grant;
   readonly dashboards: readonly ProvisionedDashboard[];
@@ -94,25 +98,28 @@ export type Shown = {
 };
 
 export type ShownEmbed = GrantedEmbed & {
-  /** The template of a copy, or the embed's own id: as `hideMetrics` names it. */
+  /** The name that `hideMetrics` uses: the template of a copy, or the embed's own id. */
   readonly source: string;
-  /** What a setting for its dashboard names; of a metric embed its own id, which stands for the metric's dashboard. */
+  /** The dashboard id that settings use. For a metric embed, its own id, which stands for the metric's dashboard. */
   readonly dashboardId: string;
 };
 
-/** What one restriction hides is hidden: a metric embed would show what its user does not see on a dashboard. */
+/**
+ * Whether the restrictions hide the embed. A metric that is hidden on a dashboard must not be visible as an embed
+ * either.
+ */
 const isHidden = ({ restriction }: Grant, { shows }: FoundEmbed): boolean => {
   if (!('metric' in shows)) return false;
   const { name, metricId } = shows.metric;
   return [...restriction.hideMetrics.values()].some((names) => names.includes(name) || names.includes(metricId));
 };
 
-/** In the policy's order. Throws POLICY_UNDECIDED where the restrictions hide all of it. */
+/** Returns the visible embeds in the policy's order. Throws POLICY_UNDECIDED if the restrictions hide all of them. */
 export const shownEmbeds = ({ grant, dashboards, embeds }: Shown): readonly ShownEmbed[] => {
   const copies = dashboards.map(
     ({ id, name, template }): ShownEmbed => ({
       id,
-      // The policy may have another name for it by now than when it was verified.
+      // The policy may have changed the template's name since the copy was verified.
       name: grant.templates.find((granted) => granted.template === template)?.name ?? name,
       type: 'dashboard',
       source: template,
@@ -136,6 +143,6 @@ export const shownEmbeds = ({ grant, dashboards, embeds }: Shown): readonly Show
   return shown;
 };
 
-/** As the answer has them. */
+/** Returns the visible embeds in the format of the response. */
 export const grantedEmbeds = (shown: Shown): readonly GrantedEmbed[] =>
   shownEmbeds(shown).map(({ id, name, type }) => ({ id, name, type }));

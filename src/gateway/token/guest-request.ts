@@ -1,6 +1,6 @@
 /**
- * Builds the guest-token request of a grant. Every restriction is bound to every granted dashboard or, if it binds metrics, to
- * every metric that is not hidden. The service refuses the mint if it does not know a name in the request.
+ * Builds the guest-token request of a grant. Binds every restriction to every granted dashboard or, if it applies to
+ * metrics, to every metric that is not hidden. The service refuses the mint if it does not know a name in the request.
  */
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -19,7 +19,7 @@ export type GuestRequestOf = {
   readonly session: Session;
   readonly grant: Grant;
   readonly dashboards: readonly ProvisionedDashboard[];
-  /** The embeds that the grant names, in its order. */
+  /** The embeds of the grant, in its order. */
   readonly embeds: readonly FoundEmbed[];
 };
 
@@ -33,11 +33,14 @@ const wireValue = (value: Bound): string | number | boolean | string[] =>
 const wireValues = (values: BoundValues): WireValues =>
   Object.fromEntries([...values].map(([name, value]) => [name, wireValue(value)]));
 
-/** Whether the request names the metrics of its dashboards. */
+/** Whether the request needs the list of its dashboards' metrics. */
 export const needsMetrics = ({ restriction }: Grant): boolean =>
   restriction.rls.size + restriction.appFilters.size + restriction.hideMetrics.size > 0;
 
-/** The ids to hide. A name that no metric has is taken for a metric id, which the service checks at mint. */
+/**
+ * Returns the metric ids to hide. A name that no metric has counts as a metric id, which the service checks at the
+ * mint.
+ */
 const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly string[] => {
   const hidden = (restriction.hideMetrics.get(embed.source) ?? []).flatMap((name) => {
     const found = metrics.filter((metric) => metric.name === name || metric.metricId === name);
@@ -46,7 +49,10 @@ const hiddenOf = ({ embed, metrics }: Listed, { restriction }: Grant): readonly 
   return [...new Set(hidden)].toSorted();
 };
 
-/** Binds the values to every shown metric. Throws if there is none: the token would have no restriction, and metrics may be added later. */
+/**
+ * Binds the values to every visible metric. Throws if there is none: the token would have no restriction, and metrics
+ * may be added later.
+ */
 const bind = (values: BoundValues, metricIds: readonly string[]) => {
   if (metricIds.length > 0) return metricIds.map((metricId) => ({ metricId, values: wireValues(values) }));
   throw undecided('restriction-binds-nothing', new Error('nothing that is granted shows a metric to restrict'));
@@ -109,7 +115,7 @@ const listOf = async (embed: ShownEmbed, clientId: string, listMetrics: ListMetr
   }
 };
 
-/** Deterministic: equal grants give equal requests. */
+/** Builds the request. Equal grants give equal requests. */
 export const guestRequestOf = async (of: GuestRequestOf, listMetrics: ListMetrics): Promise<GuestTokenRequest> => {
   const { dataApp, clientId, session, grant } = of;
   const shown = shownEmbeds(of);

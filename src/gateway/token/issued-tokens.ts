@@ -1,4 +1,7 @@
-/** The live tokens that this process has answered, each with its session, request body and grant. In memory only. */
+/**
+ * Stores the unexpired tokens that this process has returned, each with its session, request body and grant. In memory
+ * only.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../authenticate/signed-session.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
@@ -7,7 +10,7 @@ import type { Grant } from '../policy/decide.js';
 
 export type IssuedToken = {
   readonly clientId: string;
-  /** The session of the latest answer. */
+  /** The session of the latest request that got this token. */
   readonly session: Session;
   readonly asked: EmbedTokenBody;
   readonly grant: Grant;
@@ -19,7 +22,7 @@ export type IssuedTokens = {
   readonly forget: (token: string) => void;
   readonly forgetClient: ForgetClient;
   readonly list: (nowMs: number) => readonly (readonly [string, IssuedToken])[];
-  /** When the last of the tokens expires that were dropped for lack of room. */
+  /** The latest expiry of the tokens that were dropped because the maximum was reached. */
   readonly lostUntilMs: () => number;
   readonly clear: () => void;
 };
@@ -36,7 +39,7 @@ export const createIssuedTokens = (max: number): IssuedTokens => {
   return {
     remember: (token, live) => {
       const known = held.get(token);
-      // The same session and grant mean the same request body: the entry is up to date.
+      // The same session and grant imply the same request body, so the entry is up to date.
       if (known?.session !== live.session || known.grant !== live.grant) held.set(token, live);
     },
     forget: (token) => held.delete(token),

@@ -8,25 +8,28 @@ import { isUnreachable, unavailable } from '../upstream/unavailable.js';
 
 export type ListedMetric = { readonly metricId: string; readonly name: string };
 
-/** Lists the host's metrics that a client reads on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
+/** Lists the metrics of the host that a client can read on a dashboard. Throws UPSTREAM_UNAVAILABLE. */
 export type ListMetrics = (dashboardId: string, clientId: string) => Promise<readonly ListedMetric[]>;
 
 export type MetricList = {
   readonly metrics: readonly ListedMetric[];
   /**
-   * False: the list is older than `maxAgeMs`, because the upstream is unreachable. It may be used to find a cached token, and
-   * never to mint: a metric that was added since would go unrestricted.
+   * False if the list is older than `maxAgeMs`, because the upstream is unreachable. Such a list may be used to find a
+   * cached token, but never to mint: a metric that was added since would have no restriction.
    */
   readonly isCurrent: boolean;
 };
 
-/** The cached list, or a new one. Throws UPSTREAM_UNAVAILABLE if neither is available. */
+/** Returns the cached list, or reads a new one. Throws UPSTREAM_UNAVAILABLE if neither is available. */
 export type MetricLists = (dashboardId: string, clientId: string) => Promise<MetricList>;
 
 export type HeldMetricLists = MetricLists & {
-  /** The cached list if it is current. Undefined: the upstream has to be asked. Each answer of the upstream is a new object. */
+  /**
+   * Returns the cached list if it is current, else undefined: then the upstream must be called. Each response of the
+   * upstream gives a new object.
+   */
   readonly find: (dashboardId: string, clientId: string) => readonly ListedMetric[] | undefined;
-  /** Drops the cached lists of a client. */
+  /** Deletes the cached lists of a client. */
   readonly forget: ForgetClient;
 };
 
@@ -34,7 +37,10 @@ export type MetricListsOptions = { readonly upstream: Call; readonly clock: Cloc
 
 type Held = { readonly clientId: string; readonly metrics: readonly ListedMetric[]; readonly listedAtMs: number };
 
-/** Nearly every request of a restricted user needs a list, so it is cached for `maxAgeMs`. */
+/**
+ * Creates the cache of metric lists. Nearly every request of a restricted user needs a list, so a list is cached for
+ * `maxAgeMs`.
+ */
 export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: MetricListsOptions): HeldMetricLists => {
   const held = createLru<string, Held>(10_000);
   const flight = createSingleFlight<readonly ListedMetric[]>();
@@ -48,7 +54,7 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
       return metrics;
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // The service refused, so the cached list is no longer true.
+      // The service refused, so the cached list is outdated.
       held.delete(key);
       throw unavailable('metrics-not-listed', error);
     }
@@ -75,7 +81,10 @@ export const createMetricLists = ({ upstream, clock, maxAgeMs = 30_000 }: Metric
   });
 };
 
-/** Lists only what is current. Throws UPSTREAM_UNAVAILABLE also if an older list is cached. */
+/**
+ * Returns a function that lists metrics from current lists only. It throws UPSTREAM_UNAVAILABLE even if an older list
+ * is cached.
+ */
 export const currentLists =
   (lists: MetricLists): ListMetrics =>
   async (dashboardId, clientId) => {

@@ -1,12 +1,12 @@
-/** Turns a refused mint into the gateway's error. A mint is never repeated with fewer restrictions. */
+/** Converts a refused mint to the gateway's error. A mint is never retried with fewer restrictions. */
 import { UpstreamRefusal } from '../../contract/client.js';
 import type { GuestTokenRequest } from '../../contract/guest-tokens.js';
 import { Refusal } from '../../domain/refusal.js';
 import { Unavailable, unavailable } from '../upstream/unavailable.js';
 
 /**
- * The service refused a guest-token request, or failed at it. Its own words are left out: a service may repeat a value there, and the values of a
- * request are what restricts a user.
+ * The service refused a guest-token request, or failed to handle it. Omits the service's own message, which could
+ * repeat a value of the request: those values restrict a user.
  */
 export class MintRefusal extends UpstreamRefusal {
   constructor(
@@ -19,14 +19,14 @@ export class MintRefusal extends UpstreamRefusal {
 
 const isContent = ({ status }: UpstreamRefusal): boolean => status === 400 || status === 422;
 
-/** Codes of a 400 that are about how gateway and service are set up, and not about what the policy asks for. */
+/** Codes of a 400 that are caused by the setup of gateway and service, not by the policy. */
 const setupCodes: ReadonlySet<string> = new Set([
   'WORKSPACE_ID_ERROR',
   'DATASOURCE_NAME_ERROR',
   'INVALID_DATAMART_NAME',
 ]);
 
-/** The error to throw for an error of a mint. */
+/** Returns the error to throw for an error of a mint. */
 export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown => {
   if (error instanceof Unavailable && error.cause instanceof UpstreamRefusal) {
     return unavailable(error.reason, new MintRefusal(error.cause, {}), error.retryAfterMs);
@@ -47,16 +47,19 @@ export const mintErrorOf = (error: unknown, request: GuestTokenRequest): unknown
   );
 };
 
-/** Which fields of a request an upstream refused. Names only: their values restrict a user and must not be logged. */
+/**
+ * The fields of a request that an upstream refused. Contains only names: the values restrict a user and must not be
+ * logged.
+ */
 export type RefusedFields = {
-  /** Fields that the answer names, by their paths, with the part of the answer that did. */
+  /** Paths of the fields that the response names. `namedBy` is the part of the response that names them. */
   readonly refusedFields?: readonly string[];
   readonly namedBy?: 'path' | 'message' | 'code';
-  /** Where the answer names none: every field that was sent. */
+  /** All fields that were sent, if the response names none. */
   readonly sentFields?: readonly string[];
 };
 
-/** The fields that each code of the interface is about; a code may be about one of several. */
+/** The fields that each code of the interface concerns. A code can concern one of several fields. */
 const fieldsByCode: Readonly<Partial<Record<string, readonly string[]>>> = {
   CLIENT_ID_ERROR: ['clientId'],
   APP_FILTER_PARAM_ERROR: ['appFilters', 'dashboardAppFilters'],
@@ -65,7 +68,7 @@ const fieldsByCode: Readonly<Partial<Record<string, readonly string[]>>> = {
   DATASOURCE_NAME_ERROR: ['datasourceName'],
 };
 
-/** Members in which services name the field that they mean. */
+/** Members of a response that contain the name of the refused field. */
 const pathMembers: ReadonlySet<string> = new Set([
   'path',
   'field',
@@ -85,7 +88,7 @@ const maxDepth = 6;
 const maxTexts = 200;
 const maxLength = 2_000;
 
-/** All texts and member names of an answer of any shape: services name the refused field in either. */
+/** Collects all texts and member names of a response of any shape, since services name the refused field in either. */
 const collect = (value: unknown, isPath: boolean, texts: Texts, depth = 0): Texts => {
   if (depth > maxDepth || texts.path.length + texts.message.length > maxTexts) return texts;
   if (typeof value === 'string') (isPath ? texts.path : texts.message).push(value.slice(0, maxLength));
@@ -99,13 +102,16 @@ const collect = (value: unknown, isPath: boolean, texts: Texts, depth = 0): Text
   return texts;
 };
 
-/** `appFilters` as services write it: `app_filters`, `App Filter`, `app-filters`; not as a part of `dashboardAppFilters`. */
+/**
+ * Returns a pattern for a field's name in the spellings of services: for `appFilters`, also `app_filters`, `App Filter`
+ * and `app-filters`, but not a part of `dashboardAppFilters`.
+ */
 const patternOf = (path: string): RegExp => {
   const words = (path.split('.').at(-1) ?? '').split(/(?=[A-Z])/).map((word) => word.toLowerCase().replace(/s$/, ''));
   return new RegExp(`(?<![a-z0-9])${words.map((word) => `${word}s?`).join('[ _-]*')}(?![a-z0-9])`, 'gi');
 };
 
-/** Of `paths`, those that the texts name; the longest first, for one name may end like another. */
+/** Returns the `paths` that the texts name. Searches the longest first, since one name may be the end of another. */
 const namedIn = (texts: readonly string[], paths: readonly string[]): readonly string[] => {
   let text = texts.join('\n');
   const named = new Set<string>();
@@ -117,7 +123,7 @@ const namedIn = (texts: readonly string[], paths: readonly string[]): readonly s
   return paths.filter((path) => named.has(path));
 };
 
-/** The path of every field that was sent, without looking into lists and values. */
+/** Returns the path of every field that was sent, without the contents of lists and values. */
 export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
   Object.entries(request).flatMap(([name, value]) =>
     (name === 'params' || name === 'permissions') && typeof value === 'object'
@@ -126,14 +132,14 @@ export const sentFieldsOf = (request: GuestTokenRequest): readonly string[] =>
   );
 
 /**
- * What the answer says of the fields that were sent. A path that it gives counts more than its words, and these more than its
- * code, which may be about several.
+ * Returns the sent fields that the response refuses. A path in the response takes precedence over its message, and the
+ * message over its code, which may concern several fields.
  */
 export const refusedFieldsOf = (request: GuestTokenRequest, code: string, body: unknown): RefusedFields => {
   const sentFields = sentFieldsOf(request);
   const coded = fieldsByCode[code];
   const texts = collect(body, false, { path: [], message: [] });
-  // A code of the interface may be about several fields, though it reads like one of them.
+  // A code of the interface can concern several fields although it contains the name of one, so it is not searched.
   const words = coded === undefined ? texts.message : texts.message.filter((text) => text !== code);
   const byPath = namedIn(texts.path, sentFields);
   if (byPath.length > 0) return { refusedFields: byPath, namedBy: 'path' };

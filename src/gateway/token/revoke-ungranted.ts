@@ -1,7 +1,7 @@
 /**
- * Revokes the tokens that a changed policy no longer grants. Each live token of this process is decided again under the new
- * policy, for its session and request body; tokens that are still granted stay. Tokens of an earlier policy that a former
- * process issued are not known here: then all tokens are revoked.
+ * Revokes the tokens that a changed policy no longer grants. Evaluates each unexpired token of this process under the
+ * new policy, for its session and request body. Tokens that are still granted stay valid. This process does not know
+ * the tokens that a former process issued under an earlier policy; if there may be such tokens, all tokens are revoked.
  */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
@@ -15,7 +15,7 @@ import type { TenantOf } from '../tenant/resolve.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createIssuedTokens, type IssuedToken, type IssuedTokens } from './issued-tokens.js';
 
-/** Revokes all tokens of the data app, or those of one user in one tenant. Rejects if they may not be revoked. */
+/** Revokes all tokens of the data app, or those of one user in one tenant. Rejects if the revocation fails. */
 export type Revoke = (what: RevokeTarget) => Promise<void>;
 export type RevokeTarget =
   | { readonly kind: 'policy' }
@@ -34,21 +34,24 @@ export type RevokeUngrantedOptions = {
 };
 
 export type RevokeUngranted = {
-  /** Call before a mint: notes in the ledger that tokens of this policy may live. Rejects with UPSTREAM_UNAVAILABLE if the ledger fails. */
+  /**
+   * Call before a mint. Records in the ledger that tokens of this policy may be valid. Rejects with
+   * UPSTREAM_UNAVAILABLE if the ledger fails.
+   */
   readonly expectMint: (policy: Policy, expiryMs: number) => Promise<void>;
-  /** Call with every answered token. */
+  /** Call with every token that is returned. */
   readonly remember: (token: string, live: IssuedToken) => void;
-  /** Resolves when every token that had to be revoked is revoked or is being retried. */
+  /** Resolves when every token that must be revoked is revoked or is being retried. */
   readonly policyChanged: (next: Policy, previous: Policy) => Promise<void>;
   /** Revokes, once, the tokens that earlier processes issued under another policy. Rejects if the ledger fails. */
   readonly revokeLeftovers: (policy: Policy) => Promise<void>;
-  /** Drops the tokens of a client, because all of them were revoked. */
+  /** Deletes the entries of a client's tokens, because all of them were revoked. */
   readonly forgetClient: ForgetClient;
 };
 
 const atLeastMs = 3_600_000;
 const retryMs = 2_000;
-/** If more users than this are affected, all tokens are revoked at once. */
+/** Maximum number of users to revoke one by one. If more are affected, all tokens are revoked at once. */
 const maxSingle = 1_000;
 const atOnce = 8;
 
@@ -64,7 +67,7 @@ const isStillGranted = async (
     const now = decide(policy, session, clientId, asked);
     return expiresAtMs - clock.now().getTime() <= now.expiryMs && isGrantSubset(grant, now);
   } catch (error) {
-    // The new policy denies the session, or cannot decide, which denies too.
+    // The new policy denies the session or cannot be evaluated, which is a denial too.
     if (error instanceof Refusal) return false;
     throw error;
   }
@@ -100,7 +103,7 @@ const usersOf = (ending: readonly Ending[]): readonly RevokeTarget[] => {
 
 const isImpossible = (error: unknown): boolean => error instanceof Refusal && error.code === 'NOT_SUPPORTED';
 
-/** Resolves to false if it must be retried. */
+/** Revokes one target. Resolves to false if the revocation must be retried. */
 const revokeOne = async ({ revoke: retire, log }: RevokeUngrantedOptions, what: RevokeTarget): Promise<boolean> => {
   try {
     await retire(what);
@@ -120,7 +123,7 @@ const wait = (ms: number, task: () => void): void => {
   setTimeout(task, ms).unref();
 };
 
-/** Revokes, and retries until it is done. */
+/** Revokes targets, and retries until all are revoked. */
 const createPending = (options: RevokeUngrantedOptions) => {
   const { after = wait } = options;
   let pending: readonly RevokeTarget[] = [];
@@ -136,7 +139,7 @@ const createPending = (options: RevokeUngrantedOptions) => {
     if (left.length > 0) after(retryMs, () => void run());
   };
   let running: Promise<void> = Promise.resolve();
-  /** One run at a time: two at once would revoke the same targets twice. */
+  /** One run at a time, since concurrent runs would revoke the same targets twice. */
   const run = (): Promise<void> => {
     running = running.then(tryAll);
     return running;
@@ -150,7 +153,7 @@ const createPending = (options: RevokeUngrantedOptions) => {
   };
 };
 
-/** Notes in the ledger until when tokens of this process may live, by policy. */
+/** Records in the ledger, by policy, until when tokens of this process may be valid. */
 const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
   const noted = new Map<string, number>();
   const note = async ({ meaning }: Policy, untilMs: number): Promise<void> => {
@@ -162,7 +165,7 @@ const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
     note,
     expect: async (policy: Policy, expiryMs: number): Promise<void> => {
       const endMs = clock.now().getTime() + expiryMs;
-      // Noted at least an hour ahead, so that hardly any mint waits for the ledger.
+      // Recorded at least an hour ahead, so that very few mints wait for the ledger.
       if ((noted.get(policy.meaning) ?? 0) < endMs) await note(policy, endMs + Math.max(expiryMs, atLeastMs));
     },
     settle: async ({ meaning }: Policy): Promise<void> => {
@@ -172,7 +175,7 @@ const createNotes = ({ policyTokens, clock }: RevokeUngrantedOptions) => {
   };
 };
 
-/** Runs once. A failed run is repeated by the next call. */
+/** Returns a function that runs `work` once. If it fails, the next call runs it again. */
 const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument: Argument) => Promise<void>) => {
   let running: Promise<void> | null = null;
   return async (argument) => {
@@ -186,7 +189,7 @@ const once = <Argument>(work: (argument: Argument) => Promise<void>): ((argument
   };
 };
 
-/** Revokes the tokens that are known to be no longer granted, or all. */
+/** Returns functions that revoke the known ungranted tokens, or all tokens. */
 const createEnd = (options: RevokeUngrantedOptions, tokens: IssuedTokens) => {
   const pending = createPending(options);
   const all = async (): Promise<'all'> => {
@@ -221,7 +224,7 @@ export const createRevokeUngranted = (options: RevokeUngrantedOptions): RevokeUn
     const isKnown = tokens.lostUntilMs() <= nowMs && next.dataApp === previous.dataApp;
     const ended = await (isKnown ? end.ungranted(next) : end.all());
     log.info({ event: 'token.revoked', ended, digest: next.digest }, 'revoked tokens that the policy no longer grants');
-    // While something is left to revoke, the notes stay, so that a later process revokes it.
+    // While a revocation is pending, the records stay, so that a later process revokes if this one dies.
     if (!end.isDone()) return;
     const endMs = tokens.list(nowMs).reduce((latest, [, { expiresAtMs }]) => Math.max(latest, expiresAtMs), nowMs);
     await notes.note(next, endMs);

@@ -1,7 +1,8 @@
 /**
- * Finds or mints the guest token of a grant: a cached token of exactly this request, or a new one. The cache key holds
- * everything that the token depends on, so a changed grant, policy, API key or upstream misses. The revocation epochs
- * (revocation/epochs.ts) are part of it, and are compared again after the mint and before the answer.
+ * Finds or mints the guest token of a grant: a cached token for exactly this request, or a new one. The cache key
+ * contains everything that the token depends on, so a changed grant, policy, API key or upstream misses the cache. The
+ * revocation epochs (revocation/epochs.ts) are part of the key, and are compared again after the mint and before the
+ * response.
  */
 import { hash } from 'node:crypto';
 import type { Call } from '../../contract/client.js';
@@ -23,11 +24,14 @@ import { mintErrorOf } from './mint-refusal.js';
 export type GuestToken = {
   readonly token: string;
   readonly expiresAtMs: number;
-  /** From this moment on, a new request gets a newer token. */
+  /** From this time on, a request gets a newer token. */
   readonly refreshAfterMs: number;
-  /** The id of the request that minted it. */
+  /** Id of the request that minted the token. */
   readonly mintedBy: string;
-  /** Whether the same request would get this token now, as far as this process knows: not revoked, and living long enough. */
+  /**
+   * Whether the same request would get this token now, as far as this process knows: the token is not revoked, and its
+   * remaining life is long enough.
+   */
   readonly isStill: () => boolean;
 };
 
@@ -39,36 +43,46 @@ export type TokenOptions = {
   readonly epochs: Epochs;
   readonly scopes: Scopes;
   readonly cache: Pick<TokenCache, 'find' | 'load'>;
-  /** Revokes a token that was minted and is not answered. Never rejects. */
+  /** Revokes a token that was minted and is not returned. Never rejects. */
   readonly discard: (token: string) => Promise<void>;
   readonly clock: Clock;
   /** Changes whenever the tenant's state changes. */
   readonly generationOf: (clientId: string) => string;
   /** Mints run under a lease of the tenant, so that an erasure waits for them. */
   readonly withLease: TenantLeases['withLease'];
-  /** Every answered token lives at least this long, in milliseconds. Default: a fifth of its expiry. Half of its expiry at most. */
+  /**
+   * Minimum remaining life of a returned token, in milliseconds. Default: a fifth of its expiry. At most half of its
+   * expiry.
+   */
   readonly minimumLifeMs?: number | undefined;
 };
 
-/** Throws POLICY_UNDECIDED if the service cannot enforce the request, NO_TENANT, UPSTREAM_UNAVAILABLE and Outdated. */
+/**
+ * Returns the token of a request. Throws POLICY_UNDECIDED if the service cannot enforce the request, NO_TENANT,
+ * UPSTREAM_UNAVAILABLE or Outdated.
+ */
 export type TokenOf = (request: GuestTokenRequest, policy: Policy, audit: MintAudit) => Promise<GuestToken>;
 
-/** Writes the mint of one request to the audit before its token is answered. If that rejects, the token is discarded. */
+/**
+ * Records the mint of one request in the audit before the token is returned. If `minted` rejects, the token is
+ * discarded.
+ */
 export type MintAudit = { readonly requestId: string; readonly minted: (minted: Minted) => Promise<void> };
 
-/** Thrown if something was revoked during the request: the decision is no longer valid and is made again. */
+/** Thrown if a revocation occurred during the request. The decision is outdated and must be made again. */
 export class Outdated extends Error {
   override readonly name = 'Outdated';
 }
 
 type Material = Pick<TokenOptions, 'baseUrl' | 'keyId'> & { readonly marks: readonly string[] };
 
-/** Prefix of the cache keys of all tokens of a client. */
+/** Returns the prefix of the cache keys of all tokens of a client. */
 export const tokenKeysOf = (clientId: string): string => `guestlist:token:${encodeClientId(clientId)}:`;
 
 /**
- * The cache key: the clientId in clear, so that a tenant's tokens can be deleted by prefix; everything else as one full hash.
- * guest-request.ts builds canonical requests; a request in another order would miss, and never find another request's token.
+ * Returns the cache key. It has the clientId in clear, so that a tenant's tokens can be deleted by prefix, and
+ * everything else as one full hash. guest-request.ts builds canonical requests. A request in another order would miss,
+ * but never find the token of another request.
  */
 export const tokenKeyOf = ({ baseUrl, keyId, marks }: Material, request: GuestTokenRequest): string =>
   `${tokenKeysOf(request.clientId)}${hash('sha256', JSON.stringify([baseUrl, keyId, marks, request]), 'hex')}`;
@@ -97,7 +111,7 @@ const createMint = ({ upstream, clock, discard, withLease }: TokenOptions) => {
       throw mintErrorOf(error, request);
     }
   };
-  /** Discards the token if `assertGood` throws or the audit fails. */
+  /** Mints a token. Discards it if `assertGood` throws or the audit fails. */
   return (mint: Mint, assertGood: () => Promise<void>): Promise<CachedToken> =>
     withLease(mint.request.clientId, async () => {
       await assertGood();
@@ -134,7 +148,8 @@ export const createTokenStep = (options: TokenOptions): TokenOf => {
     const marks = [generation, mark];
     const key = tokenKeyOf({ ...options, marks }, request);
     const minimumLifeMs = minimumLifeOf(request.expiryTime ?? 0, options.minimumLifeMs);
-    // Read after the mint too: a revocation that reached the service before it was in the ledger by then (revocations.ts).
+    // Also read after the mint: a revocation that reached the service before the mint is in the ledger by then
+    // (revocations.ts).
     const assertGood = async (): Promise<void> => assertSame((await epochs.latest()).markOf(about));
     const wanted = { minimumLifeMs, discard, mint: () => mint({ request, key, audit }, assertGood) };
     const held = await loadFrom(cache, key, wanted);
@@ -166,12 +181,15 @@ export type ConfirmedTokenOptions = {
   readonly tokenStep: (mintWith: Call) => TokenOf;
 };
 
-/** Refuses to mint. The cache key holds every metric's id, so a cached token is found only if it was minted from the same list. */
+/**
+ * Refuses to mint. The cache key contains every metric's id, so a cached token is found only if it was minted from the
+ * same list.
+ */
 const mintNothing: Call = async () => {
   throw unavailable('metric-list-outdated', new Error('nothing is minted from a list that cannot be confirmed'));
 };
 
-/** Makes the step of session.ts. Throws what the token step throws. */
+/** Creates the token step that session.ts uses. It throws what the token step throws. */
 export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
   const findOrMint = tokenStep(upstream);
   const find = tokenStep(mintNothing);
