@@ -6,11 +6,14 @@ import type { Policies } from '../policy/policies.js';
 import type { Revocations, RevocationTarget } from './revocations.js';
 
 const name = z.string().min(1).max(255);
-/** The whole digest: a part of one would match nothing, and the command would still answer that it revoked. */
+/** The complete digest. A part of it would match no policy, and the command would still report success. */
 const policyDigest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the whole digest of a policy, 64 hexadecimal digits');
 const reason = z.string().min(1).max(500);
 
-/** A user as the host's sessions name them. The issuer is required: the same subject of another issuer is another user. */
+/**
+ * A user, as identified by the host's sessions. The issuer is required, since the same subject of another issuer is
+ * another user.
+ */
 const user = { by: z.literal('user'), subject: name, issuer: name.nullable(), tenant: name.optional(), reason };
 const endsSessions = z.boolean().default(false);
 

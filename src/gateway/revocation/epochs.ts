@@ -16,24 +16,30 @@ import { type EpochRow, listEpochsAfter } from '../ledger/epochs.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Scope } from './scopes.js';
 
-/** A copy of the epochs. */
+/** One state of the copy of the epochs. */
 export type KnownEpochs = {
-  /** The epochs of these scopes in this order, as one text. It changes when one of them is raised. */
+  /** Returns the epochs of these scopes, in this order, as one text. The text changes when one of them is raised. */
   readonly markOf: (scopes: readonly Scope[]) => string;
-  /** When sessions of one of these scopes were last revoked; null: never. */
+  /** Returns the time of the last revocation of sessions of these scopes. Null if there was none. */
   readonly revokedAtMs: (scopes: readonly Scope[]) => number | null;
 };
 
 export type Epochs = {
-  /** A copy at most one second old. Reads the ledger only if the copy is older; rejects with UPSTREAM_UNAVAILABLE if that fails. */
+  /**
+   * Returns a copy that is at most one second old. Reads the ledger only if the copy is older. Rejects with
+   * UPSTREAM_UNAVAILABLE if that fails.
+   */
   readonly current: () => KnownEpochs | Promise<KnownEpochs>;
-  /** As `current`, without reading the ledger: undefined if the copy is too old. */
+  /** As `current`, but never reads the ledger. Returns undefined if the copy is too old. */
   readonly known: () => KnownEpochs | undefined;
-  /** Reads the ledger after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
+  /** Returns a copy that was read after this call began. Rejects with UPSTREAM_UNAVAILABLE. */
   readonly latest: () => Promise<KnownEpochs>;
-  /** Call it after raising epochs: tells the other gateways to read the ledger, and reads it. Rejects with UPSTREAM_UNAVAILABLE. */
+  /**
+   * Call after raising epochs. Tells the other gateways to read the ledger, and reads it. Rejects with
+   * UPSTREAM_UNAVAILABLE.
+   */
   readonly publish: () => Promise<void>;
-  /** Age of the copy; 0 for an embedded ledger. */
+  /** Returns the age of the copy. 0 for an embedded ledger. */
   readonly ageMs: () => number;
   readonly close: () => void;
 };
@@ -48,7 +54,7 @@ export type EpochsOptions = {
 const maxAgeMs = 1_000;
 const pollMs = 350;
 const askTimeoutMs = 3_000;
-/** If the ledger's answer took so long that it is too old already, it is read again, this often at most. */
+/** Maximum number of reads if the ledger responds so slowly that the result is already too old. */
 const asksAtMost = 3;
 const topic = 'epochs';
 
@@ -68,7 +74,7 @@ const createCopy = (): Copy => {
     newest: () => newest,
     note: (rows) => {
       for (const row of rows) {
-        // Two reads may overlap, and the later one finish first.
+        // Reads may overlap, so the later one can finish first.
         if ((known.get(row.scope)?.change ?? -1n) < row.change) known.set(row.scope, row);
         if (row.change > newest) newest = row.change;
       }
@@ -94,7 +100,7 @@ const inTime = async <T>(work: Promise<T>, timing: Timing): Promise<T> => {
   }
 };
 
-/** Shares reads of the ledger. A call during a read gets the next read, which all calls made meanwhile share. */
+/** Shares reads of the ledger. All calls during a read share the next read. */
 const createLook = (look: () => Promise<void>) => {
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
@@ -113,7 +119,10 @@ const createLook = (look: () => Promise<void>) => {
   };
 };
 
-/** Reads the ledger every 350 ms if it is shared, until `close`. The first request does the first read of an embedded ledger. */
+/**
+ * Creates the copy of the epochs. Reads a shared ledger every 350 ms until `close`. Reads an embedded ledger first at
+ * the first request.
+ */
 export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: EpochsOptions): Epochs => {
   const copy = createCopy();
   let knownAtMs = Number.NEGATIVE_INFINITY;
@@ -143,7 +152,7 @@ export const createEpochs = ({ ledger, sharing, log, timing = systemTiming }: Ep
     }
     throw unknown(new Error('what the ledger said was too old each time'));
   };
-  // A look that fails is logged, and the next caller gets its error.
+  // `look` logs a failed read. The next caller reads again and gets its own error.
   const lookAside = (): Promise<void> => look().catch(() => {});
   const unsubscribe = sharing.subscribe(topic, () => void lookAside());
   const stopPolling = ledger.isShared ? repeat(timing, pollMs, lookAside) : () => {};

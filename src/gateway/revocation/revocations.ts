@@ -28,10 +28,13 @@ import type { ServiceTokens, TokensOf } from './service-tokens.js';
 const name = z.string().min(1).max(1000);
 
 const revocationTarget = z.discriminatedUnion('by', [
-  /** `clientId` null: in every tenant. */
+  /** If `clientId` is null, the user in every tenant. */
   z.strictObject({ by: z.literal('user'), userIdentifier: name, clientId: name.nullable() }),
   z.strictObject({ by: z.literal('tenant'), clientId: name }),
-  /** Tokens under the policy of this digest. The service knows no policies, so every token of the data app is revoked there. */
+  /**
+   * The tokens that were issued under the policy with this digest. The service knows no policies, so every token of the
+   * data app is revoked there.
+   */
   z.strictObject({ by: z.literal('policy'), digest: name }),
   z.strictObject({ by: z.literal('all') }),
 ]);
@@ -40,29 +43,44 @@ export type RevocationTarget = z.output<typeof revocationTarget>;
 export type RevokeOptions = {
   /** The operator's reason, for the audit. */
   readonly reason: string;
-  /** Also refuses sessions that were issued until now. Always so for a user, unless `keepsSessions`; default false. */
+  /**
+   * Whether to refuse sessions that were issued before now too. Default: false, but true for a user unless
+   * `keepsSessions`.
+   */
   readonly endsSessions?: boolean | undefined;
-  /** The user's sessions stay valid, and may get new tokens at once. */
+  /** Whether the user's sessions stay valid, so that they can get new tokens at once. */
   readonly keepsSessions?: boolean | undefined;
   readonly requestId?: string | undefined;
 };
 
 export type RevocationAnswer = {
-  /** `pending`: the service could not be reached and is retried. Until then, issued tokens still work there. */
+  /**
+   * `pending`: the service could not be reached, and the revocation is retried. Until then, the service still accepts
+   * the issued tokens.
+   */
   readonly service: 'done' | 'pending' | 'not-supported';
-  /** How many tokens the service revoked; null: not known. */
+  /** Number of tokens that the service revoked. Null if unknown. */
   readonly revoked: number | null;
   readonly message: string;
 };
 
 export type Revocations = {
-  /** After it resolved, no gateway answers an earlier token for longer than one second. Throws UPSTREAM_UNAVAILABLE if the ledger fails. */
+  /**
+   * Revokes tokens. After it resolves, no gateway returns an earlier token for longer than one second. Throws
+   * UPSTREAM_UNAVAILABLE if the ledger fails.
+   */
   readonly revoke: (target: RevocationTarget, options: RevokeOptions) => Promise<RevocationAnswer>;
   /** Completes a revocation whose pending row and raised epochs were written in another transaction. */
   readonly resume: (pending: PendingRow, options: Pick<RevokeOptions, 'reason'>) => Promise<RevocationAnswer>;
-  /** Accepts the sessions again that a revocation refused. Tokens stay revoked. Resolves to whether any session was refused. */
+  /**
+   * Accepts the sessions again that a revocation refused. The tokens stay revoked. Resolves to whether any session was
+   * refused.
+   */
   readonly lift: (target: RevocationTarget, options: RevokeOptions) => Promise<boolean>;
-  /** Retries the pending revocations that are due. Resolves to 0, since what fails again is due later. */
+  /**
+   * Retries the pending revocations that are due. Resolves to 0, because a revocation that fails again gets a later due
+   * time.
+   */
   readonly retry: () => Promise<number>;
 };
 
@@ -91,7 +109,7 @@ const scopeOf = (scopes: Scopes, target: RevocationTarget): Scope => {
   }
 };
 
-/** The scopes whose epochs are raised: they cover every token that the service revokes for this target. */
+/** Returns the scopes whose epochs are raised. They cover every token that the service revokes for this target. */
 const scopesEnded = (scopes: Scopes, target: RevocationTarget): readonly Scope[] =>
   target.by === 'policy' ? [scopes.policy(target.digest), scopes.all] : [scopeOf(scopes, target)];
 
@@ -113,7 +131,9 @@ const messages: Readonly<Record<RevocationAnswer['service'], string>> = {
 const retryAfterMs = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 30_000);
 const claimedAtOnce = 20;
 
-/** Steps 2 and 3. A failure of the service is retried later; a failure of the ledger is thrown. */
+/**
+ * Returns the function for steps 2 and 3. A failure of the service is retried later. A failure of the ledger is thrown.
+ */
 const createRevokeAtService = (options: RevocationsOptions) => {
   const { ledger, epochs, scopes, tokens, clock, log } = options;
   const putOff = async ({ id, attempts }: PendingRow, target: RevocationTarget, error: unknown) => {

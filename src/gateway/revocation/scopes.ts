@@ -1,12 +1,15 @@
-/** The scopes of revocation epochs: what a revocation can be about, and which scopes a token or a session depends on. */
+/**
+ * The scopes of revocation epochs: the possible targets of a revocation, and the scopes that a token or a session
+ * depends on.
+ */
 import { createLru } from '../../platform/lru.js';
 import { dropWhere, type ForgetClient } from '../common/eraser.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** The key of an epoch in the ledger. It names users and tenants by keyed digests only. */
+/** The key of an epoch in the ledger. Contains users and tenants only as keyed digests. */
 export type Scope = string;
 
-/** The scope of a tenant, by its reference. */
+/** Returns the scope of a tenant, given its reference. */
 export const tenantScopeOf = (tenantRef: string): Scope => `tenant:${tenantRef}`;
 
 export type Subject = { readonly clientId: string; readonly userIdentifier: string };
@@ -16,13 +19,13 @@ export type Scopes = {
   readonly dataApp: (name: string) => Scope;
   readonly policy: (digest: string) => Scope;
   readonly tenant: (clientId: string) => Scope;
-  /** The user in every tenant. */
+  /** Returns the scope of the user in all tenants. */
   readonly user: (userIdentifier: string) => Scope;
-  /** The user in this tenant. */
+  /** Returns the scope of the user in this tenant. */
   readonly member: (subject: Subject) => Scope;
-  /** The scopes `tenant`, `user` and `member` of the subject. */
+  /** Returns the scopes `tenant`, `user` and `member` of the subject. */
   readonly ofSubject: (subject: Subject) => readonly Scope[];
-  /** Drops the remembered scopes of the client. */
+  /** Deletes the cached scopes of the client. */
   readonly forget: ForgetClient;
 };
 

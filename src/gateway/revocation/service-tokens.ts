@@ -1,23 +1,31 @@
-/** Revokes guest tokens at the service that issued them. Beyond the interface: not every service can. */
+/**
+ * Revokes guest tokens at the service that issued them. This is not part of the interface, so not every service
+ * supports it.
+ */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { listGuestTokens, revokeGuestTokens } from '../../contract/guest-token-admin.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
 
-/** Which tokens: of a user in one tenant (`clientId` null: in every tenant), of a tenant, or all of the data app. */
+/**
+ * The tokens to revoke: of a user in one tenant (in all tenants if `clientId` is null), of a tenant, or all of the data
+ * app.
+ */
 export type TokensOf =
   | { readonly of: 'user'; readonly userIdentifier: string; readonly clientId: string | null }
   | { readonly of: 'tenant'; readonly clientId: string }
   | { readonly of: 'all' };
 
 export type ServiceTokens = {
-  /** Resolves to how many tokens it revoked. Throws NOT_SUPPORTED and UPSTREAM_UNAVAILABLE. */
+  /** Resolves to the number of revoked tokens. Throws NOT_SUPPORTED or UPSTREAM_UNAVAILABLE. */
   readonly revoke: (tokens: TokensOf) => Promise<number>;
-  /** Revokes a token that was never answered. Never rejects: a failure is logged, and the token expires unused. */
+  /** Revokes a token that was never returned. Never rejects. A failure is logged, and the token expires unused. */
   readonly discard: (token: string) => Promise<void>;
 };
 
-/** Throws NOT_SUPPORTED if the service lacks the capability, UPSTREAM_UNAVAILABLE if that is not known now. */
+/**
+ * Throws NOT_SUPPORTED if the service lacks the capability, or UPSTREAM_UNAVAILABLE if that cannot be determined now.
+ */
 export type RequireCapability = (name: 'revoke-guest-tokens' | 'list-guest-tokens') => Promise<void>;
 
 export type ServiceTokensOptions = {
@@ -26,7 +34,9 @@ export type ServiceTokensOptions = {
   readonly log: Log;
 };
 
-/** For a service that claims the capability and then answers 404, 405 or 501, as it does for unknown paths. */
+/**
+ * The error for a service that reports the capability but responds with 404, 405 or 501, as it does for unknown paths.
+ */
 const notSupported = (cause: UpstreamRefusal): Refusal =>
   new Refusal(
     'NOT_SUPPORTED',
@@ -44,7 +54,7 @@ const ask = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Never rejects: see `ServiceTokens.discard`. */
+/** Creates `ServiceTokens.discard`, which never rejects. */
 const createDiscard =
   ({ upstream, requireCapability, log }: ServiceTokensOptions): ServiceTokens['discard'] =>
   async (token) => {
@@ -68,7 +78,7 @@ export const createServiceTokens = (options: ServiceTokensOptions): ServiceToken
       const who = userIdentifier === undefined ? { clientId } : { clientId, userIdentifier };
       return (await upstream(revokeGuestTokens, who)).data.revoked;
     });
-  /** The operation takes a user within one client, so the clients of the user are listed first. */
+  /** The operation revokes a user's tokens of one client, so the user's clients are listed first. */
   const revokeUser = async (userIdentifier: string): Promise<number> => {
     const { data } = await ask(async () => {
       await requireCapability('list-guest-tokens');
