@@ -122,8 +122,7 @@ export type LedgerTables = RolloutTables & {
   readonly audit_head: { id: Generated<number>; seq: Seq; hash: string };
   /** A key of 32 bytes in base64 for each tenant. The key for events without a tenant has an empty reference. */
   readonly tenant_keys: { tenant_ref: string; pseudonym: string; key: string };
-  /** The input of a request's decision, encrypted with the tenant's key. */
-  /** `request_id` is the key of one decision (explanationKeyOf in audit/append.ts). */
+  /** The input of one decision, encrypted with the tenant's key. `request_id` is made by explanationKeyOf (audit/append.ts). */
   readonly audit_explanations: { request_id: string; tenant_ref: string; at: Date; sealed: string };
   /** Every policy that was in force, as JSON: `[{file, text}]`. */
   readonly policy_texts: { digest: string; at: Date; files: string };
