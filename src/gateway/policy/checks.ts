@@ -45,7 +45,7 @@ const checkSignUp = (parts: Parts): void => {
   });
 };
 
-/** A name that is neither a template nor a granted embed would hide nothing. */
+/** Reports names under `hideMetrics` that are neither a template nor a granted embed: they would hide nothing. */
 const checkHidden = (parts: Parts, part: Part, embeds: ReadonlySet<string>): void => {
   part.restrictions.forEach(({ restrict }, index) => {
     const path = [...part.path, 'restrictions', index, 'restrict', 'hideMetrics'];
@@ -56,7 +56,10 @@ const checkHidden = (parts: Parts, part: Part, embeds: ReadonlySet<string>): voi
   });
 };
 
-/** The service ignores case in names of filters: two spellings would be two restrictions here and one filter there. */
+/**
+ * Reports one filter name in two spellings. The service ignores case in these names, so two restrictions here would be
+ * one filter there.
+ */
 const checkSpelling = (all: readonly Part[]): void => {
   for (const field of ['dashboardFilters', 'rls', 'appFilters'] as const) {
     const spellings = new Map<string, string>();
@@ -74,7 +77,10 @@ const checkSpelling = (all: readonly Part[]): void => {
   }
 };
 
-/** Names are unique within a list; those of an override also differ from those of the policy. */
+/**
+ * Reports duplicate names. Names must be unique within a list, and names of an override must differ from those of the
+ * policy.
+ */
 const checkUnique = (part: Part, taken: Part | null): void => {
   for (const list of ['rules', 'restrictions'] as const) {
     const known = new Set(taken?.[list].map(({ name }) => name));
@@ -102,7 +108,7 @@ const checkSwitchedOff = ({ document }: Parts, { override, source, faults, path 
   });
 };
 
-/** Refuses two names for one template and tenant. */
+/** Reports two names for one template and tenant. */
 const checkNames = (parts: Parts): void => {
   const named = new Map<string, string>();
   for (const part of parts.overrides) {
@@ -121,7 +127,7 @@ const checkNames = (parts: Parts): void => {
   }
 };
 
-/** Adds every such fault to the list of its file. */
+/** Checks the whole policy. Adds each fault to the list of its file. */
 export const checkPolicy = (parts: Parts): void => {
   const all = [parts.own, ...parts.overrides];
   const embeds = new Set(all.flatMap(({ rules }) => rules.flatMap(({ grant }) => grant.embeds)));

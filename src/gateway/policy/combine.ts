@@ -32,21 +32,23 @@ export type Restriction = {
   readonly rls: BoundValues;
   readonly appFilters: BoundValues;
   readonly hideDashboardFilters: readonly string[];
-  /** Metrics by name or id, for each template. */
+  /** The hidden metrics, by name or id, for each template. */
   readonly hideMetrics: ReadonlyMap<string, readonly string[]>;
   readonly isDisableMetricCreation: boolean;
 };
 
-/** A restriction that matches, with its values for this user. */
+/** A restriction that matches this user, with its evaluated values. */
 export type AppliedRestriction = { readonly rule: RestrictionRule; readonly restriction: Restriction };
 
 /** The items of a set, each with the rules or restrictions that name it. */
 export type Union<By> = ReadonlyMap<string, readonly By[]>;
 
-/** What one rule says of a field of which only one value can count. */
+/** One rule's value for a field in which only one value counts. `counts` tells whether this one does. */
 export type Statement<Value> = { readonly rule: Rule; readonly value: Value; readonly counts: boolean };
 
-/** Null: the restrictions leave no value. */
+/**
+ * The combined value of a filter or variable, with the restrictions that bind it. Null if they allow no common value.
+ */
 export type CombinedBound = { readonly value: Bound | null; readonly from: readonly AppliedRestriction[] };
 
 export const boundFields = ['dashboardFilters', 'rls', 'appFilters'] as const;
@@ -66,14 +68,14 @@ const addTo = <By>(union: Map<string, By[]>, items: Iterable<string>, by: By): v
   }
 };
 
-/** In order of first mention. */
+/** Returns the union of the items, in order of first occurrence. */
 const unite = <By>(all: readonly By[], itemsOf: (by: By) => Iterable<string>): Union<By> => {
   const union = new Map<string, By[]>();
   for (const by of all) addTo(union, itemsOf(by), by);
   return union;
 };
 
-/** One union for each key, sorted, with sorted items. */
+/** Returns one union for each key. Keys and items are sorted. */
 const uniteByKey = <By>(
   all: readonly By[],
   listsOf: (by: By) => Iterable<readonly [string, readonly string[]]>,
@@ -89,7 +91,7 @@ const uniteByKey = <By>(
   return new Map([...sortByKey(unions)].map(([key, union]) => [key, sortByKey(union)]));
 };
 
-/** The values that both allow; null if there are none. Values of different types have nothing in common. */
+/** Returns the values that both allow, or null if there are none. Values of different types have nothing in common. */
 export const intersectBound = (left: Bound, right: Bound): Bound | null => {
   if (typeof left === 'object' && typeof right === 'object') {
     const common = [...new Set(left)].filter((value) => right.includes(value)).toSorted();
@@ -100,7 +102,7 @@ export const intersectBound = (left: Bound, right: Bound): Bound | null => {
   return left === right ? left : null;
 };
 
-/** The restrictions leave no value of a filter or variable. `bound` is its name. */
+/** Thrown if the restrictions allow no common value of a filter or variable. `bound` is its name. */
 export class EmptyIntersection extends Error {
   override readonly name = 'EmptyIntersection';
   constructor(readonly bound: string) {
@@ -118,20 +120,20 @@ export const accessSwitches = [
 
 export type CombinedAccess = {
   readonly switches: Union<Rule>;
-  /** By table. */
+  /** The filter columns by table. */
   readonly dashboardFilterColumns: ReadonlyMap<string, Union<Rule>>;
   readonly metricFilterColumns: ReadonlyMap<string, Union<Rule>>;
 };
 
-/** What all matching rules grant together. */
+/** The combined grants of all matching rules. */
 export type CombinedRules = {
   readonly templates: Union<Rule>;
   readonly embeds: Union<Rule>;
   readonly permissions: Union<Rule>;
   readonly access: CombinedAccess;
-  /** One statement of each rule; those of the shortest expiry count. */
+  /** One statement for each rule. Those with the shortest expiry count. */
   readonly expiryMinutes: readonly Statement<number>[];
-  /** The statements of rules that name a timezone; only the first counts. */
+  /** The statements of the rules with a timezone. Only the first counts. */
   readonly timezone: readonly Statement<NonNullable<Rule['grant']['timezone']>>[];
 };
 
@@ -152,7 +154,7 @@ const combineExpiry = (rules: readonly Rule[], fileMinutes: number): CombinedRul
   return said.map(({ rule, value }) => ({ rule, value, counts: value === shortest }));
 };
 
-/** `fileExpiryMinutes` counts for each rule that names no expiry. */
+/** Combines the matching rules. `fileExpiryMinutes` applies to each rule without an expiry. */
 export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number): CombinedRules => ({
   templates: unite(rules, ({ grant }) => grant.templates),
   embeds: unite(rules, ({ grant }) => grant.embeds),
@@ -164,7 +166,7 @@ export const combineRules = (rules: readonly Rule[], fileExpiryMinutes: number):
     .map((said, index) => ({ ...said, counts: index === 0 })),
 });
 
-/** All ten, as the token request sends them. */
+/** Returns all ten permissions, as the token request needs them. */
 export const permissionsOf = (
   { permissions }: Pick<CombinedRules, 'permissions'>,
   isDisableMetricCreation: boolean,
@@ -187,7 +189,7 @@ export const permissionsOf = (
 const tablesOf = (columns: ReadonlyMap<string, Union<Rule>>): readonly FilterColumns[] =>
   [...columns].map(([tableName, union]) => ({ tableName, columns: [...union.keys()] }));
 
-/** Null if no rule grants any. */
+/** Returns the combined access permissions, or null if no rule grants any. */
 export const accessPermissionsOf = ({ access }: Pick<CombinedRules, 'access'>): AccessPermissions | null => {
   const dashboardFilterColumns = tablesOf(access.dashboardFilterColumns);
   const metricFilterColumns = tablesOf(access.metricFilterColumns);
@@ -201,16 +203,16 @@ export const accessPermissionsOf = ({ access }: Pick<CombinedRules, 'access'>): 
   return Object.keys(result).length === 0 ? null : result;
 };
 
-/** What all matching restrictions require together. */
+/** The combined requirements of all matching restrictions. */
 export type CombinedRestrictions = Readonly<Record<BoundField, ReadonlyMap<string, CombinedBound>>> & {
   readonly hideDashboardFilters: Union<AppliedRestriction>;
-  /** By template or embed. */
+  /** The hidden metrics by template or embed. */
   readonly hideMetrics: ReadonlyMap<string, Union<AppliedRestriction>>;
-  /** Those that disable it. */
+  /** The restrictions that disable metric creation. */
   readonly isDisableMetricCreation: readonly AppliedRestriction[];
 };
 
-/** Intersects the values of each name; the names are sorted. */
+/** Returns the intersection of the values for each name. The names are sorted. */
 const intersectField = (all: readonly AppliedRestriction[], field: BoundField): ReadonlyMap<string, CombinedBound> => {
   const result = new Map<string, { value: Bound | null; from: AppliedRestriction[] }>();
   for (const applied of all) {
@@ -243,7 +245,7 @@ const valuesOf = (bounds: ReadonlyMap<string, CombinedBound>): BoundValues =>
     }),
   );
 
-/** The restriction of the grant. Throws EmptyIntersection. */
+/** Returns the restriction of the grant. Throws EmptyIntersection. */
 export const restrictionOf = (combined: CombinedRestrictions): Restriction => ({
   dashboardFilters: valuesOf(combined.dashboardFilters),
   rls: valuesOf(combined.rls),

@@ -32,33 +32,42 @@ import { celMoment } from './moment.js';
 import { type Policy, policyFor, type RestrictionRule, type Rule, type Template } from './policy.js';
 import { createLifetimes } from './validity.js';
 
-/** What the policy grants this user in this tenant. */
+/** The access that the policy grants this user in this tenant. */
 export type Grant = {
   readonly templates: readonly Template[];
-  /** Ids of embeds that are not copies of templates: of metrics, and of dashboards that all clients share. */
+  /** Ids of embeds that are not copies of templates: metrics, and dashboards that all clients share. */
   readonly embeds: readonly string[];
   readonly permissions: Readonly<Record<GuestPermission, boolean>>;
   readonly accessPermissions: AccessPermissions | null;
-  /** In milliseconds. Ends before the next moment at which time alone would change the decision. */
+  /**
+   * Life of the token in milliseconds. It ends before the next time at which the decision would change without any
+   * other input.
+   */
   readonly expiryMs: number;
-  /** IANA name; null: none. */
+  /** IANA timezone name. Null if there is none. */
   readonly timezone: string | null;
   readonly restriction: Restriction;
   /** The rules and restrictions that matched, for the audit. */
   readonly because: { readonly rules: readonly Rule[]; readonly restrictions: readonly AppliedRestriction[] };
 };
 
-/** A grant with the record of where each of its parts came from; record.ts renders it. */
+/** A grant with the rules and restrictions that each part came from. record.ts renders them. */
 export type PolicyDecision = {
   readonly grant: Grant;
   readonly rules: CombinedRules;
   readonly restrictions: CombinedRestrictions;
 };
 
-/** Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, and INVALID_REQUEST_BODY for a timezone that is not the request's. */
+/**
+ * Decides a request. Throws NO_POLICY, POLICY_UNDECIDED, EMBED_NOT_GRANTED, or INVALID_REQUEST_BODY for an unusable
+ * timezone in the request.
+ */
 export type Decide = (policy: Policy, session: Session, clientId: string, asked: EmbedTokenBody) => Grant;
 
-/** The refusal of every undecided policy. `cause` is for the log only: it may tell one user about another's rules. */
+/**
+ * Returns the refusal of a policy that cannot be evaluated. `cause` is for the log only, since it can tell one user
+ * about another's rules.
+ */
 export const undecided = (reason: Reason<'POLICY_UNDECIDED'>, cause: unknown): Refusal =>
   new Refusal(
     'POLICY_UNDECIDED',
@@ -80,7 +89,7 @@ const fault = (expression: Expression<PolicyVariables>, code: string): never => 
   throw new ExpressionFault(expression.at, expression.source, code);
 };
 
-/** Throws ExpressionFault. */
+/** Evaluates a condition. Throws ExpressionFault if the result is not true or false. */
 export const evaluateBoolean = (expression: Expression<PolicyVariables>, variables: PolicyVariables): boolean => {
   const value = expression.evaluate(variables);
   return typeof value === 'boolean' ? value : fault(expression, 'not_a_boolean');
@@ -89,12 +98,12 @@ export const evaluateBoolean = (expression: Expression<PolicyVariables>, variabl
 const isFilledText = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= 4000;
 
-/** A value for a filter. An empty value is refused: the service could take it for "no filter". */
+/** Evaluates the value of a filter. Refuses an empty value, since the service could treat it as "no filter". */
 const evaluateBound = (expression: Expression<PolicyVariables>, variables: PolicyVariables): Bound => {
   const value = expression.evaluate(variables);
   if (typeof value === 'boolean' || isFilledText(value)) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  // Beyond 2^53 a JSON number would be rounded, and the service refuses it. It is sent as text.
+  // Sent as text beyond 2^53, since a JSON number would be rounded and the service refuses it.
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Array.isArray(value) && value.length > 0 && value.every(isFilledText)) return [...new Set(value)].toSorted();
   return fault(expression, 'not_a_filter_value');
@@ -105,7 +114,7 @@ const evaluateValues = (
   variables: PolicyVariables,
 ): BoundValues => new Map([...values].map(([name, expression]) => [name, evaluateBound(expression, variables)]));
 
-/** Throws ExpressionFault. */
+/** Evaluates the values of a restriction. Throws ExpressionFault if one cannot be evaluated. */
 export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: PolicyVariables): Restriction => ({
   dashboardFilters: evaluateValues(restrict.dashboardFilters, variables),
   rls: evaluateValues(restrict.rls, variables),
@@ -115,7 +124,7 @@ export const evaluateRestriction = ({ restrict }: RestrictionRule, variables: Po
   isDisableMetricCreation: restrict.isDisableMetricCreation ?? false,
 });
 
-/** The variables of the policy's expressions for one session. Throws ExpressionFault. */
+/** Returns the variables of the policy's expressions for one session. Throws ExpressionFault. */
 export const variablesOf = (policy: Policy, session: Session, clientId: string, now: Date): PolicyVariables => {
   const claims = celClaims(session.claims, policy.claims);
   const roles = policy.roles.evaluate({ claims });
@@ -134,7 +143,10 @@ export const variablesOf = (policy: Policy, session: Session, clientId: string, 
 
 const quote = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-/** Names no role of the user: the text is logged, and roles are claims. `policy explain` shows them. */
+/**
+ * Throws NO_POLICY. The message contains no role of the user, since it is logged and roles are claims. `policy explain`
+ * shows them.
+ */
 const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): never => {
   const roles = user.roles.length === 1 ? '1 role' : `${user.roles.length} roles`;
   throw new Refusal(
@@ -147,7 +159,7 @@ const refuseUngranted = (policy: Policy, { user, tenant }: PolicyVariables): nev
 
 const knownTimezones = new LRUCache<string, boolean>({ max: 1000 });
 
-/** Whether a value is the name of an IANA timezone. Answers are cached, because Intl is slow. */
+/** Whether a value is the name of an IANA timezone. Results are cached, because Intl is slow. */
 const isTimezone = (value: unknown): value is string => {
   if (typeof value !== 'string') return false;
   const held = knownTimezones.get(value);
@@ -225,7 +237,9 @@ const decideBy = (
   return { grant, rules, restrictions };
 };
 
-/** Makes the decision with its record. It throws what `Decide` throws. */
+/**
+ * Creates a function that decides a request and returns the decision with its record. It throws what `Decide` throws.
+ */
 export const createPolicyDecision = (clock: Clock) => {
   const lifetimeOf = createLifetimes();
   return (base: Policy, session: Session, clientId: string, asked: EmbedTokenBody): PolicyDecision =>
@@ -240,7 +254,7 @@ export const createPolicyDecision = (clock: Clock) => {
     });
 };
 
-/** Makes the policy step of a request, which needs only the grant. */
+/** Creates the policy step of a request, which needs only the grant. */
 export const createPolicyStep = (clock: Clock): Decide => {
   const decide = createPolicyDecision(clock);
   return (policy, session, clientId, asked) => decide(policy, session, clientId, asked).grant;

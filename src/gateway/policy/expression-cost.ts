@@ -1,21 +1,25 @@
 /**
- * The worst-case cost of an expression, computed from its text: the number of steps if every list of the session has the maximum
- * length. One step is one node of the expression, about 30 ns. Evaluation blocks the event loop, so the load of a policy limits it.
+ * Computes the worst-case cost of an expression from its text: the number of steps if every list of the session has the
+ * maximum length. One step is one node of the expression, about 30 ns. Evaluation blocks the event loop, so a policy
+ * that costs too much is refused when it is loaded.
  */
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** The longest list that a claim, or `user.roles`, may be; a longer one counts as a claim of the wrong type. */
+/** Maximum length of a list in a claim or in `user.roles`. A longer one counts as a claim of the wrong type. */
 export const maxClaimList = 256;
-/** The longest text that a claim may be, in UTF-16 units; a longer one counts as a claim of the wrong type. */
+/** Maximum length of a text in a claim, in UTF-16 units. A longer one counts as a claim of the wrong type. */
 export const maxClaimText = 4096;
-/** Steps of one expression: enough to compare every role with every entry of one claim. */
+/** Maximum steps of one expression. This is enough to compare every role with every entry of one claim. */
 export const maxExpressionCost = 300_000;
-/** Steps of all expressions that one request may evaluate, about 30 ms. */
+/** Maximum steps of all expressions that one request may evaluate, about 30 ms. */
 export const maxPolicyCost = 1_000_000;
-/** An expression that reads `now` is evaluated for each minute of the next hour, and to find the exact moment of a change. */
+/**
+ * Number of evaluations of an expression that reads `now`: one for each minute of the next hour, and some to find the
+ * exact time of a change.
+ */
 export const evaluationsOverTime = 80;
 
-/** The maximum length of a list and the shape of its elements. Null: the value is no list. */
+/** The maximum length of a list, and the shape of its elements. Null if the value is not a list. */
 export type Shape = { readonly size: number; readonly element: Shape } | null;
 /** Shapes of the variables by path, such as `user.roles`. */
 export type Shapes = ReadonlyMap<string, Shape>;
@@ -36,7 +40,7 @@ const nodesIn = (value: unknown): readonly ASTNode[] => {
   return Array.isArray(value) ? value.flatMap(nodesIn) : [];
 };
 
-/** `user.claims.groups` as text; undefined where it is no plain path. */
+/** Returns the path of a variable as text, such as `user.claims.groups`. Undefined if the node is not a plain path. */
 const pathOf = ({ op, args }: ASTNode): string | undefined => {
   if (op === 'id') return String(args);
   if (op !== '.' || !Array.isArray(args) || !isNode(args[0])) return undefined;
@@ -49,7 +53,7 @@ const sum = (parts: readonly Costed[]): number => parts.reduce((cost, part) => c
 const longest = (shapes: readonly Shape[]): Shape =>
   shapes.reduce<Shape>((found, shape) => (shape !== null && sizeOf(shape) >= sizeOf(found) ? shape : found), null);
 
-/** A loop over its receiver: its body runs once for each entry. */
+/** Returns the cost of a loop over its receiver. Its body runs once for each entry. */
 const costOfLoop = (name: string, receiver: Costed, given: readonly ASTNode[], shapes: Shapes): Costed => {
   const [variable, ...bodies] = given;
   const list = receiver.shape ?? unknown;
@@ -79,7 +83,7 @@ const costOfCall = ({ op, args }: ASTNode, shapes: Shapes): Costed => {
   return { cost: cost + (name === 'join' ? sizeOf(on.shape) : 0), shape: null };
 };
 
-/** Comparing or joining two lists reads both; searching reads the whole list. */
+/** Returns the cost of an operator. Comparing or joining two lists reads both, and a search reads the whole list. */
 const costOfOperator = (op: string, parts: readonly Costed[]): Costed => {
   const cost = 1 + sum(parts);
   const lists = parts.map(({ shape }) => shape).filter((shape) => shape !== null);
@@ -109,5 +113,5 @@ const costOf = (node: ASTNode, shapes: Shapes): Costed => {
   return costOfOperator(op, parts);
 };
 
-/** Steps of one evaluation. `shapes`: of every variable, and of every declared field of one. */
+/** Returns the steps of one evaluation. `shapes` has every variable, and every declared field of a variable. */
 export const expressionCost = (ast: ASTNode, shapes: Shapes): number => costOf(ast, shapes).cost;

@@ -1,6 +1,7 @@
 /**
- * The policy's expressions: CEL over declared variables. A misspelt claim, a wrong type and a possibly long evaluation are faults
- * when the policy is loaded. An expression that cannot be evaluated for one user denies that user.
+ * The policy's expressions: CEL over declared variables. An unknown claim name, a wrong type or an evaluation that can
+ * take too long is a fault when the policy is loaded. An expression that cannot be evaluated for one user denies that
+ * user.
  */
 import { type ASTNode, TypeError as CheckError, Environment, ParseError } from '@marcbachmann/cel-js';
 import type { JwtClaims } from '../../platform/jwt.js';
@@ -19,7 +20,7 @@ export const claimTypes = ['string', 'int', 'double', 'bool', 'list<string>'] as
 export type ClaimType = (typeof claimTypes)[number];
 export type ClaimSchema = Readonly<Record<string, ClaimType>>;
 
-/** A value of a claim as CEL has it. */
+/** The value of a claim in CEL's types. */
 export type CelValue = string | bigint | number | boolean | readonly string[] | null;
 export type CelClaims = Readonly<Record<string, CelValue>>;
 
@@ -39,14 +40,14 @@ export type PolicyVariables = {
 export type Expression<Variables> = {
   readonly source: string;
   readonly at: string;
-  /** Whether its value may change with time alone. */
+  /** Whether the value can change with time only. */
   readonly readsNow: boolean;
-  /** Steps in the worst case, over all evaluations that one request may need. */
+  /** Worst-case number of steps, over all evaluations that one request may need. */
   readonly cost: number;
   readonly evaluate: (variables: Variables) => unknown;
 };
 
-/** An expression that cannot be evaluated for this user. Holds no value of a claim: it goes to the log. */
+/** An expression cannot be evaluated for this user. Contains no claim value, since it is logged. */
 export class ExpressionFault extends Error {
   override readonly name = 'ExpressionFault';
   constructor(
@@ -58,13 +59,16 @@ export class ExpressionFault extends Error {
   }
 }
 
-/** What is wrong with an expression as written. `offset` counts characters from its start. */
+/** A fault in the text of an expression. `offset` counts characters from its start. */
 export type ExpressionError = { readonly message: string; readonly offset: number };
 
 const maxComprehensionDepth = 2;
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
-/** Stands for a claim of another type than declared: reading it is a type error. For a missing claim, `has()` is false. */
+/**
+ * Replaces a claim of another type than the declared one, so that reading it is a type error. A missing claim is
+ * different: `has()` returns false for it.
+ */
 const mismatch = null;
 
 const celClaim = (value: unknown, type: ClaimType): CelValue => {
@@ -95,8 +99,8 @@ const convertClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
 const converted = new WeakMap<JwtClaims, { readonly schema: ClaimSchema; readonly values: CelClaims }>();
 
 /**
- * The declared claims of a session, in CEL's types. The result is kept with the claims for the schema that read them last, so the
- * steps of a request convert them once. Claims must not change after the first call.
+ * Returns the declared claims of a session in CEL's types. The result is cached with the claims for the latest schema,
+ * so that the steps of one request convert them once. Claims must not change after the first call.
  */
 export const celClaims = (claims: JwtClaims, schema: ClaimSchema): CelClaims => {
   const last = converted.get(claims);
@@ -175,9 +179,9 @@ const describe = (error: unknown): ExpressionError => {
 export type CompileOptions = {
   readonly source: string;
   readonly at: string;
-  /** CEL types that the result may have. */
+  /** The CEL types that the result can have. */
   readonly expected: readonly string[];
-  /** Refuses `has`, for the choice of a restriction. */
+  /** Whether `has` is refused, as in the condition of a restriction. */
   readonly isPresenceRefused?: boolean;
 };
 

@@ -16,14 +16,14 @@ export const every: Every = (ms, task) => {
 export type FileWatchOptions = {
   readonly every?: Every | undefined;
   readonly pollMs?: number | undefined;
-  /** False: files are only polled. */
+  /** If false, files are only polled. */
   readonly hasEvents?: boolean | undefined;
-  /** Called if a file may have changed; the caller reads the files. */
+  /** Called if a file may have changed. The caller then reads the files. */
   readonly onChange: () => void;
 };
 
 export type FileWatch = {
-  /** Watches these paths instead of the earlier ones. A different list counts as a change. */
+  /** Replaces the watched paths. A different list counts as a change. */
   readonly follow: (paths: readonly string[]) => Promise<void>;
   /** Polls the stamps now. */
   readonly look: () => Promise<void>;
@@ -32,10 +32,10 @@ export type FileWatch = {
   readonly close: () => void;
 };
 
-/** Waits for the last of several writes by an editor. */
+/** Delay in milliseconds, so that several writes by an editor count as one change. */
 const settleMs = 100;
 
-/** Follows symbolic links, which mounted settings use. */
+/** Returns a file's stamp, which differs after a change. Follows symbolic links, which mounted settings use. */
 const stampOf = async (path: string): Promise<string> => {
   try {
     const { mtimeMs, ctimeMs, size, ino } = await stat(path);
@@ -48,13 +48,13 @@ const stampOf = async (path: string): Promise<string> => {
 const stampsOf = async (paths: readonly string[]): Promise<string> =>
   JSON.stringify(await Promise.all(paths.map(stampOf)));
 
-/** System events of the folders that were given last. */
+/** Watches the folders that were given last for system events. */
 const createFolderEvents = (onEvent: () => void) => {
   let watchers: readonly FSWatcher[] = [];
   const watchFolder = (folder: string): readonly FSWatcher[] => {
     try {
       const watcher = watch(folder, { persistent: false }, onEvent);
-      // The folder may disappear, or the system may run out of watches. Polling goes on.
+      // The folder can disappear, or the system can run out of watches. Polling continues.
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch (error) {
@@ -94,7 +94,7 @@ export const createFileWatch = (options: FileWatchOptions): FileWatch => {
       paths = next;
       stamps = null;
       if (hasEvents) events.follow([...new Set(next.map((path) => dirname(path)))]);
-      // A change between the caller's reading and the first stamp is found by one more reading.
+      // If a file changed between the caller's read and the first stamp, one more read finds the change.
       await look();
     },
     look,

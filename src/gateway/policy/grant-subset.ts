@@ -7,8 +7,8 @@ import type { Grant } from './decide.js';
 const holdsAll = (all: readonly string[], some: readonly string[]): boolean => some.every((item) => all.includes(item));
 
 /**
- * A grant without columns leaves the choice to the embed's own settings, which are not known here. So only two grants that both
- * name none count as a subset.
+ * Whether the earlier columns are a subset. Without columns in a grant, the embed's own settings decide, which are not
+ * known here. So if one grant has no columns, it is a subset only if the other has none either.
  */
 const areColumnsSubset = (
   now: readonly FilterColumns[] | undefined,
@@ -30,7 +30,7 @@ const isAccessSubset = (now: AccessPermissions, before: AccessPermissions): bool
   );
 };
 
-/** Each filter that applies now applied before too, with values that are all still allowed. */
+/** Whether each current filter also applied before, with only values that are still allowed. */
 const areValuesSubset = (now: BoundValues, before: BoundValues): boolean =>
   [...now].every(([name, allowed]) => {
     const held = before.get(name);
@@ -47,7 +47,7 @@ const isRestrictionSubset = ({ restriction: now }: Grant, { restriction: before 
   [...now.hideMetrics].every(([source, names]) => holdsAll(before.hideMetrics.get(source) ?? [], names)) &&
   (before.isDisableMetricCreation || !now.isDisableMetricCreation);
 
-/** Compares everything except the lifetime. */
+/** Whether `before` is a subset of `now` in everything except the lifetime. */
 export const isGrantSubset = (before: Grant, now: Grant): boolean => {
   const templates = (grant: Grant) => grant.templates.map(({ template }) => template);
   const permissions = Object.entries(before.permissions).filter(([name]) => name !== 'isDisableMetricCreation');

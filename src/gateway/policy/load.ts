@@ -1,4 +1,7 @@
-/** Loads a policy: YAML with CEL expressions. Reports every fault of all its files at once, with its place and a fix. */
+/**
+ * Loads a policy: YAML with CEL expressions. Reports every fault in all its files together, each with its place and a
+ * solution.
+ */
 import { createHash } from 'node:crypto';
 import { checkPolicy, type Part, type Parts, type PlacedOverride } from './checks.js';
 import { createCompilers } from './expression.js';
@@ -27,7 +30,7 @@ const expressionsOf = ({ tenant, roles, rules, restrictions }: Policy): readonly
 
 const count = (steps: number): string => steps.toLocaleString('en');
 
-/** Undefined: the policy is cheap enough. */
+/** Returns the fault of a policy that costs too much, else undefined. */
 const faultOf = (policy: Policy): string | undefined => {
   const expressions = expressionsOf(policy);
   const total = expressions.reduce((sum, { cost }) => sum + cost, 0);
@@ -37,7 +40,7 @@ const faultOf = (policy: Policy): string | undefined => {
   return `the expressions that one request evaluates take up to ${count(total)} steps together, and may take ${count(maxPolicyCost)}: make the most expensive ones cheaper, or use fewer rules. ${named.join('; ')}`;
 };
 
-/** Adds a fault if one request would take too many steps, with or without the overrides of a tenant. */
+/** Adds a fault if one request would need too many steps, with or without the overrides of a tenant. */
 const checkCost = (policy: Policy, { source, faults }: Part): void => {
   const own = faultOf(policy);
   if (own !== undefined) {
@@ -128,7 +131,7 @@ const placeOverrides = (part: Part, tenants: PolicyDocument['tenants']): readonl
     override,
   }));
 
-/** Reads a policy from texts; `beside` holds those of its `tenantFiles`. Throws PolicyFaults. */
+/** Loads a policy from texts. `beside` has the texts of its `tenantFiles`. Throws PolicyFaults. */
 const loadTexts = (
   own: PolicyFile,
   ownSource: Source,
@@ -160,18 +163,18 @@ const loadTexts = (
 };
 
 /**
- * Reads a policy from its text; `file` is the name that faults and logs use. `beside`: the texts of its `tenantFiles`, which are
- * not read here. Throws PolicyFaults.
+ * Loads a policy from its text. `file` is its name in faults and logs. `beside` has the texts of its `tenantFiles`;
+ * this function reads no files. Throws PolicyFaults.
  */
 export const loadPolicy = (text: string, file: string, beside: readonly PolicyFile[] = []): Policy =>
   loadTexts({ file, text }, createSource(text, file), { beside, faults: [] });
 
-/** Reads a policy from what was read of its files. Throws PolicyFaults, also where one of them cannot be read. */
+/** Loads a policy from the texts of its files. Throws PolicyFaults, also if a file could not be read. */
 export const loadPolicyTexts = (texts: PolicyTexts): Policy => {
   const { own, source, faults } = texts;
   if (own === null || source === null) throw new PolicyFaults(faults);
   return loadTexts(own, source, texts);
 };
 
-/** Reads a policy file, and those that it names. Throws PolicyFaults, also where one of them cannot be read. */
+/** Loads a policy file and the files that it refers to. Throws PolicyFaults, also if a file cannot be read. */
 export const loadPolicyFile = (path: string): Policy => loadPolicyTexts(readPolicyTexts(path));

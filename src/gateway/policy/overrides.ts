@@ -1,6 +1,6 @@
 /**
- * The policy of a tenant that has overrides. Overrides add rules and restrictions, switch rules off, and set names and the expiry.
- * They can never remove a restriction of the policy.
+ * Applies a tenant's overrides to the policy. Overrides add rules and restrictions, disable rules, and set names and
+ * the expiry. They can never remove a restriction of the policy.
  */
 
 import type { PlacedOverride } from './checks.js';
@@ -27,13 +27,15 @@ const applyTo = (policy: Policy, overrides: readonly Override[]): Policy => {
     onSignUp: policy.onSignUp.map(named),
     expiryMinutes: expiries.length === 0 ? policy.expiryMinutes : Math.min(...expiries),
     templates: new Map([...policy.templates].map(([id, template]) => [id, named(template)])),
-    // Rules of the override come first, so that their timezone wins.
+    // The override's rules come first, so that their timezone takes precedence.
     rules: [...overrides.flatMap(({ rules }) => rules), ...policy.rules.filter(({ name }) => !switchedOff.has(name))],
     restrictions: [...policy.restrictions, ...overrides.flatMap(({ restrictions }) => restrictions)],
   };
 };
 
-/** The policy of each tenant that an override names, by clientId. Tenants with the same overrides share one. */
+/**
+ * Returns the policy of each tenant that has overrides, by clientId. Tenants with the same overrides share one policy.
+ */
 export const compileOverrides = (
   policy: Policy,
   placed: readonly PlacedOverride[],

@@ -1,4 +1,4 @@
-/** A loaded policy: what the other steps read of it. load.ts makes one from its files. */
+/** A loaded policy, as the other steps of the gateway use it. load.ts creates it from its files. */
 import type { ClaimSchema, Expression, SessionVariables } from './expression.js';
 import type { RestrictionRule, Rule } from './rules.js';
 import type { TemplateSettings } from './schema.js';
@@ -14,14 +14,14 @@ export type Template = {
   readonly provisioning: 'required' | 'best-effort';
 };
 
-/** A checked policy as it applies to tenants without overrides; `policyFor` returns the one of a tenant. */
+/** A checked policy for tenants without overrides. `policyFor` returns the policy of a tenant. */
 export type Policy = {
   readonly file: string;
-  /** SHA-256 of the file; where there are files beside it, of all of them. */
+  /** SHA-256 of the policy's file, or of all its files if it has `tenantFiles`. */
   readonly digest: string;
   /** SHA-256 of the content without comments and layout. */
   readonly meaning: string;
-  /** The files that it was read from, its own file first. */
+  /** The files that the policy was read from. The policy file is the first. */
   readonly files: readonly PolicyFile[];
   readonly dataApp: string;
   readonly workspace: string;
@@ -30,9 +30,9 @@ export type Policy = {
   readonly tenant: TenantRule;
   readonly roles: Expression<SessionVariables>;
   readonly expiryMinutes: number;
-  /** By name, in the file's order. */
+  /** The templates by name, in the file's order. */
   readonly templates: ReadonlyMap<string, Template>;
-  /** Templates that each tenant gets a copy of at sign-up. */
+  /** The templates that are copied for each tenant at sign-up. */
   readonly onSignUp: readonly Template[];
   readonly rules: readonly Rule[];
   readonly restrictions: readonly RestrictionRule[];
@@ -40,5 +40,5 @@ export type Policy = {
   readonly overrides: ReadonlyMap<string, Policy>;
 };
 
-/** The policy of one tenant. */
+/** Returns the policy of one tenant. */
 export const policyFor = (policy: Policy, clientId: string): Policy => policy.overrides.get(clientId) ?? policy;

@@ -1,6 +1,7 @@
 /**
- * The record of a decision, for `policy explain` and policy tests: each part of a grant with the rules and restrictions that it
- * came from. Renders what combine.ts returned; must not combine anything itself.
+ * The record of a decision, for `policy explain` and policy tests. It has each part of a grant, with the rules and
+ * restrictions that the part came from. This file renders the result of combine.ts and must not combine anything
+ * itself.
  */
 import {
   type AppliedRestriction,
@@ -14,19 +15,25 @@ import {
 } from './combine.js';
 import type { PolicyDecision } from './decide.js';
 
-/** What one rule or restriction says of a field. `at`: the place of its `when`; `valueAt`: that of its own expression. */
+/**
+ * One rule's or restriction's contribution to a field. `at` is the place of its `when`, and `valueAt` the place of its
+ * expression for this field.
+ */
 export type Contributor = {
   readonly name: string;
   readonly at: string;
   readonly valueAt?: string;
   readonly says: Bound | null;
-  /** The rule names no value, so the file's value stands for it. */
+  /** True if the rule has no value and the file's value is used. */
   readonly isFileDefault?: true;
-  /** False: the value of another rule was taken. */
+  /** False if the value of another rule was used. */
   readonly counts: boolean;
 };
 
-/** `value` null: none, or for a filter: the restrictions leave no value. */
+/**
+ * The record of one field. `value` is null if there is none, or, for a filter, if the restrictions allow no common
+ * value.
+ */
 export type FieldRecord = {
   readonly field: string;
   readonly value: Bound | null;
@@ -42,7 +49,7 @@ const contributor = ({ name, when }: Conditional, says: Bound | null, counts = t
   counts,
 });
 
-/** One record for each item. */
+/** Returns one record for each item of a union. */
 const recordUnion = <By>(
   field: string,
   union: Union<By>,
@@ -55,7 +62,7 @@ const recordUnion = <By>(
     from: all.map((by) => contributor(conditionalOf(by), nameOf(item))),
   }));
 
-/** The part of a union that is in the grant, in the order of the grant. */
+/** Returns the part of a union that is in the grant, in the order of the grant. */
 const within = <By>(union: Union<By>, items: readonly string[]): Union<By> =>
   new Map(items.map((item) => [item, union.get(item) ?? []]));
 
@@ -94,7 +101,9 @@ const recordTimezone = ({ timezone }: CombinedRules, value: string | null): Fiel
   ),
 });
 
-/** Each filter or variable that restrictions bind; a value of null means that they leave none. */
+/**
+ * Returns a record for each filter or variable that restrictions bind. Its value is null if they allow no common value.
+ */
 export const recordBounds = (combined: CombinedRestrictions): readonly FieldRecord[] =>
   boundFields.flatMap((field) =>
     [...combined[field]].map(([name, { value, from }]) => ({
@@ -123,7 +132,9 @@ const recordRestrictions = (combined: CombinedRestrictions): readonly FieldRecor
       ]),
 ];
 
-/** In the order of the table in combine.ts; each item of a set has a record of its own. */
+/**
+ * Returns the records of a decision, in the order of the table in combine.ts. Each item of a set has its own record.
+ */
 export const recordOf = ({ grant, rules, restrictions }: PolicyDecision): readonly FieldRecord[] => {
   const templates = grant.templates.map(({ template }) => template);
   const permissions = Object.keys(grant.permissions).filter((name) => rules.permissions.has(name));

@@ -1,4 +1,4 @@
-/** The rules and restrictions of a policy, compiled: those of its file, and those that overrides add. */
+/** Compiles the rules and restrictions of a policy, both from its file and from overrides. */
 
 import type { Part } from './checks.js';
 import type { Compile, Expression, PolicyVariables } from './expression.js';
@@ -25,8 +25,8 @@ export type RestrictionRule = {
 };
 
 /**
- * Compiles the expression at a path. A fault is added to `faults`, and the returned expression is a placeholder: the load fails
- * once all faults are collected.
+ * Returns a function that compiles the expression at a path. A fault is added to `faults`, and the returned expression
+ * is a placeholder: the load fails once all faults are collected.
  */
 export const createCompile =
   (source: Source, faults: Faults) =>

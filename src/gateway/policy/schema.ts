@@ -1,6 +1,6 @@
 /**
- * The shape of a policy file, and of the files beside it. Editors get it as JSON Schema, so each field says what it is for. What
- * the expressions mean is policy-file.ts's affair, how rules combine combine.ts's.
+ * The schema of a policy file and of its `tenantFiles`. Editors get it as JSON Schema, so each field has a description.
+ * expression.ts defines the meaning of expressions, and combine.ts how rules combine.
  */
 import { z } from 'zod';
 import { accessSettings } from '../../contract/embeds.js';
@@ -8,7 +8,10 @@ import { filterColumns, identifier } from '../../contract/fields.js';
 import { guestPermissionNames } from '../../domain/guest/grant.js';
 import { claimTypes } from './expression.js';
 
-/** No `--`, and no `-` at either end: so a dashboard id splits at its first `--` into template and client. */
+/**
+ * A template's name. It has no `--`, and no `-` at its ends, so that the first `--` of a dashboard id separates
+ * template and client.
+ */
 export const templateName = z
   .string()
   .max(100)
@@ -19,7 +22,10 @@ export const minutes = z.number().int().min(1).max(10_080);
 
 const off = (about: string) => z.boolean().default(false).describe(`${about} Left out: off.`);
 
-/** The switches that a template leaves out are off; the end user's filters are granted by rules, through the token. */
+/**
+ * Access settings in the file. Switches that a template leaves out are off. Rules grant the end user's filters, through
+ * the token.
+ */
 const templateSettings = accessSettings
   .omit({
     datamartName: true,
@@ -50,7 +56,7 @@ const templateSettings = accessSettings
       .describe('Client columns for tables that the datamart gives none.'),
   });
 
-/** Access settings of a template, complete but for the policy's datamart. */
+/** Access settings of a template, complete except for the policy's datamart. */
 export type TemplateSettings = z.output<typeof templateSettings>;
 
 const template = z.strictObject({
@@ -71,7 +77,10 @@ const columns = z
   )
   .min(1);
 
-/** A grant only adds, so every switch in it says `true`. A filter switch comes with the columns that it opens. */
+/**
+ * Access in a grant. A grant only adds, so every switch in it is `true`. A filter switch requires the columns that it
+ * makes available.
+ */
 export const grantedAccess = z
   .strictObject({
     isAllowEndUserDashboardFilter: z.literal(true).describe('The end user filters dashboards by columns of its own.'),
@@ -139,7 +148,7 @@ const restrict = z
 
 const seconds = (most: number, usual: number) => z.number().int().min(0).max(most).default(usual);
 
-/** Where the host is asked. The address stands here and nowhere else; the secret never does. */
+/** The lookup at the host. The policy file contains its URL, but never its secret. */
 const tenantHttp = z.strictObject({
   url: z.string().min(1).max(2000).describe('The address that is asked, https.'),
   secretVariable: z
@@ -158,7 +167,7 @@ const tenantHttp = z.strictObject({
 });
 export type TenantHttpDocument = z.output<typeof tenantHttp>;
 
-/** The tenants are looked up by what `key` gives: in a table beside the policy, or at the host. */
+/** A lookup of tenants by the value of `key`: in a table file, or at the host. */
 const tenantLookup = z
   .strictObject({
     key: expression.describe('CEL over claims that gives what is looked up, or a list.'),
@@ -211,13 +220,13 @@ const override = z
 
 const tenants = z.array(override).describe('What is different for some tenants. It never loosens a restriction.');
 
-/** What a file of `tenantFiles` holds. */
+/** The content of a file of `tenantFiles`. */
 export const tenantFileSchema = z.strictObject({
   version: z.literal(1).describe('Of this format.'),
   tenants: tenants.min(1),
 });
 
-/** What a policy file holds. */
+/** The content of a policy file. */
 export const policySchema = z.strictObject({
   version: z.literal(1).describe('Of this format.'),
   dataApp: identifier.describe('The data app of the API key.'),

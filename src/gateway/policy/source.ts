@@ -17,7 +17,7 @@ export type Path = readonly (string | number)[];
 
 type Problem = { readonly offset: number; readonly message: string };
 
-/** The content of the document. Aliases that cannot be resolved, or expand too far, are a problem. */
+/** Returns the content of the document. Aliases that cannot be resolved, or that expand too far, are a problem. */
 const readContent = (document: Document): { readonly content: unknown; readonly problems: readonly Problem[] } => {
   const problems = document.errors.map(({ pos, message }) => ({
     offset: pos[0],
@@ -32,7 +32,7 @@ const readContent = (document: Document): { readonly content: unknown; readonly 
   }
 };
 
-/** Parses the text; `file` is its name in faults. Never throws: `problems` has the syntax errors. */
+/** Parses the text. `file` is its name in faults. Never throws: `problems` has the syntax errors. */
 export const createSource = (text: string, file: string) => {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -54,13 +54,16 @@ export const createSource = (text: string, file: string) => {
     /** The syntax errors. */
     problems: problems.map(({ offset, message }): PolicyFault => ({ at: at(offset), message })),
     offsetOf: (path: Path): number => nodeAt(path)?.range?.[0] ?? 0,
-    /** The place of the key itself, for a key that is not allowed. */
+    /** Returns the offset of the key itself, for a key that is not allowed. */
     offsetOfKey: (path: Path, key: string): number => {
       const node = nodeAt(path);
       const pair = isMap(node) ? node.items.find((item) => isScalar(item.key) && item.key.value === key) : undefined;
       return (isScalar(pair?.key) ? pair.key.range?.[0] : undefined) ?? node?.range?.[0] ?? 0;
     },
-    /** The place of a character of a scalar's value; the scalar's start if the scalar is folded or escaped. */
+    /**
+     * Returns the offset of a character of a scalar's value, or of the scalar's start if the scalar is folded or
+     * escaped.
+     */
     offsetIn: (path: Path, value: string, offset: number): number => {
       const [start = 0, end = 0] = nodeAt(path)?.range ?? [];
       const inside = text.slice(start, end).indexOf(value);
@@ -74,7 +77,10 @@ type Issue = z.core.$ZodIssue;
 
 const isOfAnotherType = ({ code, path }: Issue): boolean => code === 'invalid_type' && path.length === 0;
 
-/** For a value that may have several forms: the faults of the form that was used. */
+/**
+ * Returns the issues to report. For a value with several possible forms, these are the issues of the form that was
+ * used.
+ */
 const issuesOf = (issue: Issue): readonly Issue[] => {
   if (issue.code !== 'invalid_union') return [issue];
   const meant = issue.errors.find((issues) => !issues.some(isOfAnotherType)) ?? [];
@@ -82,7 +88,7 @@ const issuesOf = (issue: Issue): readonly Issue[] => {
   return meant.flatMap((inner) => issuesOf({ ...inner, path: [...issue.path, ...inner.path] }));
 };
 
-/** The faults against the schema. `what` names the kind of file. */
+/** Returns the violations of the schema as faults. `what` is the kind of file. */
 export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy'): readonly PolicyFault[] =>
   error.issues.flatMap(issuesOf).flatMap((issue) => {
     const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol');
@@ -95,10 +101,10 @@ export const schemaFaults = (source: Source, error: z.ZodError, what = 'a policy
     return [{ at: source.at(source.offsetOf(path)), message: `${path.join('.') || what}: ${issue.message}` }];
   });
 
-/** Collects faults; `list` gives them in the file's order. */
+/** Collects faults. `list` returns them in the file's order. */
 export type Faults = {
   readonly add: (offset: number, message: string) => void;
-  /** Faults of a file that the policy names at `offset`. */
+  /** Adds the faults of a file that the policy refers to at `offset`. */
   readonly addElsewhere: (offset: number, faults: readonly PolicyFault[]) => void;
   readonly list: () => readonly PolicyFault[];
 };

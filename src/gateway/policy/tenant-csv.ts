@@ -9,7 +9,7 @@ import { isTenantId, tenantIdShape } from './tenant-id.js';
 /** The tenants of every key. A look-up costs the same for any number of rows. */
 export type TenantTable = {
   readonly size: number;
-  /** Undefined: no row has this key. */
+  /** Returns undefined if no row has this key. */
   readonly find: (key: string) => readonly string[] | undefined;
 };
 
@@ -22,7 +22,7 @@ const maxFaults = 100;
 
 const quotedField = /(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/gy;
 
-/** The fields of a line; undefined where its quotes do not match. */
+/** Returns the fields of a line. Undefined if its quotes do not match. */
 const fieldsOf = (line: string): readonly string[] | undefined => {
   if (!line.includes('"')) {
     const fields = line.split(',');
@@ -45,7 +45,7 @@ const badHeader = 'the first row must be key,tenant (one more ",tenant" for each
 const isHeader = (fields: readonly string[] | undefined): boolean =>
   fields !== undefined && fields.length >= 2 && fields.every((name, at) => name === (at === 0 ? 'key' : 'tenant'));
 
-/** The tenants of a row, or what is wrong with it. */
+/** Returns the tenants of a row, or its fault as text. */
 const readRow = (fields: readonly string[], columns: number): readonly string[] | string => {
   if (fields.length !== columns) return `has ${fields.length} fields where the first row has ${columns}`;
   if (!isTenantId(fields[0])) return `has no usable key: it must be ${tenantIdShape}`;
@@ -72,7 +72,7 @@ const createFaultList = (file: string) => {
   };
 };
 
-/** Reads one line into the rows; returns its fault, or null. */
+/** Returns a function that adds one line to the rows, and returns the line's fault or null. */
 const createRowReader = (rows: Rows) => {
   let columns: number | null = null;
   return (line: string): string | null => {
@@ -103,11 +103,11 @@ const tableOf = (rows: Rows): TenantTable => ({
 
 export type TableReader = {
   readonly push: (bytes: Uint8Array) => void;
-  /** The table. Throws PolicyFaults with every fault of the file, by its line. */
+  /** Returns the table. Throws PolicyFaults with every fault of the file, by line. */
   readonly end: () => TenantTable;
 };
 
-/** Reads one table. `file` is its name in faults. */
+/** Creates the reader of one table. `file` is its name in faults. */
 export const createTableReader = (file: string): TableReader => {
   const rows: Rows = new Map();
   const faults = createFaultList(file);
@@ -143,7 +143,8 @@ export const createTableReader = (file: string): TableReader => {
     push: decode,
     end: () => {
       decode();
-      // The last row of a file that is still being written may name another tenant: `acme` on its way to `acme-north`.
+      // The last row can be incomplete while the file is being written, and then name another tenant, such as `acme`
+      // instead of `acme-north`.
       if (!isBroken && rest !== '')
         stop('the last row must end with a line feed, so that half a file is never taken for a whole');
       if (!isBroken && line === 0) stop(badHeader);

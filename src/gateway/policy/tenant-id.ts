@@ -1,10 +1,13 @@
-/** 1 to 255 characters without control characters and halves of characters: two ids are never written alike. */
+/**
+ * Pattern of a tenant id. It excludes control characters and lone surrogates, so that two ids never have the same
+ * encoding.
+ */
 const pattern = /^[^\p{Cc}\p{Cs}]+$/u;
 const maxLength = 255;
 
-/** What such an id is, in words. */
+/** Description of a valid tenant id, for messages. */
 export const tenantIdShape = 'text of 1 to 255 characters without control characters';
 
-/** Whether it can be a clientId. Ids are compared character by character, never by what they look like. */
+/** Whether the value is a valid clientId. Ids are compared character by character, not by appearance. */
 export const isTenantId = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxLength && pattern.test(value);

@@ -6,10 +6,10 @@ import type { TenantDocument, TenantHttpDocument } from './schema.js';
 import { type Faults, PolicyFaults, type Source } from './source.js';
 import { loadTenantTable, type TenantTableFile } from './tenant-table.js';
 
-/** A lookup at the host. `at` is where its secret's variable is named, as `file:line:column`. */
+/** A lookup at the host. `at` is the place of its secret's variable, as `file:line:column`. */
 export type TenantHttp = Omit<TenantHttpDocument, 'allowHttp'> & { readonly at: string };
 
-/** `key` gives the tenants themselves, or what they are looked up by. */
+/** The compiled rule. `key` evaluates to the tenants, or to the keys of the lookup. */
 export type TenantRule = { readonly key: Expression<SessionVariables> } & (
   | { readonly by: 'expression' }
   | { readonly by: 'table'; readonly table: TenantTableFile }
@@ -26,7 +26,7 @@ export type TenantSurroundings = {
 
 const path = ['session', 'tenant'];
 
-/** What is wrong with an address; undefined: nothing. Does not repeat the address, which may contain a secret. */
+/** Returns the fault of a URL, or undefined. The fault does not contain the URL, which may contain a secret. */
 const urlFault = (url: string, allowHttp: boolean): string | undefined => {
   if (!URL.canParse(url)) return 'is no URL: write https://...';
   const { protocol, hostname, username, password, hash } = new URL(url);
@@ -45,7 +45,10 @@ const compileHttp = (document: TenantHttpDocument, { source, faults }: TenantSur
   return { ...http, at: source.at(source.offsetOf([...path, 'http', 'secretVariable'])) };
 };
 
-/** Loads the table of a policy. Its faults are reported with those of the policy, each with its place in its own file. */
+/**
+ * Loads the table of a policy. Its faults are reported together with those of the policy, each with its place in its
+ * own file.
+ */
 const loadTable = (table: string, { source, faults, file }: TenantSurroundings): TenantTableFile | undefined => {
   try {
     return loadTenantTable(resolve(dirname(file), table));
@@ -65,7 +68,7 @@ export const compileTenantRule = (document: TenantDocument, surroundings: Tenant
   return table === undefined ? { by: 'expression', key } : { by: 'table', key, table };
 };
 
-/** Ends the background work of a policy's rule. Requests that still use the rule are answered. */
+/** Ends the background work of a policy's rule. Requests that still use the rule continue to work. */
 export const closeTenantRule = (rule: TenantRule): void => {
   if (rule.by === 'table') rule.table.close();
 };

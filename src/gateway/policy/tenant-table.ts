@@ -1,4 +1,4 @@
-/** The file of a table of tenants. It is read with the policy and again whenever it changes. */
+/** Reads the file of a tenant table, together with the policy and again after each change. */
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import type { Log } from '../../platform/log.js';
 import { PolicyFaults } from './source.js';
@@ -6,9 +6,12 @@ import { createTableReader, type TenantTable } from './tenant-csv.js';
 
 export type TenantTableFile = {
   readonly file: string;
-  /** The newest good table. */
+  /** Returns the newest valid table. */
   readonly current: () => TenantTable;
-  /** Reads the file again without blocking requests. If the file has faults or is missing, the current table stays, and an error is logged. */
+  /**
+   * Reads the file again without blocking requests. If the file has faults or is missing, keeps the current table and
+   * logs an error.
+   */
   readonly reload: () => Promise<void>;
   /** Reloads after each change of the file, until `close`. Does not keep the process running. */
   readonly watch: (options: WatchOptions) => void;
@@ -18,14 +21,17 @@ export type TenantTableFile = {
 
 export type WatchOptions = {
   readonly log: Log;
-  /** The interval of polling. Polling by name notices a replaced file, a moved link and a network folder. */
+  /**
+   * Interval of polling in milliseconds. Polling by name detects a replaced file, a changed link, and changes on a
+   * network folder.
+   */
   readonly everyMs?: number;
 };
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 
-/** Changes with the file, also if the file disappears or becomes unreadable. */
+/** Returns a stamp that differs after each change of the file, also if the file disappears or becomes unreadable. */
 const stampOf = (file: string): string => {
   try {
     const { ino, size, mtimeMs } = statSync(file);
@@ -77,7 +83,7 @@ const sayKept = (log: Log, file: string, size: number, error: unknown): void => 
 
 /** Reads a table. Throws PolicyFaults with every fault of the file. */
 export const loadTenantTable = (file: string): TenantTableFile => {
-  // Taken before the file is read, so that a change during the reading counts as a change.
+  // Read before the file, so that a change during the read counts as a change.
   let stamp = stampOf(file);
   let table = readAtOnce(file);
   let log: Log | null = null;
@@ -93,7 +99,7 @@ export const loadTenantTable = (file: string): TenantTableFile => {
       sayKept(log, file, table.size, error);
     }
   };
-  // One reload at a time, so that the later of two changes wins.
+  // One reload at a time, so that the latest change takes effect.
   const reload = (): Promise<void> => {
     running = running.then(readAgain, readAgain);
     return running;

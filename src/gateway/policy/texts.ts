@@ -1,14 +1,14 @@
-/** The files that a policy is made of: its own, and those of its overrides beside it. */
+/** Reads the files of a policy: the policy file and its `tenantFiles`. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createSource, type PolicyFault, type Source } from './source.js';
 
-/** `file` is the name that faults and logs use. */
+/** A file of a policy. `file` is its name in faults and logs. */
 export type PolicyFile = { readonly file: string; readonly text: string };
 
 /**
- * The texts of a policy's files, and the faults of those that cannot be read. `own` is null if the policy file cannot be read;
- * `source` is that file, parsed. `watched`: each file and folder whose change could change the policy.
+ * The texts of a policy's files, and the faults of unreadable files. `own` is null if the policy file cannot be read.
+ * `source` is that file, parsed. `watched` has each file and folder whose change can change the policy.
  */
 export type PolicyTexts = {
   readonly own: PolicyFile | null;
@@ -23,7 +23,7 @@ const isOverrides = (name: string): boolean => /\.tenants\.ya?ml$/.test(name);
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason';
 
-/** The well-formed names under `tenantFiles`; the check against the schema reports the others. */
+/** Returns the well-formed names under `tenantFiles`. The schema check reports the others. */
 const namedIn = (source: Source): readonly { readonly name: string; readonly at: string }[] => {
   const { content } = source;
   const names: unknown =
@@ -44,7 +44,7 @@ const filesOf = (path: string): readonly string[] =>
         .map((name) => join(path, name))
     : [path];
 
-/** Reads all files of a policy. A file that cannot be read is a fault at the place that names it. */
+/** Reads all files of a policy. An unreadable file is a fault at the place that refers to it. */
 export const readPolicyTexts = (path: string): PolicyTexts => {
   const faults: PolicyFault[] = [];
   const watched: string[] = [path];

@@ -1,6 +1,7 @@
 /**
- * Limits the life of a token to the time for which its decision holds. Conditions may read `now`. A token that outlives the next
- * change of a condition would grant what the policy no longer grants, or lack a new restriction. So it expires before that change.
+ * Limits the life of a token to the time in which its decision is valid. Conditions can read `now`. A token that is
+ * valid after the next change of a condition would grant access that the policy no longer grants, or lack a new
+ * restriction. So the token expires before that change.
  */
 
 import type { Session } from '../authenticate/signed-session.js';
@@ -10,11 +11,14 @@ import type { Policy } from './policy.js';
 
 type TimedExpression = Policy['rules'][number]['when'];
 
-/** The expressions that read `now`: conditions of rules and restrictions, and values, which a token keeps as they were at the mint. */
+/**
+ * The expressions that read `now`: conditions of rules and restrictions, and values, which do not change in a token
+ * after the mint.
+ */
 type Timed = { readonly conditions: readonly TimedExpression[]; readonly values: readonly TimedExpression[] };
 
 const minuteMs = 60_000;
-/** The longest life of a token whose policy reads `now`. Changes are looked for within it. */
+/** Maximum life of a token whose policy reads `now`. The next change is searched within it. */
 const longestMs = 60 * minuteMs;
 const shortestMs = 1000;
 
@@ -32,7 +36,7 @@ const timedOf = ({ rules, restrictions }: Policy): Timed => {
   };
 };
 
-/** Whether a decision of this policy can change with time alone. */
+/** Whether a decision of this policy can change with time only. */
 export const readsTime = (policy: Policy): boolean => {
   const { conditions, values } = timedOf(policy);
   return conditions.length + values.length > 0;
@@ -50,8 +54,8 @@ const readAt = (expression: TimedExpression, variables: PolicyVariables, atMs: n
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
 
 /**
- * The first moment at which a value of the expressions differs from now; `untilMs` if none differs before. Exact to the millisecond
- * if the values change at most once a minute.
+ * Returns the first time at which a value of the expressions differs from its current one, or `untilMs` if there is
+ * none before. Exact to the millisecond if the values change at most once a minute.
  */
 const firstChange = (expressions: readonly TimedExpression[], variables: PolicyVariables, untilMs: number): number => {
   if (expressions.length === 0) return untilMs;
@@ -77,17 +81,22 @@ const firstChange = (expressions: readonly TimedExpression[], variables: PolicyV
   return other;
 };
 
-/** Halves the life until it fits. So only few lifetimes occur, and requests in between find the same cached token. */
+/**
+ * Halves the life until it fits. This gives few different lifetimes, so that requests within that time find the same
+ * cached token.
+ */
 const shorten = (expiryMs: number, remainingMs: number): number => {
   let lifeMs = expiryMs;
   while (lifeMs > remainingMs && lifeMs > shortestMs) lifeMs = Math.max(Math.floor(lifeMs / 2), shortestMs);
   return lifeMs;
 };
 
-/** The next change, found once for each session and minute. */
+/** The time of the next change, computed once for each session and minute. */
 type Seen = { readonly policy: Policy; readonly clientId: string; readonly minute: number; readonly endMs: number };
 
-/** The life of a token of this decision in milliseconds; at least one second, so that the request can be answered. */
+/**
+ * Returns the life of a token of this decision, in milliseconds. At least one second, so that the request can succeed.
+ */
 export type LifetimeOf = (policy: Policy, session: Session, variables: PolicyVariables, expiryMs: number) => number;
 
 export const createLifetimes = (): LifetimeOf => {
@@ -107,7 +116,7 @@ export const createLifetimes = (): LifetimeOf => {
       return seen.endMs;
     }
     const untilMs = nowMs + longestMs + minuteMs;
-    // A value that changes constantly would leave no life at all, so a value holds for one minute.
+    // A value that changes constantly would leave no life, so values count as constant for one minute.
     const endMs = Math.min(
       firstChange(conditions, variables, untilMs),
       Math.max(firstChange(values, variables, untilMs), nowMs + minuteMs),

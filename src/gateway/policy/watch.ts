@@ -1,6 +1,6 @@
 /**
- * Keeps the policy in force equal to its files. A changed policy replaces the earlier one as a whole; one with faults changes
- * nothing and is logged once. Each replica reads its own files.
+ * Updates the policy in force when its files change. A changed policy replaces the earlier one as a whole. A policy
+ * with faults changes nothing, and is logged once. Each replica reads its own files.
  */
 import { createHash } from 'node:crypto';
 import type { Log } from '../../platform/log.js';
@@ -29,16 +29,16 @@ export type WatchOptions = Pick<FileWatchOptions, 'every' | 'pollMs' | 'hasEvent
 
 type Followed = WatchOptions & { readonly path: string; readonly listeners: PolicyListener[] };
 
-/** `taken` and `refused`: digests of the files that were last used and last refused. */
+/** The current state. `taken` and `refused` are digests of the files that were last used and last refused. */
 type State = { current: Policy; taken: string; refused: string | null };
 
-/** A digest of all that was read, so that the same faults in the same content are logged once. */
+/** Returns a digest of all texts and faults, so that the same faults in the same content are logged once. */
 const markOf = ({ own, beside, faults }: PolicyTexts): string =>
   createHash('sha256')
     .update(JSON.stringify([own, beside, faults]))
     .digest('hex');
 
-/** Rejects if the policy cannot be stored or recorded; it must not be used then. */
+/** Stores and records a policy. Rejects if that fails; then the policy must not be used. */
 const recordPolicy = async ({ audit, keep }: WatchOptions, policy: Policy): Promise<void> => {
   const { file, digest } = policy;
   await keep?.(policy);
@@ -95,7 +95,7 @@ const compare = async (state: State, texts: PolicyTexts, followed: Followed): Pr
   return { outcome: next instanceof PolicyFaults ? 'refused' : 'changed', digest: state.current.digest };
 };
 
-/** Loads the policy and follows its files. Rejects with PolicyFaults if the files hold no valid policy at the start. */
+/** Loads the policy and watches its files. Rejects with PolicyFaults if the policy is not valid at the start. */
 export const watchPolicies = async (path: string, options: WatchOptions): Promise<Policies> => {
   const texts = readPolicyTexts(path);
   const state: State = { current: loadPolicyTexts(texts), taken: markOf(texts), refused: null };
@@ -109,7 +109,7 @@ export const watchPolicies = async (path: string, options: WatchOptions): Promis
       await files.follow(found.watched);
       return compare(state, found, followed);
     };
-    // One reload at a time, so that the files that were read last win. A rejection goes to the caller of that reload.
+    // One reload at a time, so that the latest read takes effect. A rejection goes to the caller of that reload.
     const next = turn.then(read, read);
     turn = next;
     return next;
