@@ -1,18 +1,24 @@
-/** Stores each delivery's answer: a webhook-id that is sent again gets the same answer, and nothing is done twice. */
+/**
+ * Stores the response to each delivery. A repeated webhook-id gets the same response, and its event is not applied
+ * again.
+ */
 import type { Clock } from '../../domain/ports.js';
 import { Refusal } from '../../domain/refusal.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 export type Deliveries = {
   /**
-   * Runs `work` and stores its answer under the id, or returns the stored answer. If `work` rejects, nothing is stored, and the
-   * next attempt runs it again. Throws INVALID_REQUEST_BODY if the id was used with another event or body.
+   * Runs `work` and stores its result under the id, or returns the stored result. If `work` rejects, nothing is stored,
+   * and the next attempt runs it again. Throws INVALID_REQUEST_BODY if the id was used with another event or body.
    */
   readonly once: <T extends object>(id: string, content: string, work: () => Promise<T>) => Promise<Once<T>>;
 };
 export type Once<T> = { readonly answer: T; readonly isReplay: boolean };
 
-/** Senders stop retrying long before. A later delivery counts as new, which is safe: an event may be applied twice. */
+/**
+ * How long a delivery is stored, in milliseconds. Senders stop retrying long before that. A later delivery counts as
+ * new, which is safe, since an event may be applied twice.
+ */
 const keptForMs = 90 * 24 * 60 * 60 * 1000;
 
 export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliveries => {
@@ -48,7 +54,7 @@ export const createDeliveries = ({ db, refOf }: Ledger, clock: Clock): Deliverie
     once: async <T extends object>(id: string, content: string, work: () => Promise<T>) => {
       const deliveryRef = refOf(JSON.stringify(['webhook-id', id]));
       const row = await receive(deliveryRef, refOf(JSON.stringify(['webhook-body', content])));
-      // `finish` wrote it for this id and body, so it has the type that `work` answers.
+      // `finish` stored it for this id and body, so it has the type that `work` returns.
       if (row.done_at !== null) return { answer: row.answer as T, isReplay: true };
       const answer = await work();
       await finish(deliveryRef, answer);

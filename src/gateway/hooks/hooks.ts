@@ -1,6 +1,6 @@
 /**
- * One hook, from the signed request to the answer: check the signature, decode the event, apply it once for each webhook-id,
- * write the audit. Knows no Express and no SQL.
+ * Handles one hook, from the signed request to the response: checks the signature, decodes the event, applies it once
+ * for each webhook-id, and writes the audit. Must not use Express or SQL.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -20,19 +20,19 @@ import type { TenantEventKind } from '../tenant/state.js';
 import type { Deliveries } from './deliveries.js';
 import { createSignatures } from './signature.js';
 
-/** 1 to 255 characters without control characters and lone surrogates, as the tenant of a session. */
+/** A clientId: 1 to 255 characters without control characters and lone surrogates, as for the tenant of a session. */
 const clientId = z
   .string()
   .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text of 1 to 255 characters without control characters')
   .max(255, 'must be text of 1 to 255 characters without control characters');
 
-/** Other fields are ignored: senders add their own, such as `type` and `data`. */
+/** The body of a hook. Other fields are ignored, since senders add their own, such as `type` and `data`. */
 export const hookBody = z.object({
   clientId,
   occurredAt: z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-21T20:15:00.000Z' }),
 });
 
-/** Largest body, in bytes. */
+/** Maximum size of a body in bytes. */
 export const maxHookBytes = 64 * 1024;
 
 const refuse = (message: string, reason: Reason, cause?: unknown): never => {
@@ -48,8 +48,8 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * Decodes the body of a hook. Throws INVALID_REQUEST_BODY, also for an event more than `toleranceSeconds` in the future, which
- * no later event could undo, or before 1970, which databases spell in different ways.
+ * Decodes the body of a hook. Throws INVALID_REQUEST_BODY. Also refuses a time more than `toleranceSeconds` in the
+ * future, since no later event could override it, and a time before 1970, since databases encode it differently.
  */
 export const decodeHook = (
   kind: TenantEventKind,
@@ -72,7 +72,7 @@ export const decodeHook = (
   return { kind, clientId: result.data.clientId, occurredAt };
 };
 
-/** The event of each hook, by the last part of its path. */
+/** The kind of event of each hook, by the last part of its path. */
 export const hookPaths = {
   'tenant-signed-up': 'signed-up',
   'tenant-suspended': 'suspended',
@@ -80,13 +80,13 @@ export const hookPaths = {
   'tenant-deleted': 'deleted',
 } as const satisfies Readonly<Record<string, TenantEventKind>>;
 
-/** How far a hook came, for its log line. */
+/** The log fields of a hook that are known so far. */
 export type HookTrace = { readonly requestId: string; tenant?: string; isReplay?: boolean };
 
 export type AnswerHook = (kind: TenantEventKind, request: IncomingMessage, trace: HookTrace) => Promise<EventAnswer>;
 
 export type HooksOptions = {
-  /** None: hooks are off. */
+  /** The secrets of the senders. If empty, hooks are disabled. */
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
   readonly deliveries: Deliveries;
@@ -111,7 +111,10 @@ const recordHook = (audit: Audit, event: TenantEvent, answer: EventAnswer, reque
     },
   });
 
-/** Throws a Refusal for the sender: 401 for a wrong signature, 400 for a wrong body, 503 if it should be sent again. */
+/**
+ * Creates the handler of hooks. It throws a Refusal for the sender: 401 for a wrong signature, 400 for an invalid body,
+ * 503 if the sender should retry.
+ */
 export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksOptions): AnswerHook => {
   const signatures = createSignatures(options);
   return async (kind, request, trace) => {
@@ -136,7 +139,7 @@ export const createHooks = ({ deliveries, lifecycle, audit, ...options }: HooksO
   };
 };
 
-/** Limits how many wrong signatures one address may send: to verify one, the whole body is read. */
+/** Limits the number of wrong signatures from one address, since the whole body is read to check one. */
 export const guardHooks =
   (answer: AnswerHook, guard: RequestGuard): AnswerHook =>
   async (kind, request, trace) => {
@@ -154,7 +157,7 @@ export type ReceiveHook = (kind: TenantEventKind, request: IncomingMessage, resp
 
 export type SendAnswer = (request: IncomingMessage, response: ServerResponse, answer: Answer, id: string) => void;
 
-/** Answers hooks as the interface does, `{data, error}`, and logs each by its outcome. */
+/** Sends the responses to hooks in the format of the interface, `{data, error}`, and logs the outcome of each hook. */
 export const createReceiver =
   (answerHook: AnswerHook, send: SendAnswer, log: Log): ReceiveHook =>
   async (kind, request, response) => {

@@ -1,6 +1,6 @@
 /**
- * Verifies Standard Webhooks signatures (https://www.standardwebhooks.com). The library computes them; time and comparison are
- * checked here, since the library reads the machine's clock and takes one secret only.
+ * Verifies Standard Webhooks signatures (https://www.standardwebhooks.com). The library computes the signatures. This
+ * file checks the time and compares, since the library reads the system clock and accepts only one secret.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,19 +8,19 @@ import type { Clock } from '../../domain/ports.js';
 import type { Reason } from '../../domain/reasons.js';
 import { Refusal } from '../../domain/refusal.js';
 
-/** The headers, not verified yet. */
+/** The headers of a hook, not yet verified. */
 export type Signed = { readonly id: string; readonly sentAt: Date; readonly signatures: readonly string[] };
 
 export type SignatureOptions = {
-  /** A signature by any of them is accepted: there are two while a secret is replaced. */
+  /** A signature with any of these secrets is accepted. There are two while a secret is being replaced. */
   readonly secrets: readonly string[];
-  /** How far the sender's clock may be off, either way. */
+  /** Maximum difference between the sender's clock and this one, in either direction. */
   readonly toleranceSeconds: number;
   readonly clock: Clock;
 };
 
 export type Signatures = {
-  /** Reads the headers. Throws AUTHENTICATION_ERROR where one is missing or malformed, or the time is not about now. */
+  /** Reads the headers. Throws AUTHENTICATION_ERROR if one is missing or malformed, or if the time differs too much. */
   readonly read: (headers: IncomingHttpHeaders) => Signed;
   /** Throws AUTHENTICATION_ERROR unless one of the secrets signed this body under this id at this time. */
   readonly verify: (signed: Signed, body: string) => Promise<void>;
@@ -37,7 +37,7 @@ const header = (headers: IncomingHttpHeaders, name: string): string => {
 };
 
 const maxIdLength = 255;
-/** Further signatures are ignored: comparing them would only cost time. */
+/** Maximum number of signatures to compare. Further ones are ignored, so that they cost no time. */
 const maxSignatures = 16;
 
 const isSame = (given: string, expected: string): boolean => {
@@ -45,7 +45,7 @@ const isSame = (given: string, expected: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** Signs as a sender does: `v1,` and base64. The library is loaded at the first hook. */
+/** Returns the signature that a sender would send: `v1,` and base64. Loads the library at the first hook. */
 const sign = async (secret: string, { id, sentAt }: Omit<Signed, 'signatures'>, body: string): Promise<string> => {
   const { Webhook } = await import('standardwebhooks');
   return new Webhook(secret).sign(id, sentAt, body);
@@ -71,7 +71,7 @@ export const createSignatures = ({ secrets, toleranceSeconds, clock }: Signature
   },
   verify: async (signed, body) => {
     const expected = await Promise.all(secrets.map((secret) => sign(secret, signed, body)));
-    // Every pair is compared, so that the time taken does not tell which secret matched.
+    // Compares every pair, so that the time does not reveal which secret matched.
     const matches = expected.flatMap((each) => signed.signatures.filter((given) => isSame(given, each)));
     if (matches.length === 0) {
       refuse(
