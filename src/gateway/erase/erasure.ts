@@ -1,6 +1,6 @@
 /**
- * Erases a tenant everywhere, and reports what was erased where. Each step is stored when it is done, so a repeated erasure
- * keeps the figures of the interrupted one. The tenant's clientId is deleted last.
+ * Erases a tenant in all storages, and reports the erased data for each. Each step is stored when it is done, so a
+ * repeated erasure keeps the numbers of the interrupted one. The tenant's clientId is deleted last.
  */
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../domain/ports.js';
@@ -12,21 +12,21 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureStep, LedgerTables } from '../ledger/tables.js';
 import { tenantScopeOf } from '../revocation/scopes.js';
 
-/** Names no tenant: it is read by clientId. */
+/** The report of an erasure. It contains no tenant name: the caller reads it by clientId. */
 export type ErasureReport = {
   readonly deletedAt: string;
   readonly startedAt: string;
-  /** Null: some places could not be reached yet. */
+  /** Null while some storage could not be reached. */
   readonly finishedAt: string | null;
   readonly steps: readonly ErasureStep[];
-  /** Whether no data of the tenant is left anywhere. */
+  /** Whether all data of the tenant is erased. */
   readonly isComplete: boolean;
 };
 
 export type Erasure = {
   /**
-   * Call it under the tenant's lock. Rejects if a place could not be reached; it may then be called again. `before`: what the
-   * caller erased already, to be part of the report.
+   * Runs the erasure. Call it under the tenant's lock. Rejects if a storage could not be reached; then it may be called
+   * again. `before` is a step that the caller has already done, for the report.
    */
   readonly run: (
     subject: ErasureSubject,
@@ -34,7 +34,7 @@ export type Erasure = {
     lock: TenantLock,
     before: ErasedBefore,
   ) => Promise<ErasureReport>;
-  /** The newest first. */
+  /** Returns the reports of a tenant, newest first. */
   readonly list: (tenantRef: string) => Promise<readonly ErasureReport[]>;
 };
 
@@ -42,7 +42,7 @@ export type ErasedBefore = { readonly where: string; readonly erased: Erased };
 
 export type ErasureOptions = {
   readonly ledger: Ledger;
-  /** In this order. */
+  /** The erasers, in order of execution. */
   readonly erasers: readonly Eraser[];
   readonly leases: TenantLeases;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ const reportOf = (row: Selectable<LedgerTables['erasures']>): ErasureReport => (
   isComplete: row.finished_at !== null && row.steps.every(({ left }) => left.length === 0),
 });
 
-/** Adds the figures of a repeated step to those of the earlier attempt; `left` is that of the later attempt. */
+/** Adds the numbers of a repeated step to those of the earlier attempt. `left` comes from the later attempt. */
 const withStep = (steps: readonly ErasureStep[], where: string, { erased, left = [] }: Erased) => {
   const before = steps.find((step) => step.where === where)?.erased ?? {};
   const names = [...new Set([...Object.keys(before), ...Object.keys(erased)])];
@@ -64,7 +64,10 @@ const withStep = (steps: readonly ErasureStep[], where: string, { erased, left =
   return [...steps.filter((step) => step.where !== where), { where, erased: sums, left }];
 };
 
-/** Deletes the tenant's clientId, unless the tenant signed up again. Changes nothing if it was deleted once more meanwhile. */
+/**
+ * Deletes the tenant's clientId, unless the tenant has signed up again. Changes nothing if the tenant was deleted again
+ * meanwhile.
+ */
 const finish = (db: Ledger['db'], tenantRef: string, deletedAt: Date, now: Date) =>
   db.transaction().execute(async (inner) => {
     const deleted = inner

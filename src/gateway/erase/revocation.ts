@@ -1,6 +1,6 @@
 /**
- * Revokes all tokens of a tenant, as an operator's revocation does: if the service cannot be reached, the revocation stays in
- * the ledger and is retried, even if the event is never sent again.
+ * Revokes all tokens of a tenant, like an operator's revocation. If the service cannot be reached, the revocation stays
+ * in the ledger and is retried, even if the event is never sent again.
  */
 
 import type { Erased, Eraser } from '../common/eraser.js';
@@ -11,9 +11,9 @@ import type { RevocationAnswer, Revocations } from '../revocation/revocations.js
 import { unavailable } from '../upstream/unavailable.js';
 
 export type TenantRevocation = {
-  /** Revokes every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE while the service cannot be reached. */
+  /** Revokes every guest token of the client. Rejects with UPSTREAM_UNAVAILABLE if the service cannot be reached. */
   readonly revoke: (clientId: string) => Promise<Erased>;
-  /** The same for a revocation that was stored together with the tenant's state. */
+  /** As `revoke`, for a revocation that was stored together with the tenant's state. */
   readonly resume: (noted: PendingRow) => Promise<Erased>;
 };
 
@@ -36,12 +36,12 @@ export const createTenantRevocation = ({
   resume: async (noted) => erasedBy(await resume(noted, why)),
 });
 
-/** The name of this place in an erasure report. */
+/** The name of this storage in an erasure report. */
 export const guestTokens = 'guest tokens';
 
 /**
- * The first eraser: tokens are revoked before the data that they open is deleted. It also deletes the pending revocations of
- * the tenant's users, and rejects while another process sends one of them to the service, since each names the tenant there.
+ * The first eraser, so that tokens are revoked before their data is deleted. Also deletes the pending revocations of
+ * the tenant's users. Rejects while another process sends one of them to the service, since each contains the clientId.
  */
 export const createRevocationEraser = (ledger: Ledger, { revoke }: Pick<TenantRevocation, 'revoke'>): Eraser => ({
   where: guestTokens,

@@ -1,6 +1,7 @@
 /**
- * Erases a tenant at the analytics service. Guestlist's own service has one operation for it. At another service of the
- * interface, the embeds that the gateway made are deleted, and the report names what the interface cannot delete.
+ * Erases a tenant at the analytics service. Guestlist's own service has one operation for this. At another service of
+ * the interface, the embeds that the gateway made are deleted, and the report lists the data that the interface cannot
+ * delete.
  */
 import { type Call, UpstreamRefusal } from '../../contract/client.js';
 import { eraseClient } from '../../contract/client-erasure.js';
@@ -12,7 +13,9 @@ import { unavailable } from '../upstream/unavailable.js';
 
 export type ErasureCapability = 'erase-client' | 'delete-dashboard';
 
-/** Throws NOT_SUPPORTED if the upstream lacks the capability, UPSTREAM_UNAVAILABLE if that is not known now. */
+/**
+ * Throws NOT_SUPPORTED if the upstream lacks the capability, or UPSTREAM_UNAVAILABLE if that cannot be determined now.
+ */
 export type RequireCapability = (name: ErasureCapability) => Promise<void>;
 
 export type UpstreamErasureOptions = { readonly upstream: Call; readonly requireCapability: RequireCapability };
@@ -31,7 +34,7 @@ const createSupports =
 
 const maxPages = 10_000;
 
-/** The dashboards that the gateway made for the client, found by the mark in their metadata. */
+/** Returns the dashboards that the gateway made for the client, found by the mark in their metadata. */
 const listOwn = async (upstream: Call, clientId: string): Promise<readonly string[]> => {
   const seen = new Set<string>();
   const own = new Set<string>();
@@ -44,13 +47,16 @@ const listOwn = async (upstream: Call, clientId: string): Promise<readonly strin
       const isOwn = typeof mark === 'object' && mark !== null && 'clientId' in mark && mark.clientId === clientId;
       if (isOwn) own.add(embedId);
     }
-    // A service without pages returns everything each time: then a page brings nothing new.
+    // A service without paging returns all embeds for each page. Stop if a page has no new embed.
     if (seen.size === before) break;
   }
   return [...own];
 };
 
-/** Turns a refusal into UPSTREAM_UNAVAILABLE: these operations are always allowed, so the fault is the service's or the key's, and a retry makes sense. */
+/**
+ * Converts a refusal to UPSTREAM_UNAVAILABLE. These operations are always allowed, so the service or the key is at
+ * fault, and a retry makes sense.
+ */
 const asUnavailable =
   (upstream: Call): Call =>
   async (operation, input) => {
@@ -61,7 +67,7 @@ const asUnavailable =
     }
   };
 
-/** Ignores a refusal, as of something that was deleted already: the listing afterwards tells what is left. */
+/** Ignores a refusal, e.g. because the item was already deleted. The listing afterwards shows the remaining items. */
 const unlessGone = async (work: Promise<unknown>): Promise<void> => {
   try {
     await work;
