@@ -1,4 +1,4 @@
-/** The rows of the revocation epochs (revocation/epochs.ts says what they are). */
+/** Stores the revocation epochs (revocation/epochs.ts explains them). */
 import { type Kysely, sql } from 'kysely';
 import type { Ledger } from './ledger.js';
 import type { LedgerTables } from './tables.js';
@@ -16,7 +16,7 @@ export type Raise = {
   readonly revokedAt: Date | null;
 };
 
-/** The epochs that changed after the change number `change`, in the order of their changes. */
+/** Returns the epochs that changed after the change number `change`, in the order of their changes. */
 export const listEpochsAfter = async ({ db }: Ledger, change: bigint): Promise<readonly EpochRow[]> => {
   const rows = await db
     .selectFrom('epochs')
@@ -34,8 +34,8 @@ export const listEpochsAfter = async ({ db }: Ledger, change: bigint): Promise<r
 };
 
 /**
- * The number of the next change. Its row stays locked until the transaction ends, so changes become visible in the order of
- * their numbers: a reader that saw one has seen all before it.
+ * Returns the number of the next change. Its row stays locked until the transaction ends, so changes become visible in
+ * the order of their numbers: a reader that sees one has seen all earlier ones.
  */
 const nextChange = async (db: Kysely<LedgerTables>): Promise<string> => {
   const { last } = await db
@@ -65,7 +65,10 @@ export const raiseEpochs = async (db: Kysely<LedgerTables>, { scopes, revokedAt 
   }
 };
 
-/** Accepts the sessions of this scope again, whenever they were issued. Resolves to whether any was refused until now. */
+/**
+ * Accepts all sessions of this scope again, whenever they were issued. Resolves to whether any session was refused
+ * before.
+ */
 export const liftRevocation = async ({ db }: Ledger, scope: string): Promise<boolean> =>
   db.transaction().execute(async (transaction) => {
     const change = sql<bigint>`${await nextChange(transaction)}::bigint`;

@@ -1,6 +1,6 @@
 /**
- * Leases over all processes: one holder at a time for each name. A lease does not expire: its holder has it until the holder
- * releases it, or until the holder's process is declared dead (processes.ts). Then any process may take it.
+ * Leases over all processes. Each name has one holder at a time. A lease does not expire: it ends when its holder
+ * releases it, or when the holder's process is declared dead (processes.ts). Then any process may take it.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -8,13 +8,13 @@ import type { Ledger } from './ledger.js';
 import { isAlive } from './processes.js';
 
 export type Lease = {
-  /** Whether this holder still has it. If this process was paused, another one may have taken it. */
+  /** Whether this holder still has the lease. If this process was paused, another one may have taken it. */
   readonly isHeld: () => Promise<boolean>;
   readonly release: () => Promise<void>;
 };
 
 export type Leases = {
-  /** Undefined if a live process holds it. */
+  /** Takes the lease of this name. Resolves to undefined if a live process holds it. */
   readonly take: (name: string) => Promise<Lease | undefined>;
   readonly isHeld: (name: string) => Promise<boolean>;
 };
@@ -35,7 +35,10 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
     db.selectFrom('leases').select('name').where('name', '=', name).where(holderAlive).limit(1);
   const isMine = async (name: string, holder: string): Promise<boolean> =>
     (await held(name).where('holder', '=', holder).executeTakeFirst()) !== undefined;
-  /** The insert also fails if this process was declared dead and has not noticed: a heartbeat tells, and gives it a new id. */
+  /**
+   * Inserts the lease. The insert also fails if this process was declared dead and does not know it: then the heartbeat
+   * gives it a new id, and the insert is retried.
+   */
   const insertAlive = async (name: string, holder: string): Promise<boolean> =>
     (await insert(name, holder)) || ((await self.beat(false)).wasDead && (await insert(name, holder)));
   return {
@@ -45,7 +48,7 @@ export const createLeases = ({ db, self }: Pick<Ledger, 'db' | 'self'>): Leases 
       try {
         if (!(await insertAlive(name, holder))) return undefined;
       } catch (error) {
-        // The row may have been written although the statement failed.
+        // The row may have been stored although the statement failed.
         await release();
         throw error;
       }

@@ -1,7 +1,8 @@
 /**
- * The ledger: what the gateway stores durably, that is its tenants, their dashboards, revocations and the audit. Its tables
- * have a schema of their own, so that gateway and service can be deployed apart. Never call the upstream inside a transaction
- * of the ledger: the embedded database has one connection, and the built-in service would wait for it for ever.
+ * The ledger: the gateway's durable storage of its tenants, their dashboards, revocations and the audit. Its tables
+ * have their own schema, so that gateway and service can be deployed separately. Never call the upstream inside a
+ * transaction of the ledger: the embedded database has one connection, and the built-in service would wait for it
+ * forever.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -13,12 +14,15 @@ import { type LedgerTables, schemaName } from './tables.js';
 export type { ItemState, LedgerTables, RolloutState, TenantState } from './tables.js';
 
 export type Ledger = {
-  /** Its statements name the schema. */
+  /** The database. Its statements contain the schema's name. */
   readonly db: Kysely<LedgerTables>;
-  /** Whether other processes may write to it. */
+  /** Whether other processes may write to the ledger. */
   readonly isShared: boolean;
   readonly self: OwnProcess;
-  /** A keyed digest under which a tenant's rows are stored: HMAC-SHA256 in hex. Without the installation's key it tells nothing of the clientId. */
+  /**
+   * Returns the reference under which a tenant's rows are stored: HMAC-SHA256 in hex. Without the installation's key,
+   * it reveals nothing about the clientId.
+   */
   readonly refOf: (clientId: string) => string;
 };
 
@@ -43,10 +47,10 @@ export const openLedger = async (connected: Kysely<LedgerTables>, isShared = tru
   return attachLedger(connected, isShared);
 };
 
-/** Rejects if the ledger takes no writes now. */
+/** Rejects if the ledger cannot be written now. */
 export const assertLedgerWritable = ({ db }: Ledger): Promise<void> => assertWritable(db, schemaName);
 
-/** Opens a ledger whose tables are migrated. */
+/** Opens a ledger whose tables are already migrated. */
 export const attachLedger = async (connected: Kysely<LedgerTables>, isShared: boolean): Promise<Ledger> => {
   const db = connected.withSchema(schemaName);
   const key = await tenantKeyOf(db);

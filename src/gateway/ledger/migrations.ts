@@ -6,9 +6,9 @@
 import { type Migrations, statementsOf } from '../../platform/migrate.js';
 
 /**
- * `tenant_ref` is a keyed digest of the clientId (ledger.ts). Of each kind of event, a tenant's row has the newest moment: the
- * state follows from these in whatever order events arrive. `client_id` is not unique: two first logins at once would conflict
- * on it before they conflict on `tenant_ref`, which `on conflict` names.
+ * `tenant_ref` is a keyed digest of the clientId (ledger.ts). A tenant's row has the newest time of each kind of event.
+ * The state follows from these times, so the order in which events arrive does not matter. `client_id` is not unique:
+ * two concurrent first logins would conflict on it before they conflict on `tenant_ref`, which `on conflict` names.
  */
 const tenants = [
   `create table guestlist_gateway.installation (
@@ -87,7 +87,7 @@ const dashboards = [
   'create index dashboards_by_version on guestlist_gateway.dashboards (template, template_version)',
 ];
 
-/** Contents are text, not JSON: digests are of their exact bytes, and a database may spell JSON anew. */
+/** Contents are text, not JSON, since digests are computed from the exact bytes, and a database may rewrite JSON. */
 const rollouts = [
   `create table guestlist_gateway.template_versions (
     template text collate "C" not null,
@@ -127,7 +127,7 @@ const rollouts = [
   'create index rollout_items_of_tenant on guestlist_gateway.rollout_items (tenant_ref)',
 ];
 
-/** References are keyed digests: no clientId, webhook-id or body is stored. */
+/** References are keyed digests. No clientId, webhook-id or body is stored. */
 const hooks = [
   `create table guestlist_gateway.hook_deliveries (
     delivery_ref text primary key,
@@ -156,8 +156,8 @@ const appendOnly = (table: string): readonly string[] => [
 ];
 
 /**
- * The audit's hash chain: `content` holds the hash of the entry before, and `hash` is the SHA-256 of `content`. Appending locks
- * the one row of `audit_head`, which gives the entries of all replicas one order.
+ * The audit's hash chain. `content` contains the hash of the previous entry, and `hash` is the SHA-256 of `content`.
+ * Appending locks the only row of `audit_head`, so the entries of all replicas have one order.
  */
 const audit = [
   `create table guestlist_gateway.audit_events (
@@ -216,7 +216,7 @@ const leases = [
   )`,
 ];
 
-/** In order of their names. */
+/** The migrations, in order of their names. */
 export const ledgerMigrations: Migrations = {
   '0001-ledger': statementsOf([...tenants, ...revocation, ...dashboards, ...rollouts, ...hooks, ...audit, ...leases]),
 };

@@ -1,4 +1,4 @@
-/** Revocations that the ledger has and the service does not have yet. */
+/** Stores revocations that the service has not executed yet. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { type Raise, raiseEpochs } from './epochs.js';
@@ -11,9 +11,9 @@ export type PendingRow = { readonly id: string; readonly target: string; readonl
 export type PendingRevocation = { readonly target: string; readonly now: Date };
 
 /**
- * Inserts a pending revocation and raises the epochs, in the caller's transaction: both or neither. The row is claimed by this
- * process; once this process is dead, any other may claim it. It replaces an earlier row of the same target, so an event that
- * is sent many times leaves one row.
+ * Inserts a pending revocation and raises the epochs in the caller's transaction, so that both happen or neither. This
+ * process claims the row. If it dies, any other process may claim the row. The new row replaces an earlier one of the
+ * same target, so a repeated event leaves one row.
  */
 export const notePending = async (
   db: Kysely<LedgerTables>,
@@ -36,14 +36,18 @@ export const notePending = async (
 export const insertPending = ({ db, self }: Ledger, raise: Raise, pending: PendingRevocation): Promise<PendingRow> =>
   db.transaction().execute((transaction) => notePending(transaction, self, raise, pending));
 
-/** The row can be claimed: nobody did, or the claiming process is dead, or it is this process, which failed to finish it. */
+/**
+ * SQL: whether the row can be claimed. It can if it has no claim, if the claiming process is dead, or if this process
+ * claimed it and failed to finish it.
+ */
 const isFree = ({ id, claims }: OwnProcess) =>
   sql<SqlBool>`(claimed_by is null or not ${isAlive(sql.ref('claimed_by'))}
     or (claimed_by = ${id()} and id::text <> all(${[...claims]}::text[])))`;
 
-/** Claims up to `limit` due rows for this process, the oldest first. */
+/** Claims up to `limit` due rows for this process, oldest first. */
 export const claimPending = async ({ db, self }: Ledger, now: Date, limit: number): Promise<readonly PendingRow[]> => {
-  // Nearly always none is due. This read takes a fifth of the time of a claim, and the embedded database runs on this thread.
+  // Usually no row is due. This read takes a fifth of the time of a claim, and the embedded database runs in this
+  // thread.
   const due = db.selectFrom('pending_revocations').select('id').where('attempt_at', '<=', now).limit(1);
   if ((await due.executeTakeFirst()) === undefined) return [];
   const rows = await db
@@ -67,9 +71,9 @@ export const claimPending = async ({ db, self }: Ledger, now: Date, limit: numbe
 };
 
 /**
- * Removes the row, as the service has revoked. Raises the epochs once more: the service also ended the tokens that were minted
- * since the first raise. If the tenant was erased meanwhile, the revocation wrote its clientId to the service again: then its
- * erasure is marked as pending, and is repeated.
+ * Deletes the row after the service has revoked the tokens. Raises the epochs again, since the service also revoked
+ * tokens that were minted after the first raise. If the tenant was erased meanwhile, the revocation sent its clientId
+ * to the service again; so its erasure is marked as pending and repeated.
  */
 export const finishPending = async (
   { db, refOf }: Ledger,
@@ -92,7 +96,7 @@ export const finishPending = async (
     await raiseEpochs(transaction, { scopes, revokedAt: null });
   });
 
-/** Removes the row of a service that cannot revoke at all. */
+/** Deletes the row, because the service does not support revocation. */
 export const dropPending = async ({ db }: Ledger, id: string): Promise<void> => {
   await db.deleteFrom('pending_revocations').where('id', '=', id).execute();
 };
@@ -106,8 +110,8 @@ export const postponePending = async ({ db }: Ledger, id: string, until: Date): 
 };
 
 /**
- * Deletes the pending revocations that name a client, because all tokens of the client are revoked anyway. Resolves to their
- * number; null if another live process has claimed one.
+ * Deletes the pending revocations that contain a client, because all tokens of the client are revoked anyway. Resolves
+ * to their number, or to null if another live process has claimed one.
  */
 export const takePendingOf = async ({ db, self }: Ledger, clientId: string): Promise<number | null> => {
   const names = sql<SqlBool>`target::jsonb ->> 'clientId' = ${clientId}`;

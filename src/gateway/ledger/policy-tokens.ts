@@ -1,21 +1,24 @@
 /**
- * Until when tokens may live, by process and policy. A process knows its own tokens in memory only; these rows tell a later
- * process that tokens of another policy may still live.
+ * Stores until when tokens may be valid, by process and policy. A process has its own tokens in memory only. These rows
+ * tell a later process that tokens of another policy may still be valid.
  */
 import type { Ledger } from './ledger.js';
 
 export type PolicyTokens = {
-  /** Notes that tokens of this policy, minted by this process, may live until `until`. Never shortens an earlier note. */
+  /**
+   * Records that tokens of this policy, minted by this process, may be valid until `until`. Never shortens an earlier
+   * record.
+   */
   readonly note: (meaning: string, until: Date) => Promise<void>;
-  /** Whether tokens of another policy may live, minted by any process. */
+  /** Whether tokens of another policy, minted by any process, may be valid. */
   readonly areOthersLive: (meaning: string, now: Date) => Promise<boolean>;
-  /** Deletes this process's notes of other policies, once their tokens were checked or revoked. */
+  /** Deletes this process's records of other policies. Call it after their tokens were checked or revoked. */
   readonly settleOwn: (meaning: string) => Promise<void>;
-  /** Deletes every process's notes of other policies, once all tokens were revoked. */
+  /** Deletes all processes' records of other policies. Call it after all tokens were revoked. */
   readonly settleAll: (meaning: string) => Promise<void>;
 };
 
-/** `replica` names the process. */
+/** Creates the storage. `replica` is the process's id. */
 export const createPolicyTokens = ({ db }: Pick<Ledger, 'db'>, replica: string): PolicyTokens => ({
   note: async (meaning, until) => {
     await db

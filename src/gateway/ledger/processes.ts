@@ -1,36 +1,39 @@
 /**
- * Which gateway processes are alive. Each has a row in the ledger and writes a heartbeat to it twice a second, by the
- * database's clock. A process without a heartbeat for `deadAfterMs` is declared dead: another process deletes its row, and
- * its leases and claims become free. A process that was only paused finds its row gone: it gets a new id, and no longer holds
- * what it held under the old one. The embedded database has one process at a time and no heartbeats: every earlier process is
- * dead.
+ * Tracks which gateway processes are alive. Each process has a row in the ledger and writes a heartbeat to it twice a
+ * second, with the database's clock. A process without a heartbeat for `deadAfterMs` is declared dead: another process
+ * deletes its row, and its leases and claims become free. If the process was only paused, it finds its row missing,
+ * gets a new id, and no longer holds the leases of the old one. The embedded database has one process at a time and no
+ * heartbeats, so every earlier process is dead.
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { LedgerTables } from './tables.js';
 
 export const beatEveryMs = 500;
-/** Without a heartbeat for this long, a process may be declared dead. */
+/** Time without a heartbeat, in milliseconds, after which a process may be declared dead. */
 export const deadAfterMs = 2_500;
 
 export type Beat = {
-  /** How many processes this heartbeat declared dead. */
+  /** Number of processes that this heartbeat declared dead. */
   readonly dead: number;
-  /** Whether another process had declared this one dead. It has a new id then. */
+  /** Whether another process had declared this one dead. If so, it has a new id now. */
   readonly wasDead: boolean;
 };
 
-/** This process, as the ledger has it. */
+/** This process in the ledger. */
 export type OwnProcess = {
-  /** Changes when this process was declared dead. */
+  /** Returns this process's id. It changes if the process is declared dead. */
   readonly id: () => string;
-  /** Ids of the claimed rows that this process is handling now. Its other claims in the ledger were left over by a failure. */
+  /**
+   * Ids of the claimed rows that this process is handling now. Its other claims in the ledger remain from failed
+   * attempts.
+   */
   readonly claims: Set<string>;
-  /** Writes a heartbeat. `mayJudge`: also declares silent processes dead. */
+  /** Writes a heartbeat. If `mayJudge`, also declares silent processes dead. */
   readonly beat: (mayJudge: boolean) => Promise<Beat>;
-  /** Releases the leases of `holder`. Never rejects: a release that fails is repeated with the next call or heartbeat. */
+  /** Releases the leases of `holder`. Never rejects: a failed release is repeated at the next call or heartbeat. */
   readonly release: (holder?: string) => Promise<void>;
-  /** Removes this process and its leases: they are free at once. */
+  /** Deletes this process and its leases, which are free at once. */
   readonly leave: () => Promise<void>;
 };
 
@@ -40,7 +43,10 @@ type Db = Kysely<LedgerTables>;
 export const isAlive = (processId: RawBuilder<unknown>): RawBuilder<SqlBool> =>
   sql<SqlBool>`exists (select from guestlist_gateway.processes as alive where alive.process_id = ${processId})`;
 
-/** Name prefix of tenant leases. Those of a dead process are deleted with it; any other lease stays until it is taken over. */
+/**
+ * Name prefix of tenant leases. A tenant lease of a dead process is deleted with the process. Any other lease stays
+ * until another process takes it.
+ */
 export const tenantLeasePrefix = 'work/';
 
 type Counts = { readonly me: number; readonly dead: number };
@@ -67,7 +73,7 @@ const join = async (db: Db): Promise<string> => {
   return id;
 };
 
-/** Remembers the holders whose release failed, and releases them with the next call. */
+/** Stores the holders whose release failed, and releases them at the next call. */
 const createRelease = (db: Db) => {
   const ending = new Set<string>();
   return async (holder?: string): Promise<void> => {
@@ -77,14 +83,16 @@ const createRelease = (db: Db) => {
     try {
       await db.deleteFrom('leases').where('holder', 'in', holders).execute();
     } catch {
-      // The database does not answer. The next heartbeat logs that, and releases again.
+      // The database cannot be reached. The next heartbeat logs that, and releases again.
       return;
     }
     for (const ended of holders) ending.delete(ended);
   };
 };
 
-/** Adds this process. `isShared` false: no other process is alive, so earlier ones and their tenant leases are removed. */
+/**
+ * Adds this process. If not `isShared`, no other process is alive, so earlier ones and their tenant leases are deleted.
+ */
 export const joinProcesses = async (db: Db, isShared: boolean): Promise<OwnProcess> => {
   if (!isShared) {
     await db.deleteFrom('processes').execute();

@@ -1,4 +1,4 @@
-/** The types of the ledger's tables. `attachLedger` gives every statement the schema's name. */
+/** The types of the ledger's tables. `attachLedger` adds the schema's name to every statement. */
 import type { ColumnType, Generated, RawBuilder } from 'kysely';
 
 export const schemaName = 'guestlist_gateway';
@@ -6,7 +6,7 @@ export const schemaName = 'guestlist_gateway';
 /** A tenant's status. A deleted tenant stays deleted until it signs up again. */
 export type TenantState = 'active' | 'suspended' | 'deleted';
 
-/** A bigint: PGlite gives a number, a server text. */
+/** A bigint. PGlite returns a number, and a server returns text. */
 type Seq = string | number;
 
 /** The rows of each table, as migrations.ts creates them. */
@@ -14,33 +14,35 @@ export type LedgerTables = RolloutTables & {
   /** One row. `tenant_key` keys the references of tenants: 32 random bytes in base64. */
   readonly installation: { id: Generated<number>; tenant_key: string };
   readonly tenants: {
-    /** HMAC-SHA256 of the clientId under the installation's key, in hex. An erased tenant keeps nothing else. */
+    /**
+     * HMAC-SHA256 of the clientId under the installation's key, in hex. It is the only identifier of an erased tenant.
+     */
     tenant_ref: string;
-    /** Null: erased. */
+    /** Null if the tenant was erased. */
     client_id: string | null;
     state: TenantState;
-    /** Moment of the newest event that set the state; null: only logins were seen. */
+    /** Time of the newest event that set the state. Null if there were only logins. */
     occurred_at: Date | null;
     created_at: Date;
     updated_at: Date;
-    /** The newest event of each kind; null: none. */
+    /** Time of the newest event of each kind. Null if there was none. */
     signed_up_at: Nullable<Date>;
     resumed_at: Nullable<Date>;
     suspended_at: Nullable<Date>;
     deleted_at: Nullable<Date>;
     /** Whether an erasure is pending: the tenant was deleted, and not everything is erased yet. */
     is_erasure_owed: Generated<boolean>;
-    /** Counts the changes of the state and of what follows from it. */
+    /** Number of changes of the state and of the data that depends on it. */
     changes: ColumnType<string, never, RawBuilder<string>>;
   };
   /** One row: the number of the newest change of an epoch. */
   readonly epoch_changes: { id: number; last: bigint };
   /** The revocation epochs. A scope without a row has the epoch 0. */
   readonly epochs: {
-    /** As revocation/scopes.ts writes it. Holds no name of a tenant or user. */
+    /** The scope as written by revocation/scopes.ts. Contains no name of a tenant or user. */
     scope: string;
     epoch: bigint;
-    /** Sessions issued before this moment are refused; null: no session is. */
+    /** Sessions issued before this time are refused. Null if none is. */
     revoked_at: Date | null;
     /** Number of the change that wrote this row. Changes become visible in the order of their numbers. */
     change: bigint;
@@ -48,11 +50,11 @@ export type LedgerTables = RolloutTables & {
   /** Revocations that the service has not executed yet. */
   readonly pending_revocations: {
     id: string;
-    /** A RevocationTarget as JSON. It names a user or tenant until the row is deleted. */
+    /** A RevocationTarget as JSON. It contains a user or tenant until the row is deleted. */
     target: string;
     attempts: number;
     attempt_at: Date;
-    /** Id of the process that handles it. Null, or the id of a dead process: it can be claimed. */
+    /** Id of the process that handles the row. The row can be claimed if this is null or the process is dead. */
     claimed_by: string | null;
     created_at: Date;
   };
@@ -67,7 +69,7 @@ export type LedgerTables = RolloutTables & {
     body_ref: string;
     received_at: Date;
     done_at: Nullable<Date>;
-    /** The answer that was sent. */
+    /** The response that was sent. */
     answer: ColumnType<unknown, string | null | undefined, string>;
   };
   readonly erasures: {
@@ -75,7 +77,7 @@ export type LedgerTables = RolloutTables & {
     deleted_at: Date;
     started_at: Date;
     finished_at: Nullable<Date>;
-    /** What was erased so far, and what could not be erased. */
+    /** The steps so far: the erased data, and the data that could not be erased. */
     steps: ColumnType<readonly ErasureStep[], string, string>;
   };
   /** A tenant's dashboards: copies of templates. A row is inserted before its dashboard is made. */
@@ -83,20 +85,20 @@ export type LedgerTables = RolloutTables & {
     tenant_ref: string;
     template: string;
     dashboard_id: string;
-    /** SHA-256 of where the copy is: the upstream's address, data app and workspace. */
+    /** SHA-256 of the copy's location: the upstream's URL, data app and workspace. */
     upstream: string;
     /** SHA-256 of the API key's id with which it was made or verified. */
     key_ref: string;
-    /** The version of the template that it was made from; null: unknown. */
+    /** The template version that the copy was made from. Null if unknown. */
     template_version: string | null;
     /** `<process id>/<random id>` of the latest attempt to make it. */
     attempt: string;
     started_at: Date;
-    /** Null: this gateway found it and did not make it. */
+    /** Null if this gateway found the copy and did not make it. */
     created_at: Date | null;
-    /** When its owner, template and import were last verified; null: never. */
+    /** Time of the last verification of owner, template and import. Null if never verified. */
     verified_at: Date | null;
-    /** Set when the service later contradicted the verification: it is verified again. */
+    /** Time at which the service contradicted the verification. The copy is then verified again. */
     doubted_at: Date | null;
     failed_at: Date | null;
     failed_step: string | null;
@@ -105,7 +107,7 @@ export type LedgerTables = RolloutTables & {
     /** Consecutive failures. */
     failures: Generated<number>;
   };
-  /** Until when tokens may live that a process (`replica`) minted under a policy of this meaning. */
+  /** The time until which tokens of a policy (by its `meaning`), minted by a process (`replica`), may be valid. */
   readonly policy_tokens: { replica: string; meaning: string; until: Date };
   /** Append-only. `content` and `hash` as audit/chain.ts makes them; the other columns are for searching. */
   readonly audit_events: {
@@ -113,7 +115,7 @@ export type LedgerTables = RolloutTables & {
     at: Date;
     kind: string;
     request_id: string | null;
-    /** A pseudonym. */
+    /** Pseudonym of the tenant. */
     tenant: string | null;
     content: string;
     hash: string;
@@ -128,15 +130,15 @@ export type LedgerTables = RolloutTables & {
   readonly policy_texts: { digest: string; at: Date; files: string };
 };
 
-/** Left out in an insert: null. */
+/** A nullable column. Null if it is left out in an insert. */
 type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
 
-/** The result of erasing one place (see Eraser). Names no tenant. */
+/** The result of erasing one storage (see Eraser). Contains no tenant name. */
 export type ErasureStep = {
   readonly where: string;
-  /** How many of what. */
+  /** Numbers of erased items by kind. */
   readonly erased: Readonly<Record<string, number>>;
-  /** What stays, and why. */
+  /** Data that is not erased, and the reason. */
   readonly left: readonly string[];
 };
 
@@ -178,12 +180,15 @@ export type RolloutTables = {
   };
 };
 
-/** `running` and `rolling-back` without a lease: the roll-out was interrupted and can be resumed. */
+/**
+ * The state of a roll-out. `running` or `rolling-back` without a lease means that the roll-out was interrupted and can
+ * be resumed.
+ */
 export type RolloutState = 'running' | 'stopped' | 'finished' | 'rolling-back' | 'rollback-stopped' | 'rolled-back';
 
 /**
- * The state of one dashboard in a roll-out. `prepared`: its earlier content is stored, and the new one may or may not be
- * written. `current`: nothing had to be written. States that begin with `restore` belong to a rollback.
+ * The state of one dashboard in a roll-out. `prepared`: its earlier content is stored, and the new content may or may
+ * not have been written. `current`: no write was necessary. States that begin with `restore` belong to a rollback.
  */
 export type ItemState =
   | 'waiting'

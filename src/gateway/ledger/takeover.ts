@@ -1,6 +1,6 @@
 /**
- * Writes this process's heartbeats, declares silent processes dead, and finishes their interrupted work: at the start, after
- * each death, and once a minute for work that nothing else picks up.
+ * Writes this process's heartbeats, declares silent processes dead, and finishes their interrupted work. It looks for
+ * such work at the start, after each death, and once a minute.
  */
 import type { Log } from '../../platform/log.js';
 import { repeat } from '../../platform/repeat.js';
@@ -8,12 +8,12 @@ import { systemTiming, type Timing } from '../../platform/timing.js';
 import type { Ledger } from './ledger.js';
 import { beatEveryMs, deadAfterMs } from './processes.js';
 
-/** Finishes interrupted work of one kind. Resolves to how many pieces failed; those are retried soon. */
+/** Finishes interrupted work of one kind. Resolves to the number of items that failed. They are retried soon. */
 export type FinishWork = () => Promise<number>;
 
 export type TakeoverOptions = {
   readonly ledger: Pick<Ledger, 'self' | 'isShared'>;
-  /** In this order. */
+  /** The tasks, in order of execution. */
   readonly finish: readonly FinishWork[];
   readonly log: Log;
   readonly timing?: Timing | undefined;
@@ -24,7 +24,9 @@ export type Takeover = { readonly close: () => Promise<void> };
 const sweepEveryMs = 60_000;
 const longestPauseMs = 30_000;
 
-/** Runs all work when it is due, one run at a time. After a failed run it is due again after a pause that doubles. */
+/**
+ * Runs all tasks when they are due, one run at a time. After a failed run, the next is due after a pause that doubles.
+ */
 const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
   let dueAtMs = timing.nowMs();
   let failedRuns = 0;
@@ -49,7 +51,7 @@ const createFinishing = ({ finish, log }: TakeoverOptions, timing: Timing) => {
     },
     runDue: (): void => {
       if (running !== null || timing.nowMs() < dueAtMs) return;
-      // `now()` may make it due again while it runs.
+      // A call of `now()` during the run can make the next run due.
       dueAtMs = Number.POSITIVE_INFINITY;
       running = runAll().finally(() => {
         running = null;
@@ -64,10 +66,11 @@ const createBeats = ({ ledger, log }: TakeoverOptions, timing: Timing) => {
   let judgesFromMs = Number.NEGATIVE_INFINITY;
   let lastMs = Number.POSITIVE_INFINITY;
   let isOut = false;
-  /** Resolves to how many processes were declared dead. */
+  /** Resolves to the number of processes that were declared dead. */
   const beat = async (): Promise<number> => {
     const nowMs = timing.nowMs();
-    // If this process or the database was paused, the others could not write heartbeats either: they get time to do so first.
+    // If this process or the database was paused, the other processes could not write heartbeats either. They first get
+    // time to do so.
     if (isOut || nowMs - lastMs > deadAfterMs) judgesFromMs = nowMs + deadAfterMs;
     const { dead, wasDead } = await self.beat(nowMs >= judgesFromMs);
     lastMs = nowMs;
