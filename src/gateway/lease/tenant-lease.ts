@@ -1,7 +1,8 @@
 /**
- * Tenant leases: a process holds one while it makes something for a tenant at the upstream (a dashboard, a token). One
- * statement reads the tenant's state and inserts the lease. An erasure first sets the state, then looks for leases: so it
- * finds the lease and waits for its end, or the lease is refused. Several leases of one tenant may be held at once.
+ * Tenant leases. A process holds one while it creates something for a tenant at the upstream (a dashboard or a token).
+ * One statement reads the tenant's state and inserts the lease. An erasure first sets the state, then looks for leases.
+ * So either the erasure finds the lease and waits for its end, or the lease is refused. A tenant can have several
+ * leases at once.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -15,7 +16,10 @@ import { isAlive, tenantLeasePrefix } from '../ledger/processes.js';
 import { insertTenant } from '../tenant/records.js';
 import { tenantBusy } from './tenant-lock.js';
 
-/** The message is the same for a suspended and a deleted tenant: the user must not learn which it is. */
+/**
+ * The refusal for a tenant that is not active. The message is the same for a suspended and a deleted tenant, because
+ * the user must not learn which it is.
+ */
 export const tenantSuspended = (state: TenantState): Refusal =>
   new Refusal(
     'TENANT_SUSPENDED',
@@ -35,8 +39,9 @@ type Found = { readonly state: TenantState; readonly is_erasure_owed: boolean; r
 const leasePrefixOf = (tenantRef: string): string => `${tenantLeasePrefix}${tenantRef}/`;
 
 /**
- * Inserts a lease if the tenant is active. Returns the tenant's state; undefined if the ledger has no row of it. `for share`:
- * leases of one tenant do not wait for each other, and a change of the tenant's state waits for this statement.
+ * Inserts a lease if the tenant is active. Returns the tenant's state, or undefined if the ledger has no row of it.
+ * Because of `for share`, leases of one tenant do not wait for each other, and a change of the tenant's state waits for
+ * this statement.
  */
 const insertLease = async ({ db, self }: Ledger, tenantRef: string, workId: string): Promise<Found | undefined> => {
   const id = self.id();
@@ -56,7 +61,7 @@ const insertLease = async ({ db, self }: Ledger, tenantRef: string, workId: stri
 const assertActive = (found: Found | undefined): void => {
   if (found === undefined) throw new Error('the row of a tenant that was just inserted is missing');
   if (found.state !== 'active' || found.is_erasure_owed) throw tenantSuspended(found.state);
-  // This process was silent for so long that the others declared it dead. Its next heartbeat gives it a new id.
+  // This process was silent for so long that another process declared it dead. Its next heartbeat gives it a new id.
   if (!found.isAlive) throw tenantBusy('process-was-silent');
 };
 
@@ -94,10 +99,12 @@ export const createTenantLeases = (ledger: Ledger, clock: Clock): TenantLeases =
   };
 };
 
-/** A token is minted in a work of its own, which lasts until it is accounted for: token.ts. */
+/**
+ * Operations that need a lease here. A mint has its own lease, which it holds until the token is audited (token.ts).
+ */
 const making: readonly Operation[] = [createDashboardEmbed];
 
-/** The upstream, with what makes something for a client as a work of that tenant. */
+/** Returns an upstream that runs these operations under a lease of the client's tenant. */
 export const leaseUpstream =
   (upstream: Call, leases: TenantLeases): Call =>
   async (operation, input) => {

@@ -3,7 +3,10 @@ import { Refusal } from '../../domain/refusal.js';
 import { createLeases } from '../ledger/leases.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** Another operation has the tenant's lock or a lease of it. What was noted in the ledger stays; a retry completes it. */
+/**
+ * The refusal while another operation has the tenant's lock or a lease. Data that was stored in the ledger stays, and a
+ * retry completes the operation.
+ */
 export const tenantBusy = (reason: Reason): Refusal =>
   new Refusal(
     'UPSTREAM_UNAVAILABLE',
@@ -11,9 +14,13 @@ export const tenantBusy = (reason: Reason): Refusal =>
     { reason },
   );
 
-/** One at a time, over all replicas, brings about what a tenant's state asks for. */
+/**
+ * The lock of a tenant. Only one operation over all replicas holds it while it applies a change of the tenant's state.
+ */
 export type TenantLock = {
-  /** Throws UPSTREAM_UNAVAILABLE if the lock was lost: another process may hold it. Call it before each step. */
+  /**
+   * Throws UPSTREAM_UNAVAILABLE if the lock was lost, because another process may hold it. Call it before each step.
+   */
   readonly assertHeld: () => Promise<void>;
 };
 
