@@ -1,4 +1,4 @@
-/** Checks whether a session and its tenant may have tokens at all, before the policy is asked what they may see. */
+/** Checks whether a session and its tenant may have tokens. This check precedes the policy. */
 import { createLru } from '../../platform/lru.js';
 import { createSingleFlight } from '../../platform/single-flight.js';
 import { refuseRevoked, type Session } from '../authenticate/signed-session.js';
@@ -10,14 +10,14 @@ import type { Scope, Scopes } from '../revocation/scopes.js';
 import type { TenantRecords } from '../tenant/records.js';
 import { unavailable } from '../upstream/unavailable.js';
 
-/** Throws TENANT_SUSPENDED for a tenant that is suspended or deleted, SESSION_INVALID for a session that was revoked. */
+/** Throws TENANT_SUSPENDED if the tenant is suspended or deleted, and SESSION_INVALID if the session was revoked. */
 export type AssertAccess = (session: Session, clientId: string) => Promise<void> | void;
 
 export type TenantAccess = {
   readonly assert: AssertAccess;
   /** Changes whenever the tenant's state changes. Part of the token cache key, so earlier tokens miss. */
   readonly generationOf: (clientId: string) => string;
-  /** Drops this process's copy of the tenant's state. */
+  /** Deletes this process's copy of the tenant's state. */
   readonly forget: ForgetClient;
 };
 
@@ -27,10 +27,10 @@ export type TenantAccessOptions = {
   readonly scopes: Pick<Scopes, 'tenant'>;
 };
 
-/** `mark`: the tenant's epoch as this process knew it before it read the ledger. */
+/** A cached tenant state. `mark` is the tenant's epoch in this process's copy before the ledger was read. */
 type Held = { readonly state: TenantState; readonly generation: string; readonly mark: string; readonly scope: Scope };
 
-/** Runs the check with the current epochs: synchronously if this process has them. */
+/** Runs the check with the current epochs. Synchronous if this process has them. */
 const whenKnown = (
   { current }: Pick<Epochs, 'current'>,
   check: (known: KnownEpochs) => Promise<void> | void,
@@ -40,8 +40,8 @@ const whenKnown = (
 };
 
 /**
- * Reads a tenant's state from the ledger once for each value of its epoch, and keeps it in this process. That is enough: every
- * change of a tenant's state raises the tenant's epoch in the same transaction.
+ * Reads a tenant's state from the ledger once for each value of its epoch, and caches it in this process. This is
+ * sufficient, because every change of a tenant's state raises the tenant's epoch in the same transaction.
  */
 export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOptions): TenantAccess => {
   const held = createLru<string, Held>(100_000);
@@ -75,7 +75,7 @@ export const createTenantAccess = ({ tenants, epochs, scopes }: TenantAccessOpti
   };
 };
 
-/** Runs all checks in this order; synchronously if each is. */
+/** Returns a check that runs all checks in this order. It is synchronous if each of them is. */
 export const allAccessChecks = ([first, ...others]: readonly AssertAccess[]): AssertAccess => {
   if (first === undefined) return () => {};
   const rest = allAccessChecks(others);
@@ -86,8 +86,8 @@ export const allAccessChecks = ([first, ...others]: readonly AssertAccess[]): As
 };
 
 /**
- * Refuses sessions that were issued before a revocation of their user, or of all sessions. A session without the time of its
- * issue counts as older. A session issued by a clock that is behind may be refused too: a new login is accepted.
+ * Refuses sessions that were issued before a revocation of their user, or of all sessions. A session without an issue
+ * time counts as older. A new session can be refused too if the issuer's clock is behind; a later login is accepted.
  */
 export const createSessionAccess =
   ({ epochs, scopes }: { readonly epochs: Pick<Epochs, 'current'>; readonly scopes: Scopes }): AssertAccess =>

@@ -1,4 +1,7 @@
-/** Admin commands for one tenant: suspend, resume, delete (as its hooks do, at the present moment), and the erasure report. */
+/**
+ * Admin commands for one tenant: suspend, resume and delete (like its hooks, with the current time), and the erasure
+ * report.
+ */
 import { z } from 'zod';
 import type { Clock } from '../../domain/ports.js';
 import type { Audit } from '../audit/audit.js';

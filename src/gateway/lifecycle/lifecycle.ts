@@ -1,8 +1,8 @@
 /**
- * Applies a tenant's event: sign-up, suspension, resumption, deletion. First the event is stored, which stops or admits logins
- * at once. Then the tokens of a suspended tenant are revoked. Then, under the tenant's lock, erasure or provisioning runs. The
- * tenant's state follows from all stored events, so their order of arrival does not matter. Every step may be repeated: the
- * next attempt completes an interrupted one.
+ * Applies a tenant's event: sign-up, suspension, resumption or deletion. First the event is stored, which permits or
+ * refuses logins at once. Then the tokens of a suspended tenant are revoked. Then erasure or provisioning runs under
+ * the tenant's lock. The tenant's state follows from all stored events, so their order of arrival does not matter.
+ * Every step may be repeated: the next attempt completes an interrupted one.
  */
 import { Refusal } from '../../domain/refusal.js';
 import type { Log } from '../../platform/log.js';
@@ -18,24 +18,27 @@ import type { Tenant, TenantEvent, TenantRecords } from '../tenant/records.js';
 import { newestOf, type TenantEventKind } from '../tenant/state.js';
 import { unavailable } from '../upstream/unavailable.js';
 
-/** Names no tenant, because it is stored beyond the tenant's erasure. */
+/** The response to an event. It contains no tenant name, because it is stored beyond the tenant's erasure. */
 export type EventAnswer = {
   /** The tenant's state now. */
   readonly state: TenantState;
-  /** Whether this event set the state; false: a newer event or a deletion has precedence. */
+  /** Whether this event set the state. False if a newer event or a deletion takes precedence. */
   readonly isApplied: boolean;
-  /** How many dashboards are ready for the first login. */
+  /** Number of dashboards that are ready for the first login. */
   readonly provisioned?: number;
   readonly erasure?: ErasureReport;
 };
 
 export type Lifecycle = {
   /**
-   * Throws UPSTREAM_UNAVAILABLE if the event was stored and not everything that follows is done yet, INVALID_REQUEST_BODY if
-   * the service accepts no such client.
+   * Applies an event. Throws UPSTREAM_UNAVAILABLE if the event was stored but not all steps are done yet, and
+   * INVALID_REQUEST_BODY if the service accepts no such client.
    */
   readonly apply: (event: TenantEvent) => Promise<EventAnswer>;
-  /** Finishes interrupted erasures. Resolves to how many failed; tenants that another process has locked do not count. */
+  /**
+   * Finishes interrupted erasures. Resolves to the number that failed. Tenants that another process has locked do not
+   * count.
+   */
   readonly finishErasures: () => Promise<number>;
 };
 
@@ -48,7 +51,7 @@ export type LifecycleOptions = {
   readonly policies: Policies;
   readonly audit: Audit;
   readonly log: Log;
-  /** Tells every gateway, this one too, that epochs changed. Throws UPSTREAM_UNAVAILABLE. */
+  /** Tells every gateway, including this one, that epochs changed. Throws UPSTREAM_UNAVAILABLE. */
   readonly publishEpochs: () => Promise<void>;
 };
 
@@ -64,7 +67,10 @@ const isSameMoment = (a: Date | null, b: Date): boolean => a?.getTime() === b.ge
 const isApplied = ({ state, moments }: Tenant, { kind, occurredAt }: TenantEvent): boolean =>
   state === stateAfter[kind] && isSameMoment(newestOf(moments), occurredAt);
 
-/** Undefined if the tenant was suspended or deleted while its dashboards were made: that event has precedence. */
+/**
+ * Provisions the tenant. Returns undefined if the tenant was suspended or deleted meanwhile: that event takes
+ * precedence.
+ */
 const provisionOf = async (
   { provision, policies }: LifecycleOptions,
   clientId: string,
@@ -75,7 +81,7 @@ const provisionOf = async (
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.code === 'TENANT_SUSPENDED') return undefined;
-    // The host may add the client to its own data a moment later, so the sender retries.
+    // The host may add the client to its own data shortly after, so the sender should retry.
     if (error.reason === 'tenant-unknown-upstream') throw unavailable('tenant-unknown-upstream', error);
     if (error.code === 'NO_TENANT') {
       throw new Refusal('INVALID_REQUEST_BODY', `clientId: ${error.message}`, { reason: error.reason, cause: error });
@@ -84,7 +90,10 @@ const provisionOf = async (
   }
 };
 
-/** Stores the event and revokes the tokens of a suspended tenant, before anything that takes long. Resolves to the tenant's reference. */
+/**
+ * Stores the event and revokes the tokens of a suspended tenant, before any long operation. Resolves to the tenant's
+ * reference.
+ */
 const begin = async ({ tenants, tokens, publishEpochs }: LifecycleOptions, event: TenantEvent): Promise<string> => {
   const { tenant, tokens: noted } = await tenants.note(event);
   if (noted === null) await publishEpochs();
@@ -101,7 +110,7 @@ const load = async (tenants: TenantRecords, clientId: string): Promise<Tenant> =
   return tenant;
 };
 
-/** Undefined if no erasure is pending. */
+/** Runs the pending erasure. Returns undefined if none is pending. */
 const erase = async (
   { tenants, tokens, erasure }: LifecycleOptions,
   clientId: string,
@@ -110,7 +119,7 @@ const erase = async (
   const { tenantRef, moments, isErasureOwed } = await load(tenants, clientId);
   if (!isErasureOwed) return undefined;
   if (moments.deleted === null) throw new Error('an erasure is pending for a tenant that was never deleted');
-  // First of all, also before `erasure.run` waits for leases of the tenant.
+  // Tokens are revoked first, even before `erasure.run` waits for leases of the tenant.
   const ended = { where: guestTokens, erased: await tokens.revoke(clientId) };
   return erasure.run({ clientId, tenantRef }, moments.deleted, lock, ended);
 };
