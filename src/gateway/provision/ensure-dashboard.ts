@@ -16,7 +16,7 @@ export type ProvisionMemory = {
   /** Returns the statuses by template. Undefined if nothing is stored for this tenant at this location. */
   readonly find: (place: string, clientId: string) => ReadonlyMap<string, CopyStatus> | undefined;
   readonly set: (place: string, clientId: string, template: string, what: CopyStatus) => void;
-  /** Drops the tenant at every location. */
+  /** Deletes the tenant's statuses at all locations. */
   readonly forget: (clientId: string) => void;
 };
 

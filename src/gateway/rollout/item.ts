@@ -1,6 +1,6 @@
 /**
- * One tenant's copy in a roll-out: compare it with the template, store its content, write the merged content only if the copy
- * is unchanged since, and read it back. An interrupted item is resumed from its stored state.
+ * Applies a roll-out to one tenant's copy: compares it with the template, stores its content, writes the merged content
+ * only if the copy is unchanged since, and reads it back. An interrupted item is resumed from its stored state.
  */
 import type { DashboardContent } from '../../domain/dashboard/dashboard.js';
 import { Refusal } from '../../domain/refusal.js';

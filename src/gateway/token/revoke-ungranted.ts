@@ -15,7 +15,7 @@ import type { TenantOf } from '../tenant/resolve.js';
 import { unavailable } from '../upstream/unavailable.js';
 import { createIssuedTokens, type IssuedToken, type IssuedTokens } from './issued-tokens.js';
 
-/** Revokes all tokens of the data app, or those of one user in one tenant. Rejects if the revocation fails. */
+/** Revokes all tokens of the data app, or those of one user in one tenant. Rejects unless all of them are certainly revoked. */
 export type Revoke = (what: RevokeTarget) => Promise<void>;
 export type RevokeTarget =
   | { readonly kind: 'policy' }
