@@ -1,11 +1,14 @@
 import { readHost } from '../domain/host.js';
 
-/** A server that the operator named; `port` null: each of its ports. */
+/** A server that the operator allowed. `port` is null if every port is allowed. */
 export type AllowedHost = { readonly host: string; readonly port: number | null };
 
 const maximumPort = 65_535;
 
-/** Reads `host`, `host:port`, `[address]` or `[address]:port`; an IPv6 address with more than one colon may go without brackets. */
+/**
+ * Reads `host`, `host:port`, `[address]` or `[address]:port`. An IPv6 address with more than one colon may omit the
+ * brackets. Returns undefined if the entry has none of these forms.
+ */
 export const readAllowedHost = (entry: string): AllowedHost | undefined => {
   const parts = /^(\[[^\]]+\]|[^:[\]]+):([0-9]{1,5})$/.exec(entry);
   const host = readHost(parts?.[1] ?? entry);

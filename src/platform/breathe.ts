@@ -1,21 +1,24 @@
 /**
- * Long work in slices. The event loop serves nobody while work goes on without waiting for anything outside of the process: the embedded
- * database and the in-process service answer in the same thread, so a thousand awaited calls to them are one block of time.
+ * Splits long work into slices. The embedded database and the in-process service run in this thread. A thousand awaited
+ * calls to them therefore block the event loop as one piece of work, and no other request is served meanwhile.
  */
 
-/** To be awaited between small steps of long work: once a slice is over, everything else that waits on the event loop goes first. */
+/** Await this function between small steps of long work. If the slice is over, all other tasks on the event loop run first. */
 export type Breathe = () => Promise<void> | undefined;
 
 export type BreatheOptions = {
-  /** How long work may go on before others have their turn. */
+  /** Milliseconds that work may run before other tasks get their turn. */
   readonly sliceMs?: number;
   /** A monotonic clock, in milliseconds. */
   readonly nowMs?: () => number;
-  /** Calls back once the event loop has gone round. */
+  /** Calls `then` after the event loop has completed one round. */
   readonly afterOthers?: (then: () => void) => void;
 };
 
-/** Slices of its own: all work that shares the event loop shares one, since together they keep it from others. */
+/**
+ * Creates a `Breathe` with its own slices. All work on one event loop must share one, because its pieces block other
+ * tasks together.
+ */
 export const createBreathe = ({
   sliceMs = 8,
   nowMs = () => performance.now(),
@@ -24,7 +27,7 @@ export const createBreathe = ({
   let endsAtMs = Number.NEGATIVE_INFINITY;
   let turn: Promise<void> | undefined;
   return () => {
-    // Who comes while others have their turn waits for its end with everybody else.
+    // While other tasks have their turn, every caller waits for the same end of that turn.
     if (turn !== undefined) return turn;
     if (nowMs() < endsAtMs) return undefined;
     turn = new Promise((resolve) => {
@@ -38,5 +41,5 @@ export const createBreathe = ({
   };
 };
 
-/** Of this process. */
+/** The `Breathe` that all work in this process shares. */
 export const breathe = createBreathe();

@@ -1,17 +1,20 @@
-/** Bounds how many works run at once, and how many wait: what is slow takes its own places and nobody else's. */
+/** Limits how many tasks run at once and how many wait, so that slow tasks do not use the capacity of others. */
 export type BulkheadOptions = { readonly maxConcurrent: number; readonly maxQueued: number };
 
-/** No place is free, and none to wait in. */
+/** Thrown if the maximum number of tasks is running and the queue is full. */
 export class BulkheadFull extends Error {
   override readonly name = 'BulkheadFull';
 }
 
-/** Runs the work in its turn. Throws BulkheadFull at once, or the signal's reason where that ends the wait. */
+/**
+ * Runs the work when a place is free. Rejects with BulkheadFull at once if the queue is full. Rejects with the signal's
+ * reason if the signal aborts the wait.
+ */
 export type Bulkhead = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 export const createBulkhead = ({ maxConcurrent, maxQueued }: BulkheadOptions): Bulkhead => {
   let running = 0;
-  // A Set keeps the order of arrival, and lets go of one in the middle.
+  // A Set keeps the order of arrival and can remove an entry from the middle.
   const waiting = new Set<() => void>();
   const place = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -4,11 +4,11 @@ import { createLru } from './lru.js';
 
 export type MemoryCacheOptions = {
   readonly clock: Clock;
-  /** How many values are held; the least recently used goes first. */
+  /** Maximum number of values. The least recently used value is removed first. */
   readonly maxEntries?: number;
 };
 
-/** A cache in this process, bounded. */
+/** Creates a cache in this process, limited to `maxEntries` values. */
 export const createMemoryCache = ({ clock, maxEntries = 50_000 }: MemoryCacheOptions): Cache => {
   const values = createLru<string, { readonly value: string; readonly expiresAtMs: number }>(maxEntries);
   return {

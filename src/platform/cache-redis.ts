@@ -7,15 +7,15 @@ import { createRedisSharing, type SharingLimits } from './sharing-redis.js';
 import type { Timing } from './timing.js';
 
 export type RedisCacheOptions = {
-  /** One server, Sentinel or Cluster: redis.ts says how it is written. */
+  /** URL of one server, of Sentinel or of a cluster. redis-url.ts defines the syntax. */
   readonly url: string;
   readonly log: Log;
-  /** How long one command may take before it counts as a miss. */
+  /** Maximum time of one command in milliseconds. A slower command counts as a miss. */
   readonly commandTimeoutMs?: number;
-  /** How long the start waits for the first connection before it goes on without. */
+  /** Maximum time in milliseconds that the start waits for the first connection. Then the start continues without Redis. */
   readonly connectTimeoutMs?: number;
   readonly onOutage?: NoteOutage | undefined;
-  /** Left out: the usual ones. */
+  /** Overrides of the default limits. */
   readonly sharingLimits?: Partial<SharingLimits>;
   readonly timing?: Timing;
 };
@@ -24,7 +24,10 @@ const outageUse = { use: 'cache', outlook: 'nothing is cached' } as const;
 
 const globOf = (prefix: string): string => `${prefix.replaceAll(/[\\*?[\]^-]/g, '\\$&')}*`;
 
-/** Looks at every key there is: for what is rare. Leases of the keys go, too: they bear the same names. */
+/**
+ * Deletes every key that starts with `prefix`, and its lease key. Scans all keys of the server, so use it only for rare
+ * operations.
+ */
 const deleteByPrefix = async (redis: RedisClient, prefix: string): Promise<number> => {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   let deleted = 0;
@@ -33,7 +36,7 @@ const deleteByPrefix = async (redis: RedisClient, prefix: string): Promise<numbe
       let cursor = '0';
       do {
         const [next, keys] = await node.scan(cursor, 'MATCH', pattern, 'COUNT', 1000);
-        // One by one: those of a cluster's node are of several slots.
+        // Unlinks each key separately, because the keys of one cluster node belong to several slots.
         const counts = await Promise.all(keys.map((key) => node.unlink(key)));
         if (!pattern.startsWith('{')) deleted += counts.reduce((sum, count) => sum + count, 0);
         cursor = next;
@@ -43,10 +46,13 @@ const deleteByPrefix = async (redis: RedisClient, prefix: string): Promise<numbe
   return deleted;
 };
 
-/** One whose processes share work, too. */
+/** A cache whose processes also share work. */
 export type SharedCache = Cache & { readonly sharing: Sharing };
 
-/** A cache shared by several replicas. An outage is a miss, logged once. Throws for a URL that cannot be one. */
+/**
+ * Creates a cache that several replicas share. During an outage every read is a miss, and the outage is logged once.
+ * Throws if the URL is invalid.
+ */
 export const createRedisCache = async (options: RedisCacheOptions): Promise<SharedCache> => {
   const { commandTimeoutMs = 250, log } = options;
   const redis = createRedisClient(options);

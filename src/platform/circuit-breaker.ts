@@ -1,19 +1,20 @@
 /**
- * Stops asking what does not answer. Closed: everybody asks. Open: nobody does, until a time has passed. Then one work
- * is let through as the probe: it closes the circuit, or opens it again for twice as long.
+ * Stops requests to a dependency that does not respond. Closed: all requests pass. Open: every request is refused until
+ * a time has passed. Then one request passes as the probe. The probe closes the circuit, or opens it again for twice as
+ * long.
  */
 export type CircuitBreakerOptions = {
-  /** Failures in a row that open it; any success between starts the count anew. */
+  /** Consecutive failures that open the circuit. Any success resets the count. */
   readonly failures: number;
-  /** Milliseconds that it stays open at first, and at most. */
+  /** Milliseconds that the circuit stays open after it opens for the first time. `maxOpenMs` is the upper limit. */
   readonly openMs: number;
   readonly maxOpenMs: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly onChange: (state: 'open' | 'closed', openMs: number) => void;
 };
 
-/** Nobody may ask now; `remainingMs` until the next probe. */
+/** The circuit is open. `remainingMs` is the time until the next probe. */
 export class CircuitOpen extends Error {
   override readonly name = 'CircuitOpen';
   constructor(readonly remainingMs: number) {
@@ -21,26 +22,32 @@ export class CircuitOpen extends Error {
   }
 }
 
-/** What became of an admitted work; each must say one of these. */
+/** Reports the outcome of an admitted request. The caller must call exactly one of these functions. */
 export type Admission = {
   readonly succeeded: () => void;
-  /** `by` is whose request failed; left out: nobody was answered at all. `leaveAloneMs`: what the other side asked for. */
+  /**
+   * `by` identifies the caller whose request failed. It is undefined if the dependency gave no answer to anybody.
+   * `leaveAloneMs` is the time that the dependency asked callers to wait.
+   */
   readonly failed: (by?: string | undefined, leaveAloneMs?: number | undefined) => void;
-  /** It says nothing about the other side. */
+  /** The outcome says nothing about the state of the dependency. */
   readonly void: () => void;
 };
 
 export type CircuitBreaker = {
-  /** Throws CircuitOpen; admits nothing. */
+  /** Throws CircuitOpen if the circuit is open. Admits no request. */
   readonly assertAsking: () => void;
-  /** Throws CircuitOpen. */
+  /** Admits one request. Throws CircuitOpen if the circuit is open. */
   readonly admit: () => Admission;
 };
 
-/** Of failures that were answered, those of one asker alone do not open the circuit: it could close it to the others. */
+/**
+ * Failures with an answer open the circuit only if at least two callers had them. Otherwise one caller could close the
+ * dependency to all others.
+ */
 const minAskers = 2;
 
-/** Failures since the last success; `add` says whether they open the circuit. */
+/** Counts failures since the last success. `add` returns whether these failures open the circuit. */
 const createRun = (failures: number) => {
   let failed = 0;
   let isAnswered = true;
@@ -63,7 +70,7 @@ const createRun = (failures: number) => {
 export const createCircuitBreaker = (options: CircuitBreakerOptions): CircuitBreaker => {
   const { nowMs, onChange } = options;
   const run = createRun(options.failures);
-  // 0: closed.
+  // The value 0 means that the circuit is closed.
   let openMs = 0;
   let openUntilMs = 0;
   let isProbing = false;
@@ -88,7 +95,7 @@ export const createCircuitBreaker = (options: CircuitBreakerOptions): CircuitBre
     if (isProbe) isProbing = true;
     const settle = (say: () => void): void => {
       if (isProbe) isProbing = false;
-      // What began before the circuit opened has no say in whether it closes: only the probe has.
+      // A request that began before the circuit opened cannot close it. Only the probe can.
       if (isProbe || openMs === 0) say();
     };
     return {

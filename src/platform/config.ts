@@ -1,6 +1,6 @@
 /**
- * The configuration: shipped defaults, a YAML file, the environment, in rising order. All faults are found at once, each with
- * file, path and mend. Reads no environment itself: main.ts hands it over.
+ * Loads the configuration from shipped defaults, a YAML file and the environment. Later sources override earlier ones.
+ * All faults are reported at once, each with the file, the path and how to fix it. main.ts passes in the environment.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -24,14 +24,14 @@ export type { Settings } from './settings.js';
 export type Config = {
   readonly settings: Settings;
   readonly secrets: Secrets;
-  /** Those of `gateway.session.issuers`, their keys read. */
+  /** The issuers of `gateway.session.issuers` with their keys. */
   readonly issuers: readonly ConfiguredIssuer[];
-  /** The environment, for the secrets that a policy names by variable. */
+  /** Reads an environment variable. A policy names the variables of its secrets. */
   readonly readVariable: (name: string) => string | undefined;
-  /** Folder that relative paths of the file are read from. */
+  /** The folder that relative paths in the file refer to. */
   readonly folder: string;
   readonly isProduction: boolean;
-  /** Whether the demo runs: wanted, the shipped file, not in production. */
+  /** Whether the demo runs: it is enabled, the shipped file is used, and the process is not in production. */
   readonly isDemo: boolean;
 };
 
@@ -85,10 +85,10 @@ const portFaults = (file: string, checked: Settings | undefined): readonly Confi
       ].filter(() => checked.server.port !== 0)
     : [];
 
-/** Which halves will run: each needs other settings. */
+/** Which parts of the product will run. Each part needs other settings. */
 export type LoadOptions = { readonly runsGateway: boolean; readonly runsService: boolean };
 
-/** Reads the configuration. Throws ConfigError with every fault. */
+/** Reads the configuration. Throws ConfigError with all faults. */
 export const loadConfig = (env: Environment, shipped: string, options: LoadOptions): Config => {
   const named = given(env, 'GUESTLIST_CONFIG');
   const file = named === undefined ? shipped : resolve(named);

@@ -1,6 +1,8 @@
 /**
- * Failed credentials of one address are limited, and a good one is never refused for them. Known good credentials pass at once. Any
- * other is verified first and refused only where it is wrong; while too many of an address are, so many new ones a second are verified.
+ * Limits failed credentials for each client address. A valid credential is never refused because of the failures of
+ * others. Credentials that are known to be valid pass at once. All other credentials are verified first and refused
+ * only if they are wrong. While an address has too many failures, only a limited number of its new credentials is
+ * verified each second.
  */
 import type { Clock } from '../domain/ports.js';
 import type { Reason } from '../domain/reasons.js';
@@ -9,36 +11,42 @@ import type { Limiter, Limiters } from './limiter.js';
 import { createLru } from './lru.js';
 import { createCounts } from './window-counts.js';
 
-/** What may fail. Each is counted by itself. */
+/** The kinds of credentials. Failures of each kind are counted separately. */
 export type CredentialKind = 'session' | 'apiKey' | 'guestToken' | 'serviceToken' | 'gatewayToken' | 'hook';
 
-/** One credential of one request. */
+/** One credential in one request. */
 export type Attempt = {
-  /** Throws RATE_LIMITED where the credential may not be verified now. Called before what verifying costs. */
+  /** Throws RATE_LIMITED if the credential may not be verified now. Call it before any expensive verification. */
   readonly assertMayVerify: () => void;
   readonly passed: () => void;
-  /** Counts a failure. Rejects with RATE_LIMITED where the address has too many of them; otherwise the caller refuses. */
+  /**
+   * Counts a failure. Rejects with RATE_LIMITED if the address has too many failures. If it resolves, the caller
+   * refuses the request.
+   */
   readonly failed: () => Promise<void>;
 };
 
-/** `credential` is a hash; null where none can be told from another, as with a signature over one body. */
+/**
+ * Creates an attempt. `credential` is a hash. It is null if credentials cannot be told apart, for example for a
+ * signature over one body.
+ */
 export type CredentialGuard = (address: string, credential: string | null) => Attempt;
 
-/** For the log and the metrics. */
+/** Reports failures to the log and the metrics. */
 export type NoteFailures = {
   readonly failed: (kind: CredentialKind) => void;
-  /** A credential was refused by a limit, seen or unseen. */
+  /** A limit refused a credential, either before or after its verification. */
   readonly limited: (kind: CredentialKind) => void;
-  /** The address has too many failures from now on, until its window ends. */
+  /** The address has reached its limit of failures. It stays blocked until its window ends. */
   readonly blocked: (kind: CredentialKind, address: string) => void;
 };
 
 export type GuardOptions = {
   readonly kind: CredentialKind;
-  /** Failures of one address in a minute, and of one credential from wherever it comes; null: any number. */
+  /** Maximum failures per minute of one address, and of one credential from all addresses. Null means no limit. */
   readonly failuresPerMinute: number | null;
   readonly limiters: Limiters;
-  /** Processes of one scope count together, where they share a place to count in. */
+  /** Processes with the same scope count together if they share a Redis. */
   readonly scope: string;
   readonly clock: Clock;
   readonly note?: NoteFailures | undefined;
@@ -48,8 +56,9 @@ const windowMs = 60_000;
 const secondMs = 1000;
 const maxKeys = 50_000;
 /**
- * New credentials of an address with too many failures that are verified in a second: as many as cost about a tenth of a core. A
- * session costs a signature, a key or token a query, a hook the signature of a body that is read for it.
+ * New credentials that are verified per second for an address with too many failures. The numbers cost about a tenth of
+ * a core. A session costs one signature check, a key or token costs one query, and a hook costs the signature of a body
+ * that must be read first.
  */
 const verifiedPerSecond: Readonly<Record<CredentialKind, number>> = {
   session: 1000,
@@ -70,7 +79,7 @@ const names: Readonly<Record<CredentialKind, string>> = {
 
 const nothing: Attempt = { assertMayVerify: () => {}, passed: () => {}, failed: async () => {} };
 
-/** Guards nothing. */
+/** A guard that limits nothing. */
 export const noGuard: CredentialGuard = () => nothing;
 
 const refuse = (message: string, reason: Reason, waitMs: number): never => {
@@ -78,7 +87,7 @@ const refuse = (message: string, reason: Reason, waitMs: number): never => {
   throw new Refusal('RATE_LIMITED', `${message} Try again in ${retryAfterSeconds} s.`, { reason, retryAfterSeconds });
 };
 
-/** Until when an address has too many failures. */
+/** Stores until when each address is blocked. */
 const createBlocks = (limiter: Limiter, clock: Clock) => {
   const untilMs = createLru<string, number>(maxKeys);
   const waitMs = (address: string): number => {
@@ -87,20 +96,23 @@ const createBlocks = (limiter: Limiter, clock: Clock) => {
   };
   return {
     waitMs,
-    /** Whether the address is blocked by this very failure. One that is blocked is not counted: a flood asks no Redis. */
+    /**
+     * Counts one failure. Returns whether this failure blocks the address. Failures of a blocked address are not
+     * counted, so a flood causes no calls to Redis.
+     */
     count: async (address: string): Promise<boolean> => {
       if (waitMs(address) > 0) return false;
       const nowMs = clock.now().getTime();
       const { granted, windowEndsInMs } = await limiter.take(address, 1);
       if (granted > 0 || waitMs(address) > 0) return false;
-      // A clock that was set back, here or where it is counted, must not hold anybody up for longer than a window.
+      // Limits the block to one window, even if the clock here or in Redis was set back.
       untilMs.set(address, nowMs + Math.min(Math.max(1, windowEndsInMs), windowMs));
       return true;
     },
   };
 };
 
-/** Guards the credentials of one kind. */
+/** Creates the guard for the credentials of one kind. */
 export const createCredentialGuard = (options: GuardOptions): CredentialGuard => {
   const { kind, failuresPerMinute: points, limiters, scope, clock, note } = options;
   if (points === null) return noGuard;
@@ -140,7 +152,7 @@ export const createCredentialGuard = (options: GuardOptions): CredentialGuard =>
         good.delete(credential);
         wrong.add(credential, clock.now().getTime());
       }
-      // The one that uses the budget up is still told what is wrong with it.
+      // The request that reaches the limit still gets the error about its credential.
       const waitMs = blocks.waitMs(address);
       if (waitMs === 0 && (await blocks.count(address))) note?.blocked(kind, address);
       if (waitMs === 0) return;

@@ -13,10 +13,10 @@ const stored = z.strictObject({
   gatewayToken: z.string().min(1),
 });
 
-/** Files of earlier releases lack what came later: it is made then, and the rest kept. */
+/** Files of earlier releases lack these two fields. They are created on load, and the other fields are kept. */
 const storedEarlier = stored.partial({ encryptionKey: true, gatewayToken: true });
 
-/** The credentials that a first start makes where the environment gives none. */
+/** The credentials that the first start creates if the environment does not set them. */
 export type Credentials = z.output<typeof stored>;
 
 type Given = { readonly [Name in keyof Credentials]: string | null };
@@ -38,7 +38,7 @@ const readStored = async (file: string): Promise<z.output<typeof storedEarlier> 
   return checked.data;
 };
 
-/** Undefined where it is no JSON: the parser's own error repeats the text, which is secret. */
+/** Returns undefined if the text is not JSON. The parser's own error is dropped because it quotes the text, which is secret. */
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -47,7 +47,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** Whole or not at all, and readable by its owner alone from the first byte on. */
+/** Writes the file atomically. Only its owner can read it at any time. */
 const write = async (file: string, credentials: Credentials): Promise<void> => {
   const unfinished = `${file}.${process.pid}.part`;
   try {
@@ -61,8 +61,8 @@ const write = async (file: string, credentials: Credentials): Promise<void> => {
 };
 
 /**
- * The credentials of this installation: those given, otherwise those in `credentials.json` of the data folder, otherwise new
- * ones, which are written there with mode 0600. What was given is never written.
+ * Loads the credentials of this installation. A credential in `given` has priority, then `credentials.json` in the data
+ * folder. Missing ones are created and written to that file with mode 0600. Given credentials are never written.
  */
 export const loadCredentials = async (
   dataDir: string,

@@ -1,25 +1,37 @@
-/** Tells failures of the metadata database itself from failures of a statement. */
+/** Distinguishes failures of the metadata database from failures of a statement. */
 import { DependencyUnavailable } from '../domain/unavailable.js';
 
 const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
 const isReadOnly = (code: string): boolean => code === '25006';
-/** Class 53: disk full, out of memory, too many connections. */
+/** SQLSTATE class 53: disk full, out of memory, or too many connections. */
 const isExhausted = (code: string): boolean => /^53...$/.test(code);
-/** Class 58: an I/O error, a file that is missing or in the way. XX001, XX002: damaged. 42501: a file, or a table, is not to be written by this user. */
+/**
+ * SQLSTATE class 58: an I/O error, or a missing or conflicting file. XX001 and XX002: damaged data. 42501: this user
+ * may not write a file or a table.
+ */
 const isSpoilt = (code: string): boolean => /^(58...|XX00[12]|42501)$/.test(code);
-/** Classes 08 (connection) and 57P (shutdown, crash, starting up). 57014: the statement took longer than it may. */
+/**
+ * SQLSTATE classes 08 (connection) and 57P (shutdown, crash or start). 57014 (`lateCode`): the statement exceeded its
+ * time limit.
+ */
 const isAway = (code: string): boolean => /^(08...|57P0[1-5])$/.test(code);
 const lateCode = '57014';
 
-/** A SQLSTATE: five characters. Codes of Node (`ECONNRESET`) and of the driver are longer, or absent. */
+/**
+ * Whether the code is a SQLSTATE, which has five characters. Codes of Node (`ECONNRESET`) and of the driver are longer
+ * or missing.
+ */
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 
-/** Undefined where the server understood the statement and refused it. A driver's error without a code is a lost connection. */
+/**
+ * Returns which fault the database has. Returns undefined if the server understood the statement and refused it. A
+ * driver error without a code means a lost connection.
+ */
 export const faultOf = (error: unknown): 'away' | 'read-only' | 'exhausted' | 'spoilt' | 'late' | undefined => {
   const code = codeOf(error);
-  // A fault of this code, such as a parameter that the driver cannot write.
+  // These errors are bugs in the calling code, for example a parameter that the driver cannot serialize.
   if (error instanceof TypeError || error instanceof RangeError) return undefined;
   if (isReadOnly(code)) return 'read-only';
   if (isExhausted(code)) return 'exhausted';
@@ -36,7 +48,7 @@ const messages = {
   late: 'The metadata database took too long for a statement.',
 } as const;
 
-/** The error as the edges need it: DependencyUnavailable where the database is at fault, otherwise as it came. */
+/** Returns DependencyUnavailable if the database is at fault. Otherwise returns the error unchanged. */
 export const namedFault = (error: unknown): unknown => {
   if (error instanceof DependencyUnavailable) return error;
   const fault = faultOf(error);

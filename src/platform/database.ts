@@ -1,8 +1,8 @@
 /**
- * The database that metadata is kept in: a PostgreSQL server where a URL is given, otherwise PGlite in this process,
- * in a folder of its own or in memory. Knows no tables: whoever has tables here has a schema of its own, and names it in
- * every statement, since settings of a connection (search_path) do not survive a pooler. PGlite keeps what it acknowledged
- * when its process is killed, and with `isFlushed` also when the power fails.
+ * The metadata database: a PostgreSQL server if a URL is given, otherwise PGlite in this process, in a folder or in
+ * memory. This file knows no tables. Each part of the product has its own schema and names it in every statement,
+ * because connection settings (search_path) do not survive a pooler. PGlite keeps acknowledged writes if its process is
+ * killed. With `isFlushed`, they also survive a power failure.
  */
 
 import { resolve } from 'node:path';
@@ -13,11 +13,11 @@ import type { EmbeddedDatabase } from './embedded-database.js';
 import { openPostgresPool } from './postgres-pool.js';
 
 export type DatabaseOptions = {
-  /** Null: embedded. */
+  /** The URL of the PostgreSQL server, or null for the embedded database. */
   readonly databaseUrl: string | null;
-  /** The embedded database's folder; null: in memory. Without meaning where a URL is given. */
+  /** The folder of the embedded database, or null for a database in memory. Ignored if a URL is given. */
   readonly folder: string | null;
-  /** Whether each write to the folder is on the disk before it is acknowledged; true where left out. */
+  /** Whether each write to the folder is flushed to disk before it is acknowledged. The default is true. */
   readonly isFlushed?: boolean;
   readonly log?: Pick<Log, 'warn'>;
 };
@@ -25,19 +25,19 @@ export type DatabaseOptions = {
 export type Database = {
   readonly kind: 'pglite' | 'postgres';
   /**
-   * Counts the beginnings and the ends of statements that may write: while it stays the same, so does everything that was read after it. Null for a
-   * server, to which others write too.
+   * Counts the starts and ends of statements that may write. While the count is unchanged, everything read since then
+   * is still current. Null for a server, because other processes also write to it.
    */
   readonly writes: (() => number) | null;
-  /** Rejects where the embedded database's folder is gone or takes no files; a server's folder is its own affair. */
+  /** Rejects if the folder of the embedded database was removed or cannot be written. Always resolves for a server. */
   readonly assertFolder: () => Promise<void>;
   /** All users of the database share its connections. */
   readonly connect: <Tables>() => Kysely<Tables>;
-  /** Waits for what runs. Nothing can be asked afterwards. */
+  /** Waits for running statements, then closes the database. No statement may follow. */
   readonly close: () => Promise<void>;
 };
 
-/** Opens it. Throws FolderInUse, or an Error that says what to mend. Never names the URL's password. */
+/** Opens the database. Throws FolderInUse, or an Error that says how to fix the cause. Never includes the URL's password. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { databaseUrl, folder, isFlushed = true, log } = options;
   if (databaseUrl !== null) return openPostgres(databaseUrl, log);
@@ -46,7 +46,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
 const embeddedPackages = '@electric-sql/pglite @electric-sql/pglite-prepopulatedfs @duckdb/node-api';
 
-/** The packages of the embedded database are optional for a host that mounts the gateway. */
+/** Imports the embedded database. Its packages are optional for a host that mounts the gateway. */
 const loadEmbedded = async () => {
   try {
     return await import('./embedded-database.js');
@@ -66,7 +66,7 @@ const openEmbedded = async (folder: string | null, isFlushed: boolean): Promise<
 
 type Opened = Pick<EmbeddedDatabase, 'dialect'> & Partial<Omit<EmbeddedDatabase, 'dialect'>>;
 
-/** Asks it once: a Kysely that was never asked would leave the server's connections open when it is destroyed. */
+/** Connects once. If Kysely is destroyed before its first query, it leaves the server's connections open. */
 const createDatabase = async ({
   dialect,
   writes,
@@ -89,12 +89,12 @@ const createDatabase = async ({
     await close();
     throw cause;
   }
-  // Which tables there are is the caller's word: migrations make them, not the type system.
+  // The caller names the table types. Migrations create the tables, so the type system cannot check them.
   const kind = writes === undefined ? 'postgres' : 'pglite';
   return { kind, writes: writes ?? null, assertFolder, connect: <Tables>() => db as unknown as Kysely<Tables>, close };
 };
 
-/** What the system or the server called the innermost error. */
+/** Returns the code of the innermost error, set by the system or the server. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'no error';
   if (error.cause !== undefined) return codeOf(error.cause);

@@ -1,6 +1,7 @@
 /**
- * The end of an HTTP server within a deadline. Readiness goes first, so that balancers send nothing more; answers say
- * `Connection: close`; then the port closes, idle connections end, what runs finishes, and what is left is cut by name.
+ * Stops an HTTP server within a deadline. First readiness fails, so that load balancers send no more requests, and
+ * responses carry `Connection: close`. Then the port closes, idle connections end and running requests finish. Finally
+ * the remaining requests are cut, and each one is logged.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
@@ -10,27 +11,33 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 type DrainLog = Pick<Log, 'info' | 'warn'>;
 
 export type DrainOptions = {
-  /** How long requests are still taken after readiness has said no, where something watches readiness. */
+  /**
+   * Milliseconds that requests are still accepted after readiness has failed. Applies only if a load balancer polls
+   * readiness.
+   */
   readonly noticeMs: number;
-  /** When what still runs is cut, counted from the call of `stop`. */
+  /** Milliseconds from the call of `stop` until running requests are cut. */
   readonly cutAfterMs: number;
   readonly log: DrainLog;
-  /** Those of another server of the process, where readiness may be watched on either. */
+  /** Probes of another server in the process, if readiness may be polled on either server. */
   readonly probes?: Probes;
 };
 
 export type Drain = {
-  /** Stands before the product's own handler. */
+  /** Wraps the product's own handler. */
   readonly watch: (handle: Handle) => Handle;
-  /** Resolves when the last connection is closed: at the latest after `cutAfterMs`. */
+  /** Resolves when the last connection is closed, at the latest after `cutAfterMs`. */
   readonly stop: () => Promise<void>;
-  /** Cuts what still runs now. */
+  /** Cuts running requests at once. */
   readonly hurry: () => void;
 };
 
-/** A client that is busy on a kept connection sends its next request within this time, and is told to close. */
+/**
+ * Milliseconds in which a client with a busy kept-alive connection usually sends its next request. It then gets
+ * `Connection: close`.
+ */
 const lingerMs = 300;
-/** Readiness is watched where it was asked for at least so often in so long a time. */
+/** Readiness counts as polled after at least two probes within 60 seconds. */
 const watchedProbes = 2;
 const watchedWithinMs = 60_000;
 
@@ -41,7 +48,7 @@ const refuseProbe = (response: ServerResponse): void => {
   response.end('{"status":"stopping"}');
 };
 
-/** Requests under way, and the connections beneath them. */
+/** Tracks running requests and open connections. */
 const createTraffic = (server: Server) => {
   const requests = new Map<ServerResponse, { readonly request: IncomingMessage; readonly startedMs: number }>();
   const sockets = new Set<Socket>();
@@ -55,7 +62,7 @@ const createTraffic = (server: Server) => {
       requests.set(response, { request, startedMs: performance.now() });
       response.once('close', () => requests.delete(response));
     },
-    /** Opened in advance, and nothing was sent on them. */
+    /** Closes connections that a client opened in advance without sending data. */
     closeUnused: (): void => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     },
@@ -65,7 +72,7 @@ const createTraffic = (server: Server) => {
 
 type Traffic = ReturnType<typeof createTraffic>;
 
-/** Ends every connection, and says which requests were cut. */
+/** Closes every connection and logs which requests were cut. */
 const cutAll = (server: Server, { requests, connections }: Traffic, log: DrainLog): void => {
   if (connections() === 0) return;
   for (const { request, startedMs } of requests.values()) {
@@ -78,7 +85,7 @@ const cutAll = (server: Server, { requests, connections }: Traffic, log: DrainLo
   server.closeAllConnections();
 };
 
-/** What runs while the server stops: pauses that `hurry` ends. */
+/** The pauses during the stop. `hurry` ends them early. */
 const createPauses = () => {
   let isHurried = false;
   const ends = new Set<() => void>();
@@ -105,7 +112,7 @@ const createPauses = () => {
   };
 };
 
-/** Whether anybody asks for readiness. */
+/** Tracks whether readiness is polled. */
 export const createProbes = () => {
   let probesMs: readonly number[] = [];
   return {
@@ -138,14 +145,15 @@ const endServer = async ({ server, traffic, pauses, isWatched, noticeMs, cutAfte
     server.closeIdleConnections();
     traffic.closeUnused();
   };
-  // The HTTP server's own `close` would end idle connections at once, in the face of a request that is on its way.
+  // Calls the close method of the net server. The HTTP server's own `close` ends idle connections at once, even if a
+  // request is already in transit.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   if (traffic.connections() > 0) await Promise.race([closed, pauses.pause(lingerMs)]);
   closeIdle();
-  // An answer that began before the stop may have kept its connection.
+  // A response that began before the stop may have kept its connection open.
   const sweeping = setInterval(closeIdle, 100);
   const isLate = pauses.pause(cutAfterMs - (performance.now() - startedMs)).then(() => true);
-  // The server says that all is closed a moment before its last socket does.
+  // The server reports its close shortly before the last socket closes.
   if (await Promise.race([closed.then(() => false), isLate])) cutAll(server, traffic, log);
   clearInterval(sweeping);
   pauses.end();

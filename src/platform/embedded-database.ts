@@ -29,7 +29,10 @@ const dialectOf = (client: PGlite, reopen?: Reopen): Pick<EmbeddedDatabase, 'dia
   return { dialect: createPgliteDialect(client, noteWrite, undefined, reopen), writes: () => counter.count };
 };
 
-/** The database keeps its files open, so no statement fails when its folder was removed. */
+/**
+ * Rejects if the folder was removed or takes no files. The database keeps its files open, so statements do not fail
+ * after a removal.
+ */
 const assertFolderTakesFiles = async (folder: string): Promise<void> => {
   await access(join(folder, 'PG_VERSION'));
   const file = `${folder}.ready`;
@@ -50,7 +53,7 @@ export const openFolder = async (folder: string, isFlushed: boolean): Promise<Em
   try {
     const client = await openCluster(folder, isFlushed);
     const reopen = async (): Promise<PGlite> => {
-      // A folder that was removed meanwhile must not become an empty database beneath a process that runs.
+      // If the folder was removed meanwhile, an empty database must not replace it under a running process.
       if (!isCluster(folder)) throw new Error(`The embedded database in ${folder} is gone.`);
       return openCluster(folder, isFlushed);
     };

@@ -1,12 +1,13 @@
 /**
- * The file system of the embedded database: a folder, as PGlite's own NodeFS has it. PGlite runs its server with `fsync` off, and NodeFS has no
- * way to flush. This one has, and it keeps what the server says of a folder that it cannot open.
+ * The file system of the embedded database: a folder, like PGlite's own NodeFS. PGlite runs its server with `fsync`
+ * off, and NodeFS cannot flush files. This class can flush. It also keeps the server's messages about a folder that
+ * cannot be opened.
  */
 import { closeSync, fdatasyncSync, fsyncSync, openSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** What Emscripten's NODEFS has of an open file or folder; a folder has no descriptor. */
+/** An open file or folder of Emscripten's NODEFS. A folder has no file descriptor. */
 type Stream = { readonly nfd?: number | null; readonly node: object };
 type NodeFiles = {
   readonly realPath: (node: object) => string;
@@ -27,8 +28,8 @@ const flushFolder = (path: string): void => {
 };
 
 /**
- * Lets the server flush its files. What this process has not changed needs no flush: it was flushed before the server started. So a recovery
- * does not flush each of a thousand files in turn.
+ * Lets the server flush its files. A file that this process has not changed needs no flush, because it was flushed
+ * before the server started. This saves a recovery from flushing a thousand files.
  */
 const addFlush = ({ realPath, node_ops: nodes, stream_ops: streams }: NodeFiles): void => {
   const changed = new WeakSet<object>();
@@ -38,7 +39,7 @@ const addFlush = ({ realPath, node_ops: nodes, stream_ops: streams }: NodeFiles)
     changed.add(stream.node);
     return write(stream, ...rest);
   };
-  // Cuts a file off, among others.
+  // The server truncates files with this call, among other uses.
   nodes.setattr = (node, ...rest) => {
     changed.add(node);
     return setattr(node, ...rest);
@@ -50,7 +51,7 @@ const addFlush = ({ realPath, node_ops: nodes, stream_ops: streams }: NodeFiles)
   };
 };
 
-/** `-F` is `fsync=off`. Of the ways to flush the log, Emscripten passes on `fsync` alone. */
+/** The option `-F` means `fsync=off`. Emscripten supports only `fsync` of the methods to flush the log. */
 const flushingParams = [...PGlite.defaultStartParams.filter((param) => param !== '-F'), '-c', 'wal_sync_method=fsync'];
 
 class EmbeddedFiles extends NodeFS {
@@ -66,7 +67,7 @@ class EmbeddedFiles extends NodeFS {
   override async init(...[pg, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pg, options);
     const keep = (line: string): void => {
-      // The server tells the reason at once; the rest of its life it has nothing to say here.
+      // The reason of a failed start is in the first lines. Later lines are not needed.
       if (this.said.length < 20) this.said.push(line);
     };
     const flush = (module: { FS: { filesystems: object } }): void =>
@@ -76,15 +77,15 @@ class EmbeddedFiles extends NodeFS {
   }
 }
 
-/** The server's own words on why it ended: `FATAL: ...`. */
+/** Returns the reason that the server gave for its exit, from lines such as `FATAL: ...`. */
 const reasonOf = (said: readonly string[]): string | undefined => {
   const words = said.flatMap((line) => /(?:FATAL|PANIC|DETAIL): +(.*)/.exec(line)?.[1] ?? []);
   return words.length === 0 ? undefined : words.join(' ');
 };
 
 /**
- * Opens the database in `folder`. `isFlushed`: whether each write is on the disk before it is acknowledged. Throws an Error that says what to do
- * where the files are damaged.
+ * Opens the database in `folder`. With `isFlushed`, each write is flushed to disk before it is acknowledged. If the
+ * files are damaged, throws an Error that says how to fix it.
  */
 export const openFiles = async (folder: string, isFlushed: boolean): Promise<PGlite> => {
   const files = new EmbeddedFiles(folder, isFlushed);

@@ -1,6 +1,6 @@
 /**
- * The folder of the embedded database: is it there, whole and this process's own; made from PGlite's seed where there is none. Readable by its
- * owner alone, whatever the umask.
+ * Checks the folder of the embedded database: it exists, is complete and is usable by this process. Creates it from
+ * PGlite's seed if it does not exist. Only its owner can read it, whatever the umask is.
  */
 import { existsSync } from 'node:fs';
 import { access, chmod, constants, lstat, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -12,14 +12,17 @@ import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 import { openFiles } from './embedded-files.js';
 import { fileFault } from './file-faults.js';
 
-/** Stands beside the folder while the cluster is made: what is in the folder then is nobody's data yet. */
+/**
+ * Returns the path of the marker file beside the folder. The marker exists while the cluster is created. Until then the
+ * folder holds no user data.
+ */
 const markOf = (folder: string): string => `${folder}.unfinished`;
 
-/** Whether a database was finished in the folder, however damaged it is now. */
+/** Whether the folder holds a completely created database, even if it is damaged now. */
 export const isCluster = (folder: string): boolean =>
   existsSync(join(folder, 'PG_VERSION')) && !existsSync(markOf(folder));
 
-/** Without any of these there is no opening it. */
+/** The database cannot open without these parts. */
 const neededParts = ['base', 'global', 'global/pg_control', 'pg_wal', 'pg_xact'];
 
 const assertWhole = (folder: string): void => {
@@ -30,7 +33,7 @@ const assertWhole = (folder: string): void => {
   );
 };
 
-/** Rejects where this process may not read or write the folder. One that is not there is no fault. */
+/** Rejects if this process may not read or write the folder. A missing folder is accepted. */
 const assertUsable = async (folder: string): Promise<void> => {
   try {
     if (!(await stat(folder)).isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
@@ -64,7 +67,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
   return [folder, ...found.map((entry) => join(entry.parentPath, entry.name))];
 };
 
-/** Enough to keep the threads of Node's pool busy. */
+/** Number of parallel operations. Enough to keep the threads of Node's pool busy. */
 const atOnce = 16;
 
 const forEach = async (paths: readonly string[], work: (path: string) => Promise<void>): Promise<void> => {
@@ -75,20 +78,26 @@ const forEach = async (paths: readonly string[], work: (path: string) => Promise
   await Promise.all(Array.from({ length: atOnce }, take));
 };
 
-/** Puts on the disk what an earlier process, or the unpacking, left in the system's memory. */
+/** Flushes all files, which an earlier process or the unpacking may have left in the system's memory. */
 const flushAll = async (folder: string): Promise<void> => {
   await forEach(await filesIn(folder), flush);
   await flush(dirname(folder));
 };
 
-/** Takes the folder from everybody but its owner. The folder itself comes last, so that a kill on the way is made up for. */
+/**
+ * Removes the access of everybody except the owner. The folder itself comes last, so that the next start repeats this
+ * if the process is killed.
+ */
 const closeToOthers = async (folder: string): Promise<void> => {
   const [, ...inside] = await filesIn(folder);
   await forEach(inside, async (path) => chmod(path, (await lstat(path)).isDirectory() ? 0o700 : 0o600));
   await chmod(folder, 0o700);
 };
 
-/** PGlite would unpack its seed too (`loadDataDir`), through its own file system and in three times the time. */
+/**
+ * Unpacks the seed. PGlite could do this too (`loadDataDir`), but it uses its own file system and takes three times as
+ * long.
+ */
 const unpackSeed = async (folder: string): Promise<void> => {
   const { extract } = await import('tar');
   const seed = await dataDir();
@@ -98,12 +107,15 @@ const unpackSeed = async (folder: string): Promise<void> => {
   );
 };
 
-/** The seed's paths begin with a slash, which is dropped; anything else that is told would leave half a cluster. */
+/** Ignores the information that the leading slash of a path is dropped. Any other warning would mean an incomplete cluster. */
 const assertHarmless = (code: string, message: string | Error): void => {
   if (code !== 'TAR_ENTRY_INFO') throw new Error(`The seed of the embedded database is damaged: ${message}`);
 };
 
-/** From the seed, in its place. A process killed on the way leaves the mark, and the next one begins anew. */
+/**
+ * Creates the cluster from the seed, in its final folder. If the process is killed, the marker stays and the next start
+ * begins again.
+ */
 const createCluster = async (folder: string, isFlushed: boolean): Promise<PGlite> => {
   const mark = markOf(folder);
   if (existsSync(mark)) await rm(folder, { recursive: true, force: true });
@@ -126,12 +138,12 @@ const createCluster = async (folder: string, isFlushed: boolean): Promise<PGlite
   return client;
 };
 
-/** Opens the database in `folder`, or makes it. Throws an Error that says what is so and what to do. */
+/** Opens the database in `folder`, or creates it. Throws an Error that says what is wrong and how to fix it. */
 export const openCluster = async (folder: string, isFlushed: boolean): Promise<PGlite> => {
   await assertUsable(folder);
   if (!isCluster(folder)) return createCluster(folder, isFlushed);
   assertWhole(folder);
-  // An earlier release left it to the umask.
+  // Earlier releases left the folder's mode to the umask.
   if (((await stat(folder)).mode & 0o077) !== 0) await closeToOthers(folder);
   if (isFlushed) await flushAll(folder);
   return openFiles(folder, isFlushed);

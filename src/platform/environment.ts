@@ -1,29 +1,29 @@
 /**
- * The environment variables: overrides of settings, and the secrets, which no file may hold. Reads no environment itself:
- * main.ts passes it.
+ * Reads the environment variables: overrides of settings, and the secrets, which no file may hold. main.ts passes in
+ * the environment.
  */
 import { hookSecretMend, isHookSecret, readHookSecrets } from './hook-secrets.js';
 import { minimumSecretLength } from './jwt-keys.js';
 import { readSealingKey } from './sealing.js';
 import { weaknessOf, weaknessOfBytes } from './secret-strength.js';
 
-/** One fault: where, what, and how to mend it. */
+/** One configuration fault: the file, the path and how to fix it. */
 export type ConfigFault = { readonly file: string; readonly path: string; readonly mend: string };
 
-/** What never stands in a file that is committed: it comes from the environment alone. */
+/** The secrets. They come only from the environment, because files may be committed. */
 export type Secrets = {
   readonly hostJwtSecret: string | null;
   readonly demoJwtSecret: string | null;
   readonly apiKey: string | null;
   readonly serviceToken: string | null;
   readonly demoApiKey: string | null;
-  /** Lets operators and the command line in at the gateway. */
+  /** Grants operators and the command line access to the gateway. */
   readonly gatewayToken: string | null;
-  /** Lets a scraper in at the metrics, the reference and the details of readiness, and nowhere else. */
+  /** Grants a scraper access to the metrics, the reference and the details of readiness only. */
   readonly metricsToken: string | null;
-  /** Any of them signs the host's hooks; none: hooks are off. */
+  /** Secrets that may sign the host's hooks. Hooks are off if the list is empty. */
   readonly hookSecrets: readonly string[];
-  /** What datasources' credentials are encrypted with at rest: 32 bytes in base64. */
+  /** The key that encrypts the credentials of datasources at rest: 32 bytes in base64. */
   readonly encryptionKey: string | null;
 };
 
@@ -78,7 +78,7 @@ export const secretVariables = {
   Record<keyof Secrets, { readonly variable: string; readonly meaning: string; readonly absent: string }>
 >;
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Override = {
   readonly variable: string;
@@ -126,30 +126,30 @@ const withValue = (tree: unknown, [head, ...rest]: readonly string[], value: unk
   return { ...base, [head]: withValue(base[head], rest, value) };
 };
 
-/** The variable's text; an empty one is not given. */
+/** Returns the variable's text. An empty text counts as not set. */
 export const given = (env: Environment, variable: string): string | undefined => {
   const text = env[variable];
   return text === undefined || text === '' ? undefined : text;
 };
 
-/** The settings of a file, with those of the environment in their place. */
+/** Returns the settings of a file, overridden by those of the environment. */
 export const applyEnvironment = (tree: unknown, env: Environment): unknown =>
   overrides.reduce((result, { variable, path, read }) => {
     const text = given(env, variable);
     return text === undefined ? result : withValue(result, path, read(text));
   }, tree);
 
-/** The variable that overrides the setting at `path`, if one does. */
+/** Returns the variable that overrides the setting at `path`, or undefined. */
 export const variableOf = (path: string): string | undefined =>
   overrides.find((override) => override.path.join('.') === path)?.variable;
 
-/** What the halves that will run cannot do without. */
+/** Which secrets are required for the parts of the product that will run. */
 export type Needs = {
   readonly session: boolean;
   readonly serviceUrl: boolean;
   readonly apiKey: boolean;
   readonly encryptionKey: boolean;
-  /** In production no secret may be weak. */
+  /** Whether weak secrets are faults, as in production. */
   readonly strongSecrets: boolean;
 };
 
@@ -162,7 +162,7 @@ const tooShort = (path: string, secret: string | null): readonly ConfigFault[] =
 
 const makeEncryptionKey = 'make one by `openssl rand -base64 32`, and keep it as long as the metadata';
 
-/** A key that each replica made for itself would lock the others out of what it stored. */
+/** Requires a common key for all replicas. If each replica created its own, it could not open what the others stored. */
 const encryptionKeyFaults = (key: string | null, isNeeded: boolean): readonly ConfigFault[] => {
   if (key === null) {
     return isNeeded
@@ -194,7 +194,7 @@ const makeSecret = 'make one by `openssl rand -base64 48`';
 const weak = (path: string, weakness: string | undefined, mend: string): readonly ConfigFault[] =>
   weakness === undefined ? [] : [missing(path, `${weakness}: ${mend}`)];
 
-/** Those that are long enough and well formed, and weak all the same; the others are told of already. */
+/** Returns faults for secrets that are long enough and well formed but weak. Other faults are reported elsewhere. */
 const weakFaults = (secrets: Secrets): readonly ConfigFault[] => {
   const texts = {
     GUESTLIST_HOST_JWT_SECRET: secrets.hostJwtSecret,
@@ -228,7 +228,7 @@ const lengthFaults = ({
   ...tooShort('GUESTLIST_METRICS_TOKEN', metricsToken),
 ];
 
-/** What the environment lacks, or gives in a form that cannot work. No secret is in it. */
+/** Returns faults for missing or unusable variables. No fault contains a secret. */
 export const environmentFaults = (secrets: Secrets, needs: Needs): readonly ConfigFault[] => [
   ...(needs.strongSecrets ? weakFaults(secrets) : lengthFaults(secrets)),
   ...hookSecretFaults(secrets.hookSecrets),
@@ -249,7 +249,7 @@ export const environmentFaults = (secrets: Secrets, needs: Needs): readonly Conf
     : []),
 ];
 
-/** Null: not given. */
+/** Reads the secrets. A secret is null if its variable is not set. */
 export const readSecrets = (env: Environment): Secrets => {
   const read = (name: keyof typeof secretVariables): string | null =>
     given(env, secretVariables[name].variable) ?? null;

@@ -1,4 +1,4 @@
-/** Says of files that cannot be used what is so and what to do. */
+/** Describes why a file cannot be used and how to fix it. */
 import { stat } from 'node:fs/promises';
 
 const codeOf = (cause: unknown): string | undefined =>
@@ -32,7 +32,7 @@ const describe = async (path: string, code: string): Promise<string | undefined>
   }
 };
 
-/** The error for a file or folder that could not be used. `what` is `read`, `written` or `opened`. */
+/** Returns the error for a file or folder that could not be used. `what` is `read`, `written` or `opened`. */
 export const fileFault = async (path: string, what: string, cause: unknown): Promise<Error> => {
   const code = codeOf(cause);
   const said = code === undefined ? undefined : await describe(path, code);

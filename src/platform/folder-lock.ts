@@ -5,10 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { fileFault } from './file-faults.js';
 
-/** Held until the first `release`, or until the process ends in whatever way. */
+/** A lock that is held until the first `release` or until the process ends for any reason. */
 export type FolderLock = { readonly release: () => Promise<void> };
 
-/** Another process, or another part of this one, has the folder open. `message` says which and how to mend it. */
+/** Another process, or another part of this process, has the folder open. `message` names it and says how to fix it. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
@@ -16,15 +16,16 @@ export class FolderInUse extends Error {
 const heldHere = new Set<string>();
 
 /**
- * Locks `folder` for this process, by `<folder>.lock` beside it. The lock is the operating system's own: Node has no call for
- * one, but DuckDB takes it (fcntl, LockFileEx) on a database that it opens for writing. So it ends with its
- * process, leaves nothing stale after a kill, and holds across containers, where process ids say nothing.
- * Throws FolderInUse, or an Error that says what is wrong with the lock file.
+ * Locks `folder` for this process through the file `<folder>.lock`. This is a lock of the operating system. Node has no
+ * call for it, but DuckDB takes one (fcntl, LockFileEx) on a database that it opens for writing. So the lock ends with
+ * its process, is never stale after a kill, and works across containers, where process ids have no meaning. Throws
+ * FolderInUse, or an Error that says what is wrong with the lock file.
  */
 export const lockFolder = async (folder: string): Promise<FolderLock> => {
   await makeParent(folder);
   const file = join(await realpath(dirname(folder)), `${basename(folder)}.lock`);
-  // The system's locks are between processes: within one, opening and closing the file again would even drop the lock.
+  // The system's locks only work between processes. Within one process, opening and closing the file again would even
+  // release the lock.
   if (heldHere.has(file)) throw inUse(folder, process.pid);
   heldHere.add(file);
   try {
@@ -53,10 +54,10 @@ const makeParent = async (folder: string): Promise<void> => {
   }
 };
 
-/** DuckDB's files have this at byte 8. */
+/** DuckDB files hold these characters at byte 8. */
 const duckMagic = 'DUCK';
 
-/** What else than another process keeps the file from being opened. */
+/** Throws if the file cannot be opened for a reason other than another process. */
 const assertLockFile = async (file: string): Promise<void> => {
   let head = Buffer.alloc(12);
   try {
@@ -82,7 +83,7 @@ const openLocked = async (folder: string, file: string): Promise<DuckDBInstance>
   }
 };
 
-/** Made under another name and linked, so that a process killed on the way never leaves half a file. */
+/** Creates the file under another name and links it, so that a killed process never leaves an incomplete file. */
 const createLockFile = async (file: string): Promise<void> => {
   if (existsSync(file)) return;
   const draft = `${file}.${randomUUID()}`;

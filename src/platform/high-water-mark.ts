@@ -1,6 +1,7 @@
 /**
- * The high-water mark of the embedded database: how far it had come, in a file beside its folder. A database that is behind its mark
- * lost what it had acknowledged: files were cut, went missing, or were replaced by older ones. The database itself cannot tell.
+ * The high-water mark of the embedded database: a file beside its folder that records the position of the last write. A
+ * database that is behind its mark has lost acknowledged writes, because files were truncated, removed or replaced by
+ * older ones. The database itself cannot detect this.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
@@ -13,23 +14,26 @@ const hex64 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const content = z.strictObject({
   version: z.literal(1),
-  /** When it was written: ISO 8601. */
+  /** The time when the mark was written, in ISO 8601. */
   at: z.iso.datetime(),
-  /** Up to where the write-ahead log was written: PostgreSQL's `pg_lsn`. */
+  /** The position of the write-ahead log: PostgreSQL's `pg_lsn`. */
   lsn,
-  /** The last entry of the gateway's audit; null: this process keeps none. */
+  /** The last entry of the gateway's audit. Null if this process keeps no audit. */
   audit: z.strictObject({ seq: z.number().int().min(0), hash: hex64 }).nullable(),
-  /** A start found the database behind this mark, and nobody has accepted the loss. Starting alone lets the log grow past the mark. */
+  /**
+   * Whether a start found the database behind this mark and nobody has accepted the loss yet. It is recorded because a
+   * start alone already moves the log past the mark.
+   */
   isBehind: z.boolean(),
 });
 const stored = z.strictObject({ mark: content, seal: hex64.nullable() });
 
 export type HighWaterMark = z.output<typeof content>;
 
-/** Seals marks, so that whoever can write the file alone cannot lower the mark. */
+/** Seals marks, so that a person who can write only this file cannot lower the mark. */
 export type MarkKey = Buffer | null;
 
-/** Of the key that datasources' credentials are sealed with: what one seals, the other does not open. */
+/** Derives the mark key from the key that seals the datasource credentials. Neither key opens what the other one sealed. */
 export const markKeyOf = (sealingKey: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', sealingKey, '', 'guestlist high-water mark', 32));
 
@@ -43,7 +47,7 @@ const isSealed = (mark: HighWaterMark, seal: string | null, key: MarkKey): boole
 
 export const markFileOf = (folder: string): string => `${folder}.mark`;
 
-/** The mark cannot be trusted: damaged, changed, or sealed with another key. */
+/** The mark cannot be trusted: it is damaged, was changed, or was sealed with another key. */
 export class MarkUnreadable extends Error {
   override readonly name = 'MarkUnreadable';
 }
@@ -65,7 +69,7 @@ const readText = async (file: string): Promise<string | undefined> => {
   }
 };
 
-/** Undefined where there is none. Throws MarkUnreadable. */
+/** Reads the mark. Returns undefined if there is none. Throws MarkUnreadable. */
 export const readMark = async (file: string, key: MarkKey): Promise<HighWaterMark | undefined> => {
   const text = await readText(file);
   if (text === undefined) return undefined;
@@ -86,7 +90,7 @@ const flushFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** Whole or not at all; with `isFlushed` on the disk when it resolves. */
+/** Writes the mark atomically. With `isFlushed`, the mark is on disk when the promise resolves. */
 export const writeMark = async (file: string, mark: HighWaterMark, key: MarkKey, isFlushed: boolean): Promise<void> => {
   const draft = `${file}.part`;
   const opened = await open(draft, 'w', 0o600);
@@ -100,7 +104,7 @@ export const writeMark = async (file: string, mark: HighWaterMark, key: MarkKey,
   if (isFlushed) await flushFolder(dirname(file));
 };
 
-/** A position of the log as a number of bytes. */
+/** Converts a log position to a number of bytes. */
 export const bytesOf = (position: string): bigint => {
   const [high = '0', low = '0'] = position.split('/');
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);

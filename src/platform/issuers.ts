@@ -1,6 +1,6 @@
 /**
- * The issuers of sessions, as they are configured: each with its algorithms and one source of keys. Finds every fault of every
- * issuer at once. No key and no secret is ever part of a fault.
+ * Reads the configured session issuers, each with its algorithms and one source of keys. Reports all faults of all
+ * issuers at once. No fault contains a key or a secret.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -44,21 +44,21 @@ export const issuersSetting = z.array(z.strictObject(shape)).max(50).default([])
 type IssuerSetting = z.output<typeof issuersSetting>[number];
 type Readable = Partial<IssuerSetting>;
 
-/** An issuer whose keys were read, or that publishes them at a URL. */
+/** An issuer with its keys, or with the URL where it publishes them. */
 export type ConfiguredIssuer = Pick<IssuerSetting, 'issuer' | 'audience' | 'algorithms' | 'clockToleranceSeconds'> & {
   readonly keys: readonly NamedKey[] | { readonly jwksUrl: string };
 };
 
-/** What is wrong with a setting, and how to mend it. */
+/** A faulty setting and how to fix it. */
 export type IssuerFault = { readonly path: string; readonly mend: string };
 
 export type IssuerSources = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder that relative paths are read from. */
+  /** The folder that relative paths refer to. */
   readonly folder: string;
-  /** Whether the simple settings stand for one more issuer. */
+  /** Whether the simple session settings configure one more issuer. */
   readonly usesSimpleIssuer: boolean;
-  /** Whether weak secrets are faults, as in production; false where left out. */
+  /** Whether weak secrets are faults, as in production. The default is false. */
   readonly strongSecrets?: boolean;
 };
 
@@ -67,7 +67,7 @@ type KeyField = (typeof keyFields)[number];
 const listed = keyFields.join(', ');
 const maxFileBytes = 1024 * 1024;
 
-/** A fault of one field, in words that follow its path; '': of the issuer as a whole. */
+/** A fault of one field. `mend` follows the path in the message. An empty `field` means the issuer as a whole. */
 type Fault = { readonly field: string; readonly mend: string };
 type Found = { readonly keys: ConfiguredIssuer['keys'] | null; readonly faults: readonly Fault[] };
 
@@ -90,7 +90,7 @@ const readJwksUrl = (url: string): Found => {
   return mend === null ? { keys: { jwksUrl: url }, faults: [] } : faulty('jwksUrl', mend);
 };
 
-/** What reading keys says may quote them: only our own words are passed on. */
+/** Returns the reason only if this product wrote the text. Messages of the key parser may quote the keys. */
 const causeOf = (error: unknown): string =>
   error instanceof KeyFault ? error.message : 'cannot be read as PEM, JWK or JWKS';
 
@@ -177,7 +177,7 @@ const readIssuerKeys = (raw: object, given: Readable, sources: IssuerSources): F
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The fields that are well formed: what is wrong with the others does not hide what is wrong with these. */
+/** Returns the well-formed fields, so that their faults are also reported if other fields are malformed. */
 const readable = (tree: Readonly<Record<string, unknown>>): Readable =>
   Object.fromEntries(
     Object.entries(shape).flatMap(([name, schema]) => {
@@ -195,7 +195,7 @@ const twiceFault = (all: readonly Readable[], index: number, simpleIssuer: strin
   return [{ field: 'issuer', mend: `is that of ${other} too: which key is meant could not be told; keep one of them` }];
 };
 
-/** The settings of sessions as they stand in the file, whether they are well formed or not. */
+/** Returns the session settings of the file, without validation. */
 const sessionOf = (tree: unknown): Readonly<Record<string, unknown>> => {
   const gateway = isRecord(tree) ? tree.gateway : undefined;
   const session = isRecord(gateway) ? gateway.session : undefined;
@@ -210,7 +210,10 @@ const entriesOf = (tree: unknown): readonly unknown[] => {
 /** Whether a configuration file lists any issuer. */
 export const listsIssuers = (tree: unknown): boolean => entriesOf(tree).length > 0;
 
-/** Reads the issuers of a configuration file, whatever else is wrong with it; what the schema finds is not repeated. */
+/**
+ * Reads the issuers of a configuration file, even if other settings have faults. Faults that the schema reports are not
+ * repeated.
+ */
 export const loadIssuers = (
   tree: unknown,
   sources: IssuerSources,

@@ -1,16 +1,22 @@
-/** What a text of JSON has too much of, found before it is parsed: parsing it and looking for its faults would take far longer than its size says. */
+/**
+ * Finds JSON text with too many values or levels before it is parsed. Parsing and validating such text takes far longer
+ * than its size suggests.
+ */
 
 export type JsonLimits = {
-  /** Levels of nesting beneath the outermost value. */
+  /** Maximum levels of nesting below the outermost value. */
   readonly levels: number;
-  /** Values of every kind: texts and numbers, lists and objects. */
+  /** Maximum number of values of any kind: strings, numbers, lists and objects. */
   readonly values: number;
 };
 
-/** A body whose values are longer than this on average is never refused for their number. JSON of real use has ten to twenty bytes for each. */
+/**
+ * Minimum average bytes of one value. A body above this average is never refused for its number of values. Real JSON
+ * has ten to twenty bytes per value.
+ */
 export const bytesOfValue = 8;
 
-/** How many values a body of at most so many bytes may have. */
+/** Returns how many values a body of at most `maxBytes` bytes may have. */
 export const valuesIn = (maxBytes: number): number => Math.floor(maxBytes / bytesOfValue);
 
 const quote = 0x22;
@@ -19,20 +25,24 @@ const backslash = 0x5c;
 const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
 
-/** The place of the quote that ends the string which starts at `start`; the length of the text where none does. */
+/**
+ * Returns the index of the quote that ends the string which starts at `start`. Returns the length of the text if there
+ * is none.
+ */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = end - 1;
     while (text.charCodeAt(escapes) === backslash) escapes -= 1;
-    // Two backslashes are one character, and escape no quote.
+    // Two backslashes are one escaped backslash and do not escape the quote.
     if ((end - escapes) % 2 === 1) return end;
   }
   return text.length;
 };
 
 /**
- * In words, or undefined. Looks at each character once. A comma or an opening bracket makes one value more, so that an empty list or object
- * counts twice. Of a text that is not JSON it may find either; the parser refuses what is left.
+ * Returns a description of the excess, or undefined. Reads each character once. Each comma and each opening bracket
+ * counts as one value, so an empty list or object counts twice. The result for text that is not JSON has no meaning.
+ * The parser refuses such text.
  */
 export const findJsonExcess = (text: string, { levels, values }: JsonLimits): string | undefined => {
   let level = -1;

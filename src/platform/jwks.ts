@@ -1,7 +1,8 @@
 /**
- * The keys that an issuer publishes at a URL (JWKS, RFC 7517). jwks-rsa reads the set; when it is fetched is decided here,
- * because the library counts by the machine's clock, keeps keys one by one, and lets strangers who invent key ids use up
- * the allowance that the refresh of good keys needs. Keys are kept as a set: what the issuer withdraws is gone as a whole.
+ * The keys that an issuer publishes at a URL (JWKS, RFC 7517). jwks-rsa reads the set. This file decides when to fetch
+ * it, because the library uses the machine's clock, caches keys one by one, and lets strangers with invented key ids
+ * use up the fetches that the refresh of valid keys needs. Keys are kept as a set, so that withdrawn keys disappear
+ * with the next fetch.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../domain/ports.js';
@@ -11,28 +12,34 @@ import type { Log } from './log.js';
 import { readText } from './read-text.js';
 
 export type JwksOptions = {
-  /** https, or http on this machine. */
+  /** An https URL, or an http URL of this machine. */
   readonly url: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long one fetch may take, its answer included. */
+  /** Maximum time of one fetch in milliseconds, including the response body. */
   readonly timeoutMs?: number;
 };
 
-/** From this age on, the set is fetched again; meanwhile the old one serves. */
+/** A set of this age is fetched again. The old set is used meanwhile. */
 export const freshForMs = 10 * 60_000;
-/** After so long without an attempt to fetch it, the next token waits for one: its key may have been withdrawn meanwhile. */
+/**
+ * After this time without an attempt to fetch the set, the next token waits for a fetch, because its key may have been
+ * withdrawn.
+ */
 export const quietForMs = 2 * freshForMs;
-/** So long the last set serves while the issuer cannot be reached: a day, because a withdrawn key must end some time. */
+/**
+ * The last set is used for this time while the issuer cannot be reached. The limit is a day, so that a withdrawn key
+ * stops working eventually.
+ */
 export const servedForMs = 24 * 3_600_000;
-/** Fetches that keys nobody knows may cause in a minute. */
+/** Maximum fetches per minute that unknown keys may cause. */
 export const fetchesPerMinute = 5;
 /** Time between two attempts to renew an old set. */
 export const renewEveryMs = 30_000;
 const maxBytes = 256 * 1024;
 const maxKeys = 100;
 
-/** Fetches the set: in time, in bounds, and from nowhere but that URL. Of what jwks-rsa does itself, it has no size limit. */
+/** Fetches the set with a time limit and a size limit, and follows no redirect. jwks-rsa itself has no size limit. */
 const fetchSet = async (url: string, timeoutMs: number): Promise<{ keys: unknown[] }> => {
   const response = await fetch(url, {
     headers: { accept: 'application/json' },
@@ -47,16 +54,16 @@ const fetchSet = async (url: string, timeoutMs: number): Promise<{ keys: unknown
   return { keys };
 };
 
-/** One key, and what it is known by: the same key of a later set stays the same object. */
+/** A published key with its `id`. If a later set has the same key, the same object is kept. */
 type Published = NamedKey & { readonly id: string };
 
 const readSet = async (url: string, timeoutMs: number, known: readonly Published[]): Promise<readonly Published[]> => {
-  // Loaded where it is used: most installations have no JWKS.
+  // Imported on first use, because most installations have no JWKS.
   const { default: jwksRsa } = await import('jwks-rsa');
   const client = jwksRsa({ jwksUri: url, cache: false, rateLimit: false, fetcher: (uri) => fetchSet(uri, timeoutMs) });
   const keys = await client.getSigningKeys();
   return keys.map((published) => {
-    // The types promise both names; a set may lack them.
+    // The library's types declare both names as present, but a set may lack them.
     const { kid = null, alg: algorithm = null }: { kid?: string | null; alg?: string | null } = published;
     const pem = published.getPublicKey();
     const id = JSON.stringify([kid, algorithm, pem]);
@@ -82,12 +89,15 @@ const createOutageLog = (url: string, log: Log) => {
 type State = {
   keys: readonly Published[];
   held: ReadonlySet<KeyObject>;
-  /** Null: never loaded. */
+  /** Null if the set was never loaded. */
   loadedAtMs: number | null;
   failure: unknown;
 };
 
-/** Fetches into the state, once at a time. Never rejects: a failure keeps what there was. */
+/**
+ * Creates a loader that fetches the set into `state`, one fetch at a time. It never rejects. After a failure the
+ * previous set is kept.
+ */
 const createLoader = ({ url, clock, log, timeoutMs = 5_000 }: JwksOptions, state: State) => {
   const said = createOutageLog(url, log);
   const load = async (): Promise<void> => {
@@ -115,7 +125,7 @@ const createLoader = ({ url, clock, log, timeoutMs = 5_000 }: JwksOptions, state
   };
 };
 
-/** Lets so many pass within a minute. */
+/** Allows `perMinute` calls within a minute. */
 const createAllowance = (perMinute: number) => {
   let passed: readonly number[] = [];
   return (nowMs: number): boolean => {
@@ -126,14 +136,14 @@ const createAllowance = (perMinute: number) => {
   };
 };
 
-/** The keys at a URL, kept and renewed. Finding rejects with JwtFault where there is none of that name. */
+/** Creates the keys of a URL, with cache and renewal. `find` rejects with JwtFault if no key has that name. */
 export const createJwks = (options: JwksOptions): JwtKeys => {
   const state: State = { keys: [], held: new Set(), loadedAtMs: null, failure: undefined };
   const loader = createLoader(options, state);
   const isAllowed = createAllowance(fetchesPerMinute);
   let renewedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Whether the set still counts as it is; renews an old one beside. */
+  /** Whether the set is still valid. Starts a renewal in the background if the set is old. */
   const isServed = (nowMs: number): boolean => {
     if (state.loadedAtMs === null || nowMs - state.loadedAtMs >= servedForMs) return false;
     if (nowMs - Math.max(state.loadedAtMs, renewedAtMs) >= quietForMs) return false;
@@ -146,7 +156,7 @@ export const createJwks = (options: JwksOptions): JwtKeys => {
   const now = (): number => options.clock.now().getTime();
   const named = (kid: string | null): readonly NamedKey[] => (isServed(now()) ? keysNamed(state.keys, kid) : []);
   const fetchNamed = async (kid: string | null): Promise<readonly NamedKey[]> => {
-    // Who comes while a fetch runs waits for it, and counts as none.
+    // Callers during a fetch wait for its result and do not count against the limit.
     if (loader.isLoading() || isAllowed(now())) {
       await loader.load();
       renewedAtMs = now();

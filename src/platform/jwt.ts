@@ -1,16 +1,16 @@
 /**
- * Verifies tokens of several issuers side by side. Read `verifyJwt` first: the token's `iss` chooses an issuer, and from
- * there on that issuer's algorithms, keys, audience and tolerance alone count. The clock is the caller's. Says nothing about
- * where the token came from or what it is good for.
+ * Verifies tokens of several issuers. Read `verifyJwt` first: the token's `iss` selects an issuer, and then only that
+ * issuer's algorithms, keys, audience and tolerance are used. The caller passes in the clock. This file does not decide
+ * where a token may come from or what it permits.
  */
 import type { KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { type JwtAlgorithm, type JwtKeys, jwtAlgorithms } from './jwt-keys.js';
 
-/** One accepted signer. `issuer` null: for tokens whose `iss` belongs to no named issuer, or that have none. */
+/** One accepted issuer. `issuer` is null for tokens without `iss` or with an `iss` that no other issuer has. */
 export type JwtIssuer = {
   readonly issuer: string | null;
-  /** Left out: not checked. Several: one of them must be among the token's. */
+  /** Accepted audiences. At least one must be in the token. Not checked if undefined. */
   readonly audience?: string | readonly string[] | undefined;
   readonly algorithms: readonly JwtAlgorithm[];
   readonly clockToleranceSeconds: number;
@@ -19,13 +19,13 @@ export type JwtIssuer = {
 
 export type JwtClaims = Readonly<Record<string, unknown>>;
 
-/** A token whose signature and claims were checked. Times are in seconds since the epoch. */
+/** A token with verified signature and claims. Times are in seconds since the epoch. */
 export type VerifiedJwt = {
   readonly claims: JwtClaims;
   readonly expiresAtSeconds: number;
   readonly notBeforeSeconds: number | null;
   readonly clockToleranceSeconds: number;
-  /** Whether its issuer still has the key that it is signed with; asked anew at every request. */
+  /** Whether the issuer still has the signing key. Called for every request. */
   readonly isKeyHeld: () => boolean;
 };
 
@@ -42,7 +42,7 @@ export type JwtFaultReason =
   | 'not-yet-valid'
   | 'issued-in-the-future';
 
-/** Why a token is not accepted. `reason` and the cause are for the log. */
+/** Thrown if a token is not accepted. `reason` and the cause are only for the log. */
 export class JwtFault extends Error {
   override readonly name = 'JwtFault';
   readonly reason: JwtFaultReason;
@@ -53,7 +53,7 @@ export class JwtFault extends Error {
   }
 }
 
-/** Longest token that is looked at: header, payload and signature together, in characters. */
+/** Maximum length of a token in characters: header, payload and signature together. Longer tokens are refused unread. */
 export const maxJwtLength = 8192;
 const maxKidLength = 255;
 
@@ -71,7 +71,7 @@ const decodeJson = (part: string | undefined): Record<string, unknown> => {
   return value;
 };
 
-/** What a token says of itself before anything is verified. It only selects what the token is verified with. */
+/** Unverified claims of a token. They only select what the token is verified with. */
 type Claimed = { readonly issuer: string | null; readonly algorithm: string; readonly kid: string | null };
 
 const claimedBy = (token: string): Claimed => {
@@ -80,8 +80,8 @@ const claimedBy = (token: string): Claimed => {
   if (parts.length !== 3) throw new JwtFault('malformed');
   const header = decodeJson(parts[0]);
   const { iss } = decodeJson(parts[1]);
-  // RFC 7515, 4.1.11: an extension that is not understood makes the token invalid; none is understood here. What else may
-  // be in the header, such as keys (jwk, x5c) and addresses of keys (jku, x5u), is never read.
+  // RFC 7515, 4.1.11: a critical extension that is not understood makes the token invalid. No extension is supported
+  // here. Other header fields, such as keys (jwk, x5c) and key URLs (jku, x5u), are never read.
   if ('crit' in header) throw new JwtFault('critical-extension');
   const { alg, kid = null } = header;
   if (typeof alg !== 'string') throw new JwtFault('malformed');
@@ -112,7 +112,7 @@ const faultOf = (error: unknown): JwtFault => {
   return new JwtFault('not-verified', error);
 };
 
-/** What every session must say about its times, beyond what the library checks: `exp` always, `iat` only if not to come. */
+/** Checks times that the library does not check: `exp` is required, and `iat` must not be in the future. */
 const checkTimes = (claims: Record<string, unknown>, latestSeconds: number): number => {
   const { exp, iat } = claims;
   if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new JwtFault('malformed', new Error('exp is required'));
@@ -152,7 +152,7 @@ const verifyWithKey = (token: string, key: KeyObject, pinned: Pinned): VerifiedJ
 };
 
 const verifyWithAny = (token: string, keys: readonly KeyObject[], pinned: Pinned): VerifiedJwt => {
-  // Made only where it is thrown: an error takes as long as the rest of a verification by a secret.
+  // The error is created only when needed, because it costs as much as the rest of a verification with a secret.
   let fault: JwtFault | undefined;
   for (const key of keys) {
     try {
@@ -166,8 +166,8 @@ const verifyWithAny = (token: string, keys: readonly KeyObject[], pinned: Pinned
 };
 
 /**
- * Verifies signature, issuer, audience, `exp` (required), `nbf` and `iat`. Rejects with JwtFault. `assertMayVerify` is called before a
- * key is looked for, and may throw.
+ * Verifies signature, issuer, audience, `exp` (required), `nbf` and `iat`. Rejects with JwtFault. Calls
+ * `assertMayVerify`, which may throw, before it looks for a key.
  */
 export const verifyJwt = async (
   token: string,
@@ -178,13 +178,13 @@ export const verifyJwt = async (
   const claimed = claimedBy(token);
   const issuer = issuerOf(issuers, claimed.issuer);
   const algorithm = algorithmOf(issuer, claimed.algorithm);
-  // What costs comes last: until here a garbled token is refused by its text.
+  // The expensive steps come last. A malformed token was already refused above.
   assertMayVerify();
   const keys = await issuer.keys.find(claimed.kid, algorithm);
   return verifyWithAny(token, keys, { issuer, algorithm, nowSeconds });
 };
 
-/** Checks the times of a token that was verified before. Throws JwtFault as `verifyJwt` would now. */
+/** Checks the times of a token that was verified before. Throws the same JwtFault as `verifyJwt` would now. */
 export const assertStillValid = (token: VerifiedJwt, nowSeconds: number): void => {
   const { expiresAtSeconds, notBeforeSeconds, clockToleranceSeconds } = token;
   if (nowSeconds >= expiresAtSeconds + clockToleranceSeconds) throw new JwtFault('expired');
@@ -193,7 +193,7 @@ export const assertStillValid = (token: VerifiedJwt, nowSeconds: number): void =
   }
 };
 
-/** Issuers that cannot be told apart, or accept nothing, are a mistake of the program. */
+/** Throws if issuers cannot be told apart or accept nothing. Both are bugs in the calling code. */
 export const assertIssuers = (issuers: readonly JwtIssuer[]): void => {
   const names = issuers.map(({ issuer }) => issuer);
   if (issuers.length === 0) throw new TypeError('issuers: name at least one');
