@@ -36,7 +36,7 @@ export type Running = {
   readonly managementUrl: string | null;
   /** Ends within `shutdown.graceSeconds`, but for what keeps a database from being closed. */
   readonly close: () => Promise<void>;
-  /** Cuts what `close` waits for. */
+  /** Cuts the requests that still run, so that `close` need not wait for them. */
   readonly hurry: () => void;
 };
 

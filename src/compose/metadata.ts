@@ -165,7 +165,7 @@ const openEmbedded = async (folder: string, options: MetadataOptions): Promise<M
   }
 };
 
-/** Opens it. Throws LossFound, and as `openDatabase` does. */
+/** Opens the metadata database. Throws LossFound if acknowledged writes are missing, and what `openDatabase` throws. */
 export const openMetadata = async (options: MetadataOptions): Promise<Metadata> => {
   if (options.databaseUrl === null && options.folder !== null) return openEmbedded(resolve(options.folder), options);
   return { database: await openDatabase(options), loss: null, startMarking: () => {} };

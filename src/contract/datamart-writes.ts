@@ -1,4 +1,4 @@
-/** Datamarts created, and operation 9: updated. */
+/** The operations that create a datamart, and update one (operation 9 of the specification). */
 import { z } from 'zod';
 import type { Datamart } from '../domain/datamart/datamart.js';
 import type { TenancyWarning } from '../domain/datamart/table-ownership.js';

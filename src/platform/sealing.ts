@@ -14,7 +14,7 @@ export const readSealingKey = (text: string): Buffer | undefined => {
 
 export const createSealingKey = (): string => randomBytes(32).toString('base64');
 
-/** Says which key sealed a text, and nothing about the key. */
+/** Returns a short hash of the key. Each sealed text carries it, so that a text of another key is recognised. */
 const markOf = (key: Buffer): string => createHash('sha256').update('guestlist').update(key).digest('hex').slice(0, 8);
 
 const decipher = (key: Buffer, bytes: Buffer, context: string): string => {

@@ -42,8 +42,8 @@ const leavesOf = (node: ASTNode): readonly ASTNode[] =>
   node.op === '&&' || node.op === '||' ? node.args.flatMap(leavesOf) : [node];
 
 /**
- * Whether the text is an expression. The parser drops one parenthesis of a term in parentheses, and such a text is
- * none.
+ * Whether the text parses as an expression. It may not: the parser gives a term that stood in parentheses with one of
+ * the two missing.
  */
 const isExpression = (text: string): boolean => {
   try {

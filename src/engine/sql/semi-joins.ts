@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Dialect, Side, Sql } from '../databases/dialect.js';
 
-/** One step of a chain. `far` is a column of `relation`. */
+/**
+ * One step of a semi-join: joins `relation` by `near = far`. `far` belongs to `relation`; `near` belongs to the step
+ * before, or to the outer row in the first step.
+ */
 export type SemiJoinStep = { readonly near: Side; readonly far: Side; readonly relation: Sql };
 
 /**

@@ -69,7 +69,7 @@ const read = (content: string, seq: number): { readonly seq: unknown; readonly p
     const value: unknown = JSON.parse(content);
     if (typeof value === 'object' && value !== null && 'seq' in value && 'prev' in value) return value;
   } catch {
-    // Reported below, as for any other text that is not an entry.
+    // Text that is not JSON throws the ChainFault below, like JSON that is not an entry.
   }
   throw new ChainFault(seq, `entry ${seq} cannot be read`);
 };

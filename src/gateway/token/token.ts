@@ -189,7 +189,7 @@ const mintNothing: Call = async () => {
   throw unavailable('metric-list-outdated', new Error('nothing is minted from a list that cannot be confirmed'));
 };
 
-/** Creates the token step that session.ts uses. It throws what the token step throws. */
+/** Creates the token step of the pipeline. It throws what the token step throws. */
 export const createConfirmedToken = ({ listMetrics, upstream, tokenStep }: ConfirmedTokenOptions) => {
   const findOrMint = tokenStep(upstream);
   const find = tokenStep(mintNothing);

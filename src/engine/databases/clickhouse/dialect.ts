@@ -68,7 +68,7 @@ const chunksOf = (texts: readonly string[]): readonly (readonly string[])[] => {
   const chunks: string[][] = [[]];
   let bytes = 0;
   for (const text of texts) {
-    // Two quotes and a comma per item.
+    // `+ 3`: each item is written with two quotes and a comma.
     const size = Buffer.byteLength(text) + 3;
     if (bytes + size > greatestValueBytes && bytes > 0) {
       chunks.push([]);

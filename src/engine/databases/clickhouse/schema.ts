@@ -33,7 +33,7 @@ export const readCatalog = async (ask: Ask, databases: readonly string[] | null)
 };
 
 /**
- * Tables of the connected database and of these. Without keys: a primary key of ClickHouse sorts rows and is not
+ * Returns the tables of the connected database and of `databases`. Returns no keys: a primary key of ClickHouse sorts rows and is not
  * unique.
  */
 export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {

@@ -45,7 +45,7 @@ export const readCatalog = async (ask: Ask, databases: readonly string[] | null)
   return createCatalog(String(rows[0]?.[0] ?? ''), columns, await readUniqueKeys(ask, where, databases ?? []));
 };
 
-/** Tables of the connected database and of these. */
+/** Returns the tables of the connected database and of `databases`. */
 export const readSourceTables = async (ask: Ask, databases: readonly string[]): Promise<readonly SourceTable[]> => {
   const where = among(databases, true);
   const columns = await ask(columnsQuery(where), databases);

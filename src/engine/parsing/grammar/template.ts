@@ -1,6 +1,6 @@
 import type { Template } from '../sql-parser.js';
 
-/** In characters. A CTE that is inlined may be written many times. */
+/** Maximum length of the written SQL, in characters: an inlined CTE may be written many times. */
 const greatestLength = 400_000;
 
 /** Builds a template from front to back. Calls `refuseLong` above the length limit. */
