@@ -32,7 +32,7 @@ export type Metadata = {
   readonly database: Database;
   /** What was accepted as lost; null: nothing. */
   readonly loss: Loss | null;
-  /** From here on the mark follows the database. Call it when the loss is put down: until then the earlier mark stands. */
+  /** Lets the mark follow the database from now on. Call it after the accepted loss is in the audit: until then the earlier mark stays. */
   readonly startMarking: () => void;
 };
 
