@@ -71,7 +71,7 @@ const readSet = async (url: string, timeoutMs: number, known: readonly Published
   });
 };
 
-/** Says the first failure of an outage, and its end. */
+/** Logs the first failure of an outage and its end. */
 const createOutageLog = (url: string, log: Log) => {
   let isDown = false;
   return (error: unknown): void => {

@@ -1,4 +1,4 @@
-/** The keys that a token may be signed with: which fits which algorithm, how they are read, and which of them a `kid` means. */
+/** The keys that sign tokens: which key fits which algorithm, how keys are read, and which keys a `kid` selects. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** A file of keys that cannot be used. The message quotes nothing of the file. */
@@ -6,7 +6,7 @@ export class KeyFault extends Error {
   override readonly name = 'KeyFault';
 }
 
-/** What an issuer may be configured for. HS256 takes a secret, all others a public key. */
+/** The algorithms that an issuer may use. HS256 takes a secret, all others take a public key. */
 export const jwtAlgorithms = [
   'HS256',
   'RS256',
@@ -23,23 +23,26 @@ export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
 
 /** The keys of one issuer. */
 export type JwtKeys = {
-  /** Those that a token of this `kid` (null: it names none) and algorithm may be signed with; none: it is refused. */
+  /**
+   * Returns the keys that may verify a token with this `kid` (null if absent) and algorithm. If the list is empty, the
+   * token is refused.
+   */
   readonly find: (kid: string | null, algorithm: JwtAlgorithm) => readonly KeyObject[] | Promise<readonly KeyObject[]>;
-  /** Whether a key that was found before still counts. Asked at every request. */
+  /** Whether a key that was found before is still valid. Called for every request. */
   readonly holds: (key: KeyObject) => boolean;
 };
 
-/** A key with the names that it came with; null where it came without. */
+/** A key with its published `kid` and algorithm, or null for each one that is not set. */
 export type NamedKey = { readonly kid: string | null; readonly algorithm: string | null; readonly key: KeyObject };
 
-/** Bits of the shortest RSA key that counts (RFC 7518, 3.3). */
+/** Minimum bits of an RSA key (RFC 7518, 3.3). */
 export const minimumRsaBits = 2048;
-/** Characters of the shortest secret that counts; RFC 7518, 3.2 wants 32 bytes. */
+/** Minimum characters of a secret. RFC 7518, 3.2 requires 32 bytes. */
 export const minimumSecretLength = 32;
 
 const curves: Readonly<Record<string, string>> = { ES256: 'prime256v1', ES384: 'secp384r1', ES512: 'secp521r1' };
 
-/** Whether a key is of the kind that the algorithm takes: never a public key for HS256. */
+/** Whether the key has the right type for the algorithm. A public key never fits HS256. */
 export const isKeyFor = (key: KeyObject, algorithm: JwtAlgorithm): boolean => {
   if (algorithm === 'HS256') return key.type === 'secret';
   if (key.type !== 'public') return false;
@@ -48,20 +51,21 @@ export const isKeyFor = (key: KeyObject, algorithm: JwtAlgorithm): boolean => {
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === curve;
 };
 
-/** Whether it is an RSA key too short to count. */
+/** Whether the key is an RSA key that is too short. */
 export const isWeak = (key: KeyObject): boolean =>
   key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < minimumRsaBits;
 
 const isUsable = ({ key, algorithm: named }: NamedKey, algorithm: JwtAlgorithm): boolean =>
   (named === null || named === algorithm) && isKeyFor(key, algorithm);
 
-/** Those of the keys that fit the algorithm, as a token of it may be signed with them. */
+/** Returns the keys that fit the algorithm. */
 export const keysFor = (keys: readonly NamedKey[], algorithm: JwtAlgorithm): readonly KeyObject[] =>
   keys.filter((named) => isUsable(named, algorithm)).map(({ key }) => key);
 
 /**
- * The keys that a `kid` means: those of that name, otherwise those without a name. A token without one means the keys
- * without a name, or the only key there is. It is compared and nothing else: never a path, a query or a member's name.
+ * Returns the keys that a `kid` selects: the keys with that name, otherwise the keys without a name. A token without
+ * `kid` selects the keys without a name, or the only key. The `kid` is only compared. It is never used as a path, in a
+ * query or as a property name.
  */
 export const keysNamed = (keys: readonly NamedKey[], kid: string | null): readonly NamedKey[] => {
   const named = kid === null ? [] : keys.filter((key) => key.kid === kid);
@@ -70,13 +74,16 @@ export const keysNamed = (keys: readonly NamedKey[], kid: string | null): readon
   return nameless.length === 0 && kid === null && keys.length === 1 ? keys : nameless;
 };
 
-/** Keys that never change while the process runs. */
+/** Creates keys that never change while the process runs. */
 export const fixedKeys = (keys: readonly NamedKey[]): JwtKeys => ({
   find: (kid, algorithm) => keysFor(keysNamed(keys, kid), algorithm),
   holds: () => true,
 });
 
-/** A shared secret, as its text's UTF-8 bytes. A KeyObject made once: a secret passed as text costs forty times as much on every call. */
+/**
+ * Creates a key from a shared secret, as the UTF-8 bytes of its text. The KeyObject is created once, because a secret
+ * passed as text makes every call forty times slower.
+ */
 export const secretKey = (secret: string): NamedKey => ({
   kid: null,
   algorithm: null,
@@ -106,7 +113,10 @@ const readJwk = (jwk: unknown): readonly NamedKey[] => {
   ];
 };
 
-/** Reads public keys: PEM (keys or certificates, one after another), a JWK or a JWKS. Throws where there is none, and for private ones. */
+/**
+ * Reads public keys from PEM (one or more keys or certificates), a JWK or a JWKS. Throws if there is no key, or if a
+ * key is private.
+ */
 export const readPublicKeys = (text: string): readonly NamedKey[] => {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{')) {

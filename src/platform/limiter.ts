@@ -1,6 +1,6 @@
 /**
- * Counts what each key has used of a budget within a window: in this process, or in Redis for all replicas together. While Redis is
- * down each process counts for itself, so an outage lets through at most one budget for each of them.
+ * Counts the use of a budget for each key within a window, in this process or in Redis for all replicas. While Redis is
+ * down, each process counts separately, so an outage allows at most one budget per process.
  */
 import { hash } from 'node:crypto';
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
@@ -9,21 +9,21 @@ import type { NoteOutage, OutageLog, RedisClient } from './redis.js';
 import type { Timing } from './timing.js';
 
 export type Budget = {
-  /** What is counted, as part of the keys in Redis. */
+  /** Name of the counter. Part of the keys in Redis. */
   readonly name: string;
   readonly points: number;
   readonly windowSeconds: number;
 };
 
-/** What was granted of the points asked for, and when the window of the key ends. */
+/** The granted part of the requested points, and the milliseconds until the key's window ends. */
 export type Taken = { readonly granted: number; readonly windowEndsInMs: number };
 
 export type Limiter = {
-  /** Takes up to `points`; over all processes that share a Redis never more than the budget within a window. */
+  /** Takes up to `points`. All processes that share a Redis together never get more than the budget within a window. */
   readonly take: (key: string, points: number) => Promise<Taken>;
 };
 
-/** Limiters that count in one place. */
+/** Creates limiters that count in the same store. */
 export type Limiters = {
   readonly create: (budget: Budget) => Limiter;
   readonly close: () => void;
@@ -31,7 +31,7 @@ export type Limiters = {
 
 type Open = (budget: Budget) => Promise<RateLimiterAbstract>;
 
-/** Loaded where it is used: the start does not wait for it. */
+/** Imported on first use, so the start does not wait for it. */
 const load = () => import('rate-limiter-flexible');
 
 const optionsOf = ({ name, points, windowSeconds }: Budget) => ({
@@ -48,7 +48,7 @@ const openMemory: Open = async (budget) => {
 const isCount = (thrown: unknown): thrown is RateLimiterRes =>
   typeof thrown === 'object' && thrown !== null && 'consumedPoints' in thrown && 'msBeforeNext' in thrown;
 
-/** Of what went beyond the budget, the part that was still within it. */
+/** Takes points. If the request exceeds the budget, grants the part that is still within it. */
 const takeFrom = async (limiter: RateLimiterAbstract, key: string, points: number): Promise<Taken> => {
   try {
     const { msBeforeNext } = await limiter.consume(key, points);
@@ -65,13 +65,13 @@ const createLimiter = (budget: Budget, open: Open): Limiter => {
   return {
     take: async (key, points) => {
       opened ??= open(budget);
-      // A key may be long, and name a person: neither belongs into Redis.
+      // Keys are hashed, because they may be long or contain personal data, which must not be stored in Redis.
       return takeFrom(await opened, hash('sha256', key, 'base64url'), points);
     },
   };
 };
 
-/** Counts in this process alone. */
+/** Creates limiters that count in this process only. */
 export const createMemoryLimiters = (): Limiters => ({
   create: (budget) => createLimiter(budget, openMemory),
   close: () => {},
@@ -97,7 +97,10 @@ const openRedis =
     });
   };
 
-/** As `limiter`; tells the outage log of every count. One that fell back on this process has told its failure by then. */
+/**
+ * Wraps `limiter` and reports each successful count to the outage log. If the limiter fell back to this process, it has
+ * already reported the failure.
+ */
 const telling = (limiter: Limiter, { worked }: OutageLog): Limiter => ({
   take: async (key, points) => {
     const taken = await limiter.take(key, points);
@@ -109,13 +112,13 @@ const telling = (limiter: Limiter, { worked }: OutageLog): Limiter => ({
 export type RedisLimitersOptions = {
   readonly url: string;
   readonly log: Log;
-  /** How long one command may take before this process counts for itself. */
+  /** Maximum time of one command in milliseconds. After it, this process counts locally. */
   readonly commandTimeoutMs?: number;
   readonly onOutage?: NoteOutage;
   readonly timing?: Timing;
 };
 
-/** Counts in Redis. The start does not wait for it, and an outage stops nobody. */
+/** Creates limiters that count in Redis. The start does not wait for Redis, and an outage blocks no requests. */
 export const createRedisLimiters = async ({
   url,
   log,

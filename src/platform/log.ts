@@ -1,8 +1,8 @@
-/** The process's log: one JSON line for each event. No credential is ever written, wherever it stands. */
+/** The process's log: one JSON line for each event. Credentials are never written, at any level of the fields. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Log as EventLog } from '../domain/log-events.js';
 
-/** The log that this process writes. Any pino logger is one. */
+/** The log of this process. Any pino logger has this type. */
 export type Log = EventLog & {
   readonly child: (bindings: Record<string, unknown>, options?: { redact?: string[] }) => Log;
 };
@@ -24,7 +24,7 @@ const secretNames = [
   'appFilters',
 ];
 
-/** At the top and up to three levels down: nothing here is logged deeper. */
+/** Redacts the names at the top and up to three levels down. No event has deeper fields. */
 const redactedPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`]);
 
 type WrittenError = {
@@ -41,7 +41,7 @@ const stringOf = (error: Error, name: 'code' | 'reason') => {
   return typeof value === 'string' ? { [name]: value } : {};
 };
 
-/** Name, message, stack and cause; not the other members, in which drivers keep bound values. */
+/** Writes name, message, stack and cause. Other properties are left out, because drivers store bound values in them. */
 const writeError = (error: unknown, depth = 0): WrittenError => {
   if (!(error instanceof Error)) return { type: typeof error, message: 'something that is no Error was thrown' };
   return {
@@ -54,14 +54,15 @@ const writeError = (error: unknown, depth = 0): WrittenError => {
   };
 };
 
-/** Characters of lines that are written at once: the hand-over to the thread that writes costs as much as a hundred lines. */
+/** Number of characters that are written at once. Each hand-over to the writer thread costs as much as a hundred lines. */
 const blockLength = 32_768;
 const flushEveryMs = 250;
 
 /**
- * Standard output (or another file descriptor), written in blocks and at least four times a second: a write for each line is a
- * good part of a request. What is still held is written when the process exits; a kill that cannot be caught loses a quarter of
- * a second. Lines are gathered here, since the stream below measures all that it holds at each line that it is given.
+ * Writes standard output (or another file descriptor) in blocks, at least four times a second, because one write per
+ * line is a significant part of a request's cost. Buffered lines are written when the process exits. A kill that cannot
+ * be caught loses a quarter of a second. Lines are buffered here, because the stream below measures its whole buffer
+ * for each new line.
  */
 export const bufferedOutput = (dest = 1): DestinationStream & { readonly flushSync: () => void } => {
   const out = pino.destination({ dest, sync: false, minLength: blockLength, maxWrite: 2 * blockLength });
@@ -88,7 +89,7 @@ export const bufferedOutput = (dest = 1): DestinationStream & { readonly flushSy
   };
 };
 
-/** Makes the log. `destination` is standard output, line by line, unless given. */
+/** Creates the log. `destination` defaults to standard output, written line by line. */
 export const createLog = ({
   level = 'info',
   destination,

@@ -1,8 +1,8 @@
-/** The process's metrics for Prometheus. No label names a tenant, and none can grow without bound. */
+/** The process's metrics for Prometheus. No label names a tenant, and every label has a limited set of values. */
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
-  /** For metrics of other parts; one registry belongs to one app. */
+  /** The registry, to which other parts add their metrics. Each app has its own registry. */
   readonly registry: Registry;
   readonly observe: (request: {
     readonly operation: string;
@@ -12,7 +12,7 @@ export type Metrics = {
   readonly render: () => Promise<{ readonly contentType: string; readonly body: string }>;
 };
 
-/** Makes a registry of its own, with the process's default metrics. */
+/** Creates a new registry with the process's default metrics. */
 export const createMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -1,20 +1,27 @@
-/** Brings a schema's tables up to date. Whoever has tables has a schema of its own, and a list of migrations for it. */
+/**
+ * Migrates the tables of a schema. Each part of the product that has tables has its own schema and its own list of
+ * migrations.
+ */
 import { type Kysely, type Migration, Migrator, sql } from 'kysely';
 
-/** In order of their names. Append-only: a released migration is never edited, renamed or removed; a correction is a new one. */
+/**
+ * Migrations, ordered by name. Append-only: a released migration is never edited, renamed or removed. A correction is a
+ * new migration.
+ */
 export type Migrations = Readonly<Record<string, Migration>>;
 
 export type MigrateOptions<Tables> = {
   readonly db: Kysely<Tables>;
   readonly schema: string;
   readonly migrations: Migrations;
-  /** What the tables hold, as the errors say it: `metadata`. */
+  /** What the tables hold, for error messages, for example `metadata`. */
   readonly what: string;
 };
 
 /**
- * Rejects where a migrated schema takes no writes now: the server is read-only, a standby, or has no room for its log. Locks the
- * one row of the table that every migrated schema has: that is a write to the server, and changes nothing.
+ * Rejects if a migrated schema cannot be written now: the server is read-only, is a standby, or has no space for its
+ * log. Locks the single row of a table that every migrated schema has. The server treats the lock as a write, but no
+ * data changes.
  */
 export const assertWritable = async <Tables>(db: Kysely<Tables>, schema: string): Promise<void> => {
   await (db as unknown as Kysely<{ kysely_migration_lock: { id: string } }>)
@@ -26,7 +33,7 @@ export const assertWritable = async <Tables>(db: Kysely<Tables>, schema: string)
     .execute();
 };
 
-/** A migration that runs these statements in order; each names its schema. */
+/** Creates a migration that runs these statements in order. Each statement names its schema. */
 export const statementsOf = (statements: readonly string[]): Migration => ({
   up: async (db: Kysely<unknown>) => {
     for (const statement of statements) await sql.raw(statement).execute(db);
@@ -34,8 +41,8 @@ export const statementsOf = (statements: readonly string[]): Migration => ({
 });
 
 /**
- * Names of the migrations that were done; none where the schema is new. Kysely's migrator first reads the database's whole
- * catalogue, which is half of what a start asks of the embedded database: so this looks before it.
+ * Returns the names of the completed migrations, or an empty list if the schema is new. Kysely's migrator first reads
+ * the whole catalog of the database, which is half of the queries of a start. This query avoids that.
  */
 const listDone = async (db: Kysely<unknown>, schema: string): Promise<readonly string[]> => {
   const table = `${schema}.kysely_migration`;
@@ -46,9 +53,9 @@ const listDone = async (db: Kysely<unknown>, schema: string): Promise<readonly s
 };
 
 /**
- * Migrates the schema, all or nothing. Safe where several processes start at once. Throws, and leaves the tables as they were,
- * if a migration fails, or if the database has a migration that this version does not know: a newer version made it, or one
- * before the first release.
+ * Migrates the schema in one transaction. Several processes may call it at once. Throws and leaves the tables unchanged
+ * if a migration fails, or if the database has a migration that this version does not know. Such a migration comes from
+ * a newer version or from before the first release.
  */
 export const migrateSchema = async <Tables>({
   db,

@@ -1,4 +1,7 @@
-/** What replicas tell each other over Redis's channels. A notice may be lost, and anyone who reaches Redis can forge one: it only ever makes its hearer look. */
+/**
+ * Messages between replicas over Redis Pub/Sub. A message may be lost, and every client of Redis can forge one. A
+ * message therefore only makes its receiver check the state.
+ */
 
 import { z } from 'zod';
 import type { Log } from '../domain/log-events.js';
@@ -6,12 +9,18 @@ import { type Attempt, createRedisClient, type RedisClient } from './redis.js';
 import { createTopics, type Sharing } from './sharing.js';
 import type { Timing } from './timing.js';
 
-/** How work under a lease ended; `failure` as its maker encoded it, null: there is a value, or nobody's error to pass on. */
+/**
+ * How the work under a lease ended. `failure` is the encoded failure. It is null if there is a value, or if the failure
+ * is not shared.
+ */
 export type Outcome = { readonly key: string; readonly fence: string; readonly failure: string | null };
 
 export type Notices = Pick<Sharing, 'publish' | 'subscribe'> & {
   readonly tellOutcome: (outcome: Outcome) => Promise<void>;
-  /** The failure of that fence's holder; null as soon as it ended otherwise, or the time is over. */
+  /**
+   * Returns the failure of the holder with this fence. Returns null if the holder ended in another way, or if the
+   * timeout passes.
+   */
   readonly outcomeOf: (key: string, fence: string, timeoutMs: number) => Promise<string | null>;
   readonly close: () => void;
 };
@@ -33,7 +42,7 @@ const decodeOutcome = (text: string): Outcome | null => {
   try {
     return outcomeSchema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    // Not ours: whoever waits looks for itself soon.
+    // The message is not from a replica. Waiting callers poll, so it can be ignored.
     return null;
   }
 };
@@ -42,7 +51,7 @@ const createWaiting = (timing: Timing) => {
   const waiting = new Map<string, (outcome: Outcome) => void>();
   return {
     tell: (outcome: Outcome): void => waiting.get(outcome.key)?.(outcome),
-    /** One at a time for a key. */
+    /** At most one wait per key at a time. */
     outcomeOf: (key: string, fence: string, timeoutMs: number): Promise<string | null> =>
       new Promise((resolve) => {
         const end = (failure: string | null): void => {
@@ -58,7 +67,7 @@ const createWaiting = (timing: Timing) => {
 
 const openSubscriber = (options: NoticesOptions, hear: (channel: string, text: string) => void): RedisClient => {
   const subscriber = createRedisClient(options);
-  // The connection for commands tells of the outage: this one would only say it twice.
+  // The connection for commands already logs the outage. A second log line would repeat it.
   const note = (err: unknown): void =>
     options.log.debug({ event: 'redis.subscribe_failed', err }, "the connection for replicas' messages failed");
   subscriber.on('error', note);

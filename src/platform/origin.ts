@@ -1,14 +1,17 @@
-/** Whether a text is an origin exactly as a browser sends it: scheme, host, and a port other than the scheme's; nothing behind. */
+/**
+ * Whether the text is an origin exactly as a browser sends it: scheme, host, and the port if it is not the default.
+ * Nothing may follow.
+ */
 export const isOrigin = (text: string): boolean => {
   try {
     const { origin, protocol } = new URL(text);
     return origin === text && (protocol === 'https:' || protocol === 'http:');
   } catch {
-    // `*`, `null` and other texts without a scheme are nobody's origin.
+    // Texts without a scheme, such as `*` and `null`, are not origins.
     return false;
   }
 };
 
-/** What to write instead. */
+/** Describes a valid origin. Used in messages. */
 export const originMend =
   'must be an origin as browsers send it, such as https://app.example.com: no path, no slash at the end, no *';

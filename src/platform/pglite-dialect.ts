@@ -14,14 +14,15 @@ import { DependencyUnavailable } from '../domain/unavailable.js';
 import { type Breathe, breathe as ofThisProcess } from './breathe.js';
 import { faultOf, namedFault } from './database-faults.js';
 
-/** Opens the same database once more. Rejects where that is not possible now. */
+/** Opens the same database again. Rejects if that is not possible now. */
 export type Reopen = () => Promise<PGlite>;
 
 /**
- * Kysely on a PGlite: it has one connection, so callers take turns, in the order they asked. `noteWrite` is called before and after each statement that
- * may write: all but those that Kysely built as a SELECT. PGlite answers in this thread without ever waiting for anything: between statements, others on
- * the event loop have their turn. Where a file could not be read or written, PGlite keeps a wrong picture of its folder: with `reopen`, it is opened
- * anew before the next turn.
+ * A Kysely dialect for PGlite. PGlite has one connection, so callers take turns in the order of their calls.
+ * `noteWrite` is called before and after each statement that may write: all statements except those that Kysely built
+ * as a SELECT. PGlite runs statements in this thread without waiting, so other tasks on the event loop run between
+ * statements. If a file could not be read or written, PGlite's state no longer matches its folder. With `reopen`, it is
+ * reopened before the next turn.
  */
 export const createPgliteDialect = (
   client: PGlite,
@@ -40,9 +41,9 @@ export const createPgliteDialect = (
 
 type Held = { client: PGlite; isSpoilt: boolean };
 
-/** As after a kill: what was acknowledged is in its files. */
+/** Reopens the database, as after a kill. Acknowledged writes are in its files. */
 const renew = async (held: Held, reopen: Reopen): Promise<void> => {
-  // Its last writes may fail. The log of what was acknowledged is written already.
+  // The last writes may fail. The log of acknowledged writes is already on disk.
   if (!held.client.closed) await held.client.close().catch(() => undefined);
   try {
     held.client = await reopen();
@@ -104,7 +105,7 @@ const createConnection = (held: Held, noteWrite: () => void, breathe: Breathe): 
 
 type Turns = { readonly take: () => Promise<void>; readonly pass: () => void };
 
-/** One at a time, first come first served. */
+/** Creates a queue that runs one task at a time, in the order of arrival. */
 const createTurns = (): Turns => {
   const waiting: (() => void)[] = [];
   let isTaken = false;

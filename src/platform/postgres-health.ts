@@ -1,7 +1,7 @@
 /**
- * Whether the server of the metadata answers at all. Asked only where a statement waits suspiciously long: a frozen server keeps
- * its connections open and says nothing, which looks like a slow statement. Once it is known to be silent, nobody waits for it
- * until a probe was answered.
+ * Detects whether the metadata server responds at all. It is checked only if a statement waits unusually long, because
+ * a frozen server keeps its connections open without responding, like a slow statement. Once the server is known not to
+ * respond, requests fail at once until a probe succeeds.
  */
 
 import type { Client } from 'pg';
@@ -10,36 +10,36 @@ import { DependencyUnavailable } from '../domain/unavailable.js';
 import { faultOf } from './database-faults.js';
 import { assertPrimary, type PostgresServers } from './postgres-servers.js';
 
-/** A statement that waits longer makes the server suspect. */
+/** Milliseconds that a statement may wait before the server is checked. */
 export const suspectAfterMs = 600;
 const probeTimeoutMs = 1_500;
 const probeEveryMs = 250;
-/** Where this process itself was busy for so long, a late answer says nothing about the server. */
+/** If this process itself was busy for this many milliseconds, a late response says nothing about the server. */
 const ownDelayMs = 300;
 
 export type ServerHealth = {
-  /** Throws DependencyUnavailable while the server is known to be silent. */
+  /** Throws DependencyUnavailable while the server is known not to respond. */
   readonly assertAnswering: () => void;
-  /** Asks the server on a connection of its own; questions at the same time share one. */
+  /** Probes the server on a separate connection. Concurrent calls share one probe. */
   readonly isAnswering: () => Promise<boolean>;
   readonly close: () => void;
 };
 
 export type HealthOptions = {
-  /** A client that was never connected. */
+  /** Creates a client that is not connected yet. */
   readonly createClient: (connectionTimeoutMs: number) => Client;
   readonly servers: PostgresServers;
-  /** Whether a server that takes no writes is none. */
+  /** Whether a server that takes no writes counts as unavailable. */
   readonly isPrimaryWanted: boolean;
   readonly log?: Pick<Log, 'warn'> | undefined;
 };
 
 const silent = () => new DependencyUnavailable('database-silent', 'The metadata database does not answer.');
 
-/** Whether a new session gets an answer in time. A server that has no place for one more session is there. */
+/** Whether a new session gets a response in time. A server that has no free connection counts as available. */
 const probe = async ({ createClient, isPrimaryWanted }: HealthOptions): Promise<boolean> => {
   const client = createClient(probeTimeoutMs);
-  // The promise below has the same error.
+  // The promise below receives the same error.
   client.on('error', () => undefined);
   const startedMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ const probe = async ({ createClient, isPrimaryWanted }: HealthOptions): Promise<
     return fault !== 'away' && fault !== 'read-only';
   } finally {
     clearTimeout(timer);
-    // Ends at once where the server says nothing; what `end` waits for is then never told.
+    // Closes the socket directly. If the server does not respond, `end` would wait forever.
     client.connection.stream.destroy();
   }
 };

@@ -1,7 +1,7 @@
 /**
- * The connections to the metadata's PostgreSQL, as Kysely takes them. A restart, a failover, a terminated session or a frozen
- * server never ends the process and never keeps a request waiting: what can be repeated safely is, everything else fails with
- * DependencyUnavailable in bounded time.
+ * The connection pool of the metadata's PostgreSQL server, for Kysely. A restart, a failover, a terminated session or a
+ * frozen server never ends the process and never blocks a request. Statements that can be repeated safely are repeated.
+ * All others fail with DependencyUnavailable in bounded time.
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,23 +18,26 @@ import { assertPrimary, createPostgresServers, type PostgresServers } from './po
 type PoolLog = Pick<Log, 'warn'>;
 
 const connectTimeoutMs = 10_000;
-/** How long one statement may take, locks included. The server ends it; where it does not, we hang up a little later. */
+/**
+ * Maximum time of one statement, locks included. The server ends the statement. If it does not, this process closes the
+ * connection a little later.
+ */
 const statementTimeoutMs = 60_000;
 const hangUpMs = statementTimeoutMs + 2_000;
-/** So long after the first failure, a new connection is tried again: a restart is over by then, most of the time. */
+/** After the first failure, new connections are retried for this time. Most restarts end within it. */
 const patienceMs = 1_500;
 const retryEveryMs = 100;
 
-/** Nothing was changed by them: where the connection broke, another one may run them again. */
+/** Whether the statement changes nothing. If the connection breaks, another connection may run it again. */
 const isRepeatable = (sql: string): boolean => /^\s*(select|begin|start transaction)\b/i.test(sql);
 const begins = (sql: string): boolean => /^(begin|start transaction)\b/i.test(sql);
 const ends = (sql: string): boolean => /^(commit|rollback)$/i.test(sql);
-/** Only migrations take a lock of the session. They may take as long as they need. */
+/** Whether the statement belongs to a migration. Only migrations take a session lock. They have no time limit. */
 const isMigration = (sql: string): boolean => sql.includes('pg_advisory_lock(');
 
 type Guard = <T>(work: Promise<T>, limitMs: number) => Promise<T>;
 
-/** Waits for the work while the server answers and is the one to ask, and no longer than `limitMs`. */
+/** Waits for the work, up to `limitMs`. Rejects earlier if the server does not respond or is no longer the current one. */
 const createGuard =
   ({ isAnswering }: ServerHealth, servers: PostgresServers): Guard =>
   async (work, limitMs) => {
@@ -61,7 +64,7 @@ const createGuard =
     } finally {
       isOver = true;
       clearTimeout(timer);
-      // An abandoned query may fail later. Its caller has the time-out as the answer by then.
+      // An abandoned query may fail later. Its caller has already received the timeout.
       work.catch(() => undefined);
     }
   };
@@ -69,7 +72,7 @@ const createGuard =
 type Acquire = () => Promise<PoolClient>;
 type Ways = { readonly health: ServerHealth; readonly guard: Guard; readonly servers: PostgresServers };
 
-/** Takes a connection. Right after a failure it is patient; once an outage lasts, it fails at once. */
+/** Takes a connection. Retries right after a failure. During a longer outage, it fails at once. */
 const createAcquire = (connect: Acquire, { health, guard, servers }: Ways): Acquire => {
   let failingSinceMs: number | null = null;
   const once = async (): Promise<PoolClient> => {
@@ -79,7 +82,7 @@ const createAcquire = (connect: Acquire, { health, guard, servers }: Ways): Acqu
       return await guard(connecting, connectTimeoutMs);
     } catch (error) {
       servers.leave(server);
-      // One that comes too late goes back; one that failed was told here.
+      // A connection that arrives too late returns to the pool. A failure was already reported here.
       connecting.then(
         (client) => client.release(),
         () => undefined,
@@ -109,7 +112,7 @@ const createAcquire = (connect: Acquire, { health, guard, servers }: Ways): Acqu
 
 type Loan = {
   client: PoolClient;
-  /** Why the connection cannot be used any more. */
+  /** Why the connection cannot be used any more, or null. */
   broken: DependencyUnavailable | null;
   isInTransaction: boolean;
   isPatient: boolean;
@@ -117,17 +120,17 @@ type Loan = {
 };
 
 const release = (loan: Loan): void => {
-  // What a migration set on its connection must not outlive it.
+  // Closes the connection of a migration, so that its session settings do not remain.
   if (!loan.isReleased) loan.client.release(loan.broken !== null || loan.isPatient);
   loan.isReleased = true;
 };
 
-/** Notes whether the connection can still be used, and answers the error to throw. */
+/** Records whether the connection is still usable. Returns the error to throw. */
 const noteFailure = (loan: Loan, servers: PostgresServers, error: unknown): unknown => {
   const named = namedFault(error);
   const fault = error instanceof DependencyUnavailable ? 'away' : faultOf(error);
   if (named instanceof DependencyUnavailable && (fault === 'away' || fault === 'read-only')) loan.broken = named;
-  // A read-only server may have been the primary until now: the next connection may reach the new one.
+  // A read-only server may be the former primary. The next connection may reach the new one.
   if (fault === 'read-only') servers.outdate(generationOf(loan.client));
   return named;
 };
@@ -150,7 +153,7 @@ const replace = async (loan: Loan, acquire: Acquire): Promise<void> => {
   loan.broken = null;
 };
 
-/** One loan of a connection. Its statements come one after the other. */
+/** Lends one connection. Its statements run one after the other. */
 const createLoan = (client: PoolClient, acquire: Acquire, { guard, servers }: Ways): PostgresPoolClient => {
   const loan: Loan = { client, broken: null, isInTransaction: false, isPatient: false, isReleased: false };
   const note = (error: unknown): unknown => noteFailure(loan, servers, error);
@@ -171,19 +174,19 @@ const createLoan = (client: PoolClient, acquire: Acquire, { guard, servers }: Wa
   return { query: query as PostgresPoolClient['query'], release: () => release(loan) };
 };
 
-/** A connection's `generation` of PostgresServers when it was made. */
+/** The `generation` of PostgresServers when the connection was made. */
 type Aged = { readonly generation?: number };
 const generationOf = (client: ClientBase & Aged): number => client.generation ?? 0;
 
-/** Limits its statements. Rejects where only a primary is wanted, and this server takes no writes. */
+/** Sets the statement time limit. Rejects if a primary is required and this server takes no writes. */
 const prepare = async (client: ClientBase, isPrimaryWanted: boolean): Promise<void> => {
   await client.query(`set statement_timeout = ${statementTimeoutMs}`);
   if (isPrimaryWanted) await assertPrimary(client);
 };
 
-/** `end` waits for what runs, which ends in bounded time. */
+/** Opens the pool. `end` waits for running statements, which end in bounded time. */
 export const openPostgresPool = async (databaseUrl: string, log?: PoolLog): Promise<PostgresPool> => {
-  // Loaded where it is used: without a server, its import would only slow the start.
+  // Imported on first use, because it would slow down a start without a server.
   const { default: pg } = await import('pg');
   const servers = createPostgresServers(databaseUrl);
   const isPrimaryWanted = wantsPrimary(databaseUrl);
@@ -199,12 +202,13 @@ export const openPostgresPool = async (databaseUrl: string, log?: PoolLog): Prom
     connectionTimeoutMillis: connectTimeoutMs,
     onConnect: (client) => prepare(client, isPrimaryWanted),
   });
-  // The pool removes an idle connection that breaks. Unheard, its error would end the process.
+  // The pool removes an idle connection that breaks. Without a listener, its error would end the process.
   pool.on('error', (error) =>
     log?.warn({ event: 'metadata.connection_lost', err: error }, 'an idle connection to the metadata database broke'),
   );
   pool.on('connect', (client) => {
-    // One that breaks while it is lent tells the loan's statement too. Unheard, this second word of it would end the process.
+    // If a lent connection breaks, its statement also fails. Without a listener, this second error event would end the
+    // process.
     client.on('error', (error) =>
       log?.warn({ event: 'metadata.connection_lost', err: error }, 'a connection to the metadata database broke'),
     );

@@ -1,11 +1,14 @@
-/** Which of the servers that DATABASE_URL names is connected to. Where it is lost or takes no writes, the next one is tried. */
+/**
+ * Selects which of the servers in DATABASE_URL to connect to. If a server is lost or takes no writes, the next one is
+ * tried.
+ */
 import type { ClientBase } from 'pg';
 import { serverUrls } from './database-url.js';
 
-/** SQLSTATE of a write to a server that takes none. */
+/** SQLSTATE of a write to a read-only server. */
 const readOnlyCode = '25006';
 
-/** Rejects where the server is a standby, or set to read-only, as a write would. */
+/** Rejects like a write if the server is a standby or is set to read-only. */
 export const assertPrimary = async (client: ClientBase): Promise<void> => {
   const { rows } = await client.query<{ transaction_read_only: string }>('show transaction_read_only');
   if (rows[0]?.transaction_read_only === 'off') return;
@@ -13,13 +16,16 @@ export const assertPrimary = async (client: ClientBase): Promise<void> => {
 };
 
 export type PostgresServers = {
-  /** URL of the server that new connections go to. */
+  /** Returns the URL of the server for new connections. */
   readonly current: () => string;
-  /** Counts how often connections became useless together. One that was made at a lower count is not lent any more. */
+  /**
+   * Counts how often all connections became unusable together. A connection from an earlier generation is not lent any
+   * more.
+   */
   readonly generation: () => number;
-  /** Goes on to the next server, where `url` is the present one and there is another. */
+  /** Moves on to the next server, if `url` is the current one and there is another. */
   readonly leave: (url: string) => void;
-  /** The server of a connection of this generation takes no writes: it is left, with all connections to it. */
+  /** Reports that the server of this generation takes no writes. Leaves the server and all connections to it. */
   readonly outdate: (generation: number) => void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Which servers and files this installation may read: those that its operator named, and nothing else. A caller chooses hosts and
- * paths, so whatever is not exactly what the operator wrote is refused, and nothing is told of what else there is.
+ * Decides which servers and files this installation may read: only those that the operator named. Callers choose hosts
+ * and paths, so everything that does not match exactly is refused. The error does not reveal what else exists.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve, sep } from 'node:path';
@@ -12,19 +12,25 @@ import { type AllowedHost, readAllowedHost } from './allowed-hosts.js';
 import { serverUrls } from './database-url.js';
 
 export type ReachOptions = {
-  /** `datasources.allowedHosts`. */
+  /** The setting `datasources.allowedHosts`. */
   readonly allowedHosts: readonly string[];
-  /** `datasources.duckdbFolders`, absolute. */
+  /** The setting `datasources.duckdbFolders`, as absolute paths. */
   readonly duckdbFolders: readonly string[];
-  /** Only its folder `sources` holds datasources, whatever folders are named. */
+  /** The data folder. Of its contents, only the folder `sources` may hold datasources, whatever `duckdbFolders` contains. */
   readonly dataDir: string;
-  /** Files of this installation's own that are datasources all the same: the demo's. */
+  /** Files of this installation that are also allowed as datasources: the demo's. */
   readonly files: readonly string[];
-  /** The metadata's own servers; null: embedded. Its database is no datasource, also where its host is allowed. */
+  /**
+   * The URL of the metadata servers, or null if embedded. The metadata database is never a datasource, even if its host
+   * is allowed.
+   */
   readonly databaseUrl: string | null;
 };
 
-/** Throws DATASOURCE_CONNECTION_ERROR, with the setting to mend, for a server or file that is not allowed or not there. */
+/**
+ * Throws DATASOURCE_CONNECTION_ERROR for a server or file that is missing or not allowed. The message names the setting
+ * to change.
+ */
 export type AssertReachable = (datasource: DatasourceConnection) => Promise<void>;
 
 export const createReach = (options: ReachOptions): { readonly assertReachable: AssertReachable } => {
@@ -57,19 +63,20 @@ const assertServer = ({ host, port }: ServerConnection, hosts: readonly AllowedH
 type Server = { readonly host: string; readonly port: number; readonly database: string };
 
 /**
- * As the driver reads the URL: hosts and ports may stand in its query, and it takes URLs that are none to others. Not connected to.
+ * Returns the metadata servers, parsed by the driver's own parser. The URL's query may hold hosts and ports, and the
+ * driver accepts texts that are not valid URLs. Does not connect.
  */
 const readMetadataServers = async (databaseUrl: string | null): Promise<readonly Server[]> => {
   if (databaseUrl === null) return [];
   const { default: pg } = await import('pg');
   return serverUrls(databaseUrl).map((connectionString) => {
     const { host, port, database = '' } = new pg.Client({ connectionString });
-    // A path is a socket of this machine.
+    // A path is a socket on this machine.
     return { host: oneName(host.startsWith('/') ? undefined : readHost(host)), port, database };
   });
 };
 
-/** The ways to write this machine are one; other aliases only the operator can know. */
+/** Maps all common names of this machine to `localhost`. Only the operator can know other aliases. */
 const oneName = (host: string | undefined): string =>
   host === undefined || /^(127\.|localhost$|0\.0\.0\.0$|::1$|::ffff:127\.)/.test(host) ? 'localhost' : host;
 
@@ -85,14 +92,17 @@ const assertOther = ({ datasourceType, host, port, database }: ServerConnection,
 const assertFile = async ({ path }: DuckDbConnection, options: ReachOptions): Promise<void> => {
   const file = await findFile(path);
   if (file !== undefined && (await isAllowed(file, options))) return;
-  // One answer for "outside" and "not there": what else the machine holds is nobody's to know.
+  // Both cases get the same answer, so that callers cannot learn which files exist outside the allowed folders.
   refuse(
     'There is no DuckDB file at this path in the folders that may be read: give its absolute path, in the folder "sources" of the data folder or in one that the operator adds to datasources.duckdbFolders in the configuration.',
     'path-not-allowed',
   );
 };
 
-/** The regular file behind a path, with every link followed. DuckDB reads more into a path that is not absolute: `:memory:`, `s3://`, `sqlite:`. */
+/**
+ * Returns the regular file at the path, with all links resolved. Refuses relative paths and URLs, because DuckDB gives
+ * them other meanings: `:memory:`, `s3://`, `sqlite:`.
+ */
 const findFile = async (path: string): Promise<string | undefined> => {
   if (!isAbsolute(path) || /[\0?*]|:\/\//.test(path)) return undefined;
   const file = await realpath(path).catch(() => undefined);

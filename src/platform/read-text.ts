@@ -1,4 +1,4 @@
-/** Reads the body of an answer as text, and not more than `maxBytes` of it. Rejects where it is larger. */
+/** Reads the body of a response as text. Rejects if it is larger than `maxBytes`. */
 export const readText = async (response: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,19 +1,22 @@
 import type { Log } from '../domain/log-events.js';
 
-/** What `/readyz` asks of the parts of the process, each in bounded time. */
+/** A check that `/readyz` runs on one part of the process. Each check has a time limit. */
 export type Check = {
-  /** Slug that the answer names where the check fails: `metadata`, `data-folder`, `api-key`. */
+  /** The slug that the response shows if the check fails: `metadata`, `data-folder`, `api-key`. */
   readonly name: string;
-  /** Rejects where the part cannot serve. */
+  /** Rejects if this part cannot serve. */
   readonly run: () => Promise<unknown>;
 };
 
 export type Readiness = {
-  /** Names of the checks that failed; empty: ready. Resolves within `readinessTimeoutMs`, and never rejects. */
+  /**
+   * Returns the names of the failed checks. An empty list means ready. Resolves within `readinessTimeoutMs` and never
+   * rejects.
+   */
   readonly failed: () => Promise<readonly string[]>;
 };
 
-/** Less than the two seconds that a probe may take in all. */
+/** Milliseconds for all checks. Less than the two seconds that a probe may take in total. */
 const readinessTimeoutMs = 1_500;
 
 type ReadinessLog = Pick<Log, 'warn'>;
@@ -33,7 +36,7 @@ const inTime = async ({ name, run }: Check): Promise<void> => {
   }
 };
 
-/** Probes that come while the checks run share their outcome. */
+/** Creates the readiness check. Probes that arrive while the checks run share their result. */
 export const createReadiness = (checks: readonly Check[], log: ReadinessLog): Readiness => {
   let running: Promise<readonly string[]> | null = null;
   const runAll = async (): Promise<readonly string[]> => {

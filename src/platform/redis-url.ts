@@ -1,8 +1,8 @@
-/** Reads REDIS_URL, without its client: one server, Sentinel or Cluster. */
+/** Parses REDIS_URL without the Redis client: one server, Sentinel or Cluster. */
 import type { RedisOptions } from 'ioredis';
 
 type Address = { readonly host: string; readonly port: number };
-/** Where Redis is. */
+/** The address of Redis. */
 export type RedisPlace =
   | { readonly kind: 'single'; readonly url: string }
   | {
@@ -30,13 +30,13 @@ const accessOf = (credentials: string | undefined, isTls: boolean): RedisOptions
   };
 };
 
-/** Reads REDIS_URL. Throws an Error that names no password. */
+/** Parses REDIS_URL. Throws an Error that contains no password. */
 export const readRedisUrl = (url: string): RedisPlace => {
   const match = /^redis(s?)(?:-(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?/.exec(url);
   if (match === null) throw new Error(`REDIS_URL ${redisUrlMend}`);
   const [, tls, kind, credentials, hosts = '', name = ''] = match;
   if (kind !== 'sentinel' && kind !== 'cluster') {
-    // As the client reads it: what it does not understand, it would take for a host of this machine.
+    // The client treats a URL that it cannot parse as a host of this machine, so such a URL is refused here.
     if (!URL.canParse(url)) throw new Error(`REDIS_URL ${redisUrlMend}`);
     return { kind: 'single', url };
   }
@@ -50,7 +50,7 @@ export const isRedisUrl = (url: string): boolean => {
     readRedisUrl(url);
     return true;
   } catch {
-    // The mend says all that the error does.
+    // The caller's message already says what is wrong.
     return false;
   }
 };

@@ -1,4 +1,7 @@
-/** Connections to Redis: one server, Sentinel or Cluster, by the URL. An outage costs speed, never time or correctness. */
+/**
+ * Connects to Redis: one server, Sentinel or Cluster, depending on the URL. An outage makes the product slower, but
+ * never blocks it and never makes results wrong.
+ */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../domain/log-events.js';
 import { readRedisUrl } from './redis-url.js';
@@ -11,16 +14,16 @@ export type RedisClient = Redis | Cluster;
 export type RedisConnection = {
   readonly url: string;
   readonly log: Log;
-  /** How long one try to connect may take. */
+  /** Maximum time of one attempt to connect. */
   readonly connectTimeoutMs?: number | undefined;
-  /** How long one command may take; left out: for ever, the caller waits as long as it likes. */
+  /** Maximum time of one command. Without it, commands have no time limit. */
   readonly commandTimeoutMs?: number | undefined;
 };
 
 const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnection): RedisOptions => ({
   ...(commandTimeoutMs === undefined ? {} : { commandTimeout: commandTimeoutMs }),
   lazyConnect: true,
-  // A command fails at once while there is no connection: an outage must cost speed, not time.
+  // A command fails at once while there is no connection, so that an outage does not delay requests.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
@@ -30,7 +33,7 @@ const optionsOf = ({ connectTimeoutMs = 2_000, commandTimeoutMs }: RedisConnecti
 
 const retryInMs = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
-/** A connection that is not open yet. Who takes it listens to its errors. */
+/** Creates a client that is not connected yet. The caller must listen to its errors. */
 export const createRedisClient = (connection: RedisConnection): RedisClient => {
   const place = readRedisUrl(connection.url);
   const options = optionsOf(connection);
@@ -51,10 +54,13 @@ export const createRedisClient = (connection: RedisConnection): RedisClient => {
   });
 };
 
-/** Hears the first failure of an outage, and its end. */
+/** Called at the first failure of an outage and at its end. */
 export type NoteOutage = (isDown: boolean) => void;
 
-/** After so long without a failure, a command that works ends an outage: a full Redis still reads, and does not write. */
+/**
+ * An outage ends when a command succeeds and no command failed for this time. The time is needed because a full Redis
+ * still reads, but does not write.
+ */
 const quietMs = 5_000;
 
 export type OutageOptions = {
@@ -67,7 +73,7 @@ export type OutageOptions = {
   readonly timing?: Timing | undefined;
 };
 
-/** Logs the first failure of an outage and its end, and nothing between. */
+/** Logs the first failure of an outage and its end, and nothing between them. */
 export const createOutageLog = ({ log, use, outlook, noted = () => {}, timing = systemTiming }: OutageOptions) => {
   let failedAtMs: number | null = null;
   const end = (): void => {
@@ -87,11 +93,11 @@ export const createOutageLog = ({ log, use, outlook, noted = () => {}, timing = 
         `Redis cannot be reached or written to (${use}): ${outlook}`,
       );
     },
-    /** A command worked. */
+    /** Records that a command succeeded. */
     worked: (): void => {
       if (failedAtMs !== null && timing.nowMs() - failedAtMs >= quietMs) end();
     },
-    /** There is a new connection. */
+    /** Records a new connection. */
     connected: end,
   };
 };
@@ -107,7 +113,7 @@ const late = (timeoutMs: number): { readonly ended: Promise<never>; readonly can
   return { ended, cancel: () => clearTimeout(timer) };
 };
 
-/** Runs commands, each in its time. What fails, or is late, is null and told to the outage log. */
+/** Runs commands with a time limit. A command that fails or is late returns null and is reported to the outage log. */
 export const createAttempt =
   (outage: OutageLog): Attempt =>
   async (timeoutMs, command) => {

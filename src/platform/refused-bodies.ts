@@ -1,10 +1,13 @@
-/** Bodies that were read for nothing: so many bytes of one credential in a minute. What it sends beyond that is not read. */
+/**
+ * Limits the bytes of refused bodies for each credential and minute. Above the limit, bodies of the credential are not
+ * read.
+ */
 import type { Clock } from '../domain/ports.js';
 import { Refusal } from '../domain/refusal.js';
 import { createLru } from './lru.js';
 
 export type RefusedBodies = {
-  /** Throws RATE_LIMITED. */
+  /** Throws RATE_LIMITED if the credential has reached the limit. */
   readonly assertFew: (credential: string) => void;
   readonly note: (credential: string, bytes: number) => void;
 };
@@ -13,7 +16,7 @@ const windowMs = 60_000;
 const maxKeys = 10_000;
 const megabyte = 1024 * 1024;
 
-/** Counts in this process alone. `megabytesPerMinute` null: any number. */
+/** Counts in this process only. No limit if `megabytesPerMinute` is null. */
 export const createRefusedBodies = (megabytesPerMinute: number | null, clock: Clock): RefusedBodies => {
   if (megabytesPerMinute === null) return { assertFew: () => {}, note: () => {} };
   const used = createLru<string, { bytes: number; readonly untilMs: number }>(maxKeys);

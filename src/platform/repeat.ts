@@ -1,6 +1,9 @@
 import type { Timing } from './timing.js';
 
-/** Runs it again and again, each time so long after the last one ended; answers what ends it. `run` rejects nothing. */
+/**
+ * Calls `run` repeatedly, `everyMs` milliseconds after the previous call ended. Returns a function that stops it. `run`
+ * must not reject.
+ */
 export const repeat = (timing: Timing, everyMs: number, run: () => Promise<void>): (() => void) => {
   let isEnded = false;
   let cancel = (): void => {};

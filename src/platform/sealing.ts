@@ -1,4 +1,7 @@
-/** Secrets at rest: AES-256-GCM with a random nonce, bound to what they belong to, and marked with the key that sealed them. */
+/**
+ * Encrypts secrets at rest with AES-256-GCM and a random nonce. A sealed text is bound to its context and carries a
+ * mark of its key.
+ */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { Sealer } from '../domain/ports.js';
 
@@ -24,7 +27,10 @@ const decipher = (key: Buffer, bytes: Buffer, context: string): string => {
   return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]).toString('utf8');
 };
 
-/** Seals with `key` (32 bytes). What another key sealed, or what was changed or moved, does not open: that throws. */
+/**
+ * Creates a sealer with `key` (32 bytes). Opening throws if another key sealed the text, or if the text was changed or
+ * moved to another context.
+ */
 export const createSealer = (key: Buffer): Sealer => {
   const mark = markOf(key);
   return {

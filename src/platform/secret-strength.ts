@@ -1,10 +1,13 @@
-/** Whether a secret is strong enough for production. An estimate: it finds what is short, repeated, counted up, or copied from a documentation. */
+/**
+ * Estimates whether a secret is strong enough for production. Finds secrets that are short, repetitive, sequential or
+ * copied from documentation.
+ */
 import { minimumSecretLength } from './jwt-keys.js';
 
-/** Less can be tried out, given years. */
+/** Minimum estimated bits. Fewer bits can be broken by brute force within years. */
 const minimumBits = 80;
 
-/** Secrets that stand in documentations and tutorials, ours too. Compared without regard to case. */
+/** Secrets that appear in documentation and tutorials, including ours. Compared without regard to case. */
 const published: ReadonlySet<string> = new Set([
   'the secret that your sessions are signed with',
   'a-string-secret-at-least-256-bits-long',
@@ -17,24 +20,24 @@ const published: ReadonlySet<string> = new Set([
   '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
 ]);
 
-/** Long enough that none of them stands in a random text by chance. */
+/** Words that mark placeholders. They are long enough not to appear in random text by chance. */
 const placeholders =
   /change.?me|password|passw0rd|placeholder|example|your.?(?:secret|token|api.?key|key)|my.?secret|secret.?key|super.?secret|keyboard.?cat|insecure|qwerty|letmein|replace.?(?:me|this)|guestlist.?(?:secret|token|key)/i;
 
-/** Whether the character goes on where the two before it lead: `aaa`, `abc`, `321`. */
+/** Whether the character continues the sequence of the two characters before it: `aaa`, `abc`, `321`. */
 const isRun = (text: string, at: number): boolean => {
   const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
   return at >= 2 && Math.abs(step) <= 1 && step === text.charCodeAt(at - 1) - text.charCodeAt(at - 2);
 };
 
-/** How many characters from `at` on stood together before; three at least, otherwise 0. */
+/** Returns how many characters from `at` on also appear together earlier. Returns 0 for fewer than three. */
 const repeatedAt = (text: string, at: number): number => {
   let length = 0;
   while (at + length < text.length && text.slice(0, at + length).includes(text.slice(at, at + length + 1))) length += 1;
   return length >= 3 ? length : 0;
 };
 
-/** What comes after the beginning can make no secret weak. */
+/** Estimates from the first 200 characters. Later characters cannot make a secret weak. */
 const estimateBits = (secret: string): number => {
   const text = secret.slice(0, 200);
   let surprising = 0;
@@ -46,7 +49,7 @@ const estimateBits = (secret: string): number => {
   return surprising * Math.log2(Math.max(1, new Set(text).size));
 };
 
-/** What is weak about it; undefined: nothing. The secret is not in the text. */
+/** Returns why the secret is weak, or undefined if it is not. The text does not contain the secret. */
 export const weaknessOf = (secret: string): string | undefined => {
   if (secret.length < minimumSecretLength) {
     return `has ${secret.length} characters, and at least ${minimumSecretLength} are needed in production`;
@@ -59,7 +62,7 @@ export const weaknessOf = (secret: string): string | undefined => {
     : undefined;
 };
 
-/** As `weaknessOf`, for bytes in base64, which have a length of their own. */
+/** Like `weaknessOf`, for bytes in base64, whose length is checked elsewhere. */
 export const weaknessOfBytes = (secret: string): string | undefined => {
   const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64').toString('latin1');
   if (published.has(secret.toLowerCase()) || placeholders.test(bytes)) {

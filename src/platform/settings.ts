@@ -1,6 +1,7 @@
 /**
- * The schema of the configuration: every setting with its type, its default and its meaning. It is the one place of every
- * default. `npm run docs` writes config/guestlist.yaml and docs/configuration.md from it; `guestlist --help` lists the variables.
+ * The schema of the configuration: every setting with its type, default and meaning. All defaults are defined here.
+ * `npm run docs` generates config/guestlist.yaml and docs/configuration.md from it. `guestlist --help` lists the
+ * variables.
  */
 import { z } from 'zod';
 import { capabilityNames } from '../domain/capability.js';
@@ -263,5 +264,5 @@ export const settingsSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>;
 
-/** The settings if nothing is configured. */
+/** Returns the settings if nothing is configured. */
 export const defaultSettings = (): Settings => settingsSchema.parse({});

@@ -1,4 +1,4 @@
-/** Sharing over Redis: sharing.ts says what it promises, sharing-scripts.ts what is one step of Redis. */
+/** Implements `Sharing` over Redis. sharing.ts defines the contract, and sharing-scripts.ts holds the atomic steps. */
 import type { Log } from '../domain/log-events.js';
 import { createNotices, type Notices } from './notices-redis.js';
 import type { Attempt, RedisClient } from './redis.js';
@@ -8,19 +8,19 @@ import { beatScript, offerScript, releaseScript, storeScript, takeScript } from 
 import { createSingleFlight } from './single-flight.js';
 import { systemTiming, type Timing } from './timing.js';
 
-/** In milliseconds. */
+/** Limits in milliseconds. */
 export type SharingLimits = {
-  /** A holder that is dead or stopped for this long has lost it to the next. */
+  /** A holder that is dead or stopped for this time loses the lease to the next replica. */
   readonly leaseMs: number;
-  /** How often who waits looks for itself, should no notice arrive. */
+  /** How often a waiting replica polls, in case no message arrives. */
   readonly pollMs: number;
   readonly maxWaitMs: number;
-  /** Longer than that of a cached value's command: what is at stake is work done twice. */
+  /** Maximum time of one command. Longer than for a cached value, because a failure makes two replicas do the same work. */
   readonly commandTimeoutMs: number;
 };
 
 const usualLimits: SharingLimits = { leaseMs: 3_000, pollMs: 150, maxWaitMs: 30_000, commandTimeoutMs: 2_000 };
-/** A holder that was stopped for longer than this may store what it made. */
+/** A holder that was stopped for longer than this time may store its value without a fence check. */
 const fenceLifeMs = 3_600_000;
 
 export type RedisSharingOptions = {
@@ -34,7 +34,7 @@ export type RedisSharingOptions = {
 
 type Names = { readonly value: string; readonly lease: string; readonly fence: string };
 
-/** The braces keep the three in one slot of a cluster: the slot of the bare key. */
+/** The braces place the three keys in one slot of a cluster: the slot of the bare key. */
 const namesOf = (key: string): Names => {
   if (/[{}]/.test(key)) throw new Error('a shared key holds a brace');
   return { value: key, lease: `{${key}}:lease`, fence: `{${key}}:fence` };
@@ -53,7 +53,7 @@ const takenOf = ([kind, text, leftMs]: Reply): Taken => {
     : { kind: 'taken', fence: String(text) };
 };
 
-/** The commands. Null: Redis could not be asked. */
+/** The Redis commands. They return null if Redis could not be reached. */
 const createCommands = ({ redis, attempt }: RedisSharingOptions, limits: SharingLimits) => {
   const run = <T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T | null> =>
     attempt(limits.commandTimeoutMs, async () => (await redis.eval(script, keys.length, ...keys, ...args)) as T);
@@ -80,7 +80,7 @@ type Parts = {
   readonly limits: SharingLimits;
 };
 
-/** Makes it under a lease. Null: another's is to be taken. */
+/** Makes the value under a lease. Returns null if another replica's value must be used. */
 const hold = async (
   { commands, notices, timing, limits }: Parts,
   names: Names,
@@ -102,7 +102,7 @@ const hold = async (
     throw error;
   } finally {
     stop();
-    // Neither fails, and the answer need not wait for them.
+    // Neither of these calls rejects, and the response need not wait for them.
     void commands.release(names, fence).then(() => notices.tellOutcome({ key: names.value, fence, failure }));
   }
 };
@@ -113,7 +113,7 @@ const runOnce = async (parts: Parts, key: string, work: SharedWork): Promise<Sha
   const latestMs = timing.nowMs() + limits.maxWaitMs;
   let rejected = '';
   for (;;) {
-    // Whatever is found: who can write to the server could go on putting something else there for ever.
+    // The time limit applies whatever the key holds, because a client of Redis could replace the value again and again.
     if (timing.nowMs() > latestMs) throw new WaitedTooLong('another replica has been making it for too long');
     const taken = await commands.take(names, rejected);
     if (taken === null) return { text: (await work.make()).text, isShared: false };
@@ -130,7 +130,7 @@ const runOnce = async (parts: Parts, key: string, work: SharedWork): Promise<Sha
   }
 };
 
-/** Its connection for notices is opened by the way, and again after each outage. */
+/** Creates sharing over Redis. The connection for messages opens in the background, and again after each outage. */
 export const createRedisSharing = (
   options: RedisSharingOptions,
 ): { readonly sharing: Sharing; readonly close: () => void } => {

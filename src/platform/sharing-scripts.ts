@@ -1,10 +1,13 @@
 /**
- * What Redis does in one step for sharing-redis.ts. A lease says who makes a value; its fence is a number that only grows, over a
- * Redis that forgot everything too, since it begins at the server's clock in microseconds. KEYS, all of one slot of a cluster: the
- * value, the lease, the newest fence.
+ * The atomic Redis scripts of sharing-redis.ts. A lease says which replica makes a value. Its fence is a number that
+ * only increases. It starts at the server's clock in microseconds, so it also increases after Redis lost all data. KEYS
+ * are the value, the lease and the newest fence, all in one slot of a cluster.
  */
 
-/** ARGV: lease's ms, fence's ms, a value that will not do. Answers `there` value, `held` fence ms, or `taken` fence. */
+/**
+ * ARGV: the lease's milliseconds, the fence's milliseconds, an unacceptable value. Returns `there` and the value,
+ * `held` with fence and milliseconds, or `taken` and the fence.
+ */
 export const takeScript = `
 local value = redis.call('GET', KEYS[1])
 if value and value ~= ARGV[3] then return {'there', value} end
@@ -20,8 +23,8 @@ redis.call('SET', KEYS[3], fence, 'PX', ARGV[2])
 return {'taken', fence}`;
 
 /**
- * ARGV: fence, value, its ms, a value that will not do. Answers `stored`, `there` value, or `superseded` where somebody took the
- * lease since. A fence that was forgotten is nobody's: the value is kept then.
+ * ARGV: the fence, the value, its milliseconds, an unacceptable value. Returns `stored`, `there` and the value, or
+ * `superseded` if another replica has taken the lease. If the stored fence has expired, the value is stored.
  */
 export const storeScript = `
 local value = redis.call('GET', KEYS[1])
@@ -31,17 +34,17 @@ if last and last ~= ARGV[1] then return {'superseded'} end
 if tonumber(ARGV[3]) > 0 then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
 return {'stored'}`;
 
-/** KEYS: the lease. ARGV: fence, ms. Lives on, where it is still this holder's. */
+/** KEYS: the lease. ARGV: the fence, milliseconds. Extends the lease if this holder still has it. */
 export const beatScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0`;
 
-/** KEYS: the lease. ARGV: fence. Ends it, where it is still this holder's. */
+/** KEYS: the lease. ARGV: the fence. Ends the lease if this holder still has it. */
 export const releaseScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`;
 
-/** KEYS: the value. ARGV: value, its ms, a value that will not do. Answers what is kept then. */
+/** KEYS: the value. ARGV: the value, its milliseconds, an unacceptable value. Returns the value that is stored afterwards. */
 export const offerScript = `
 local value = redis.call('GET', KEYS[1])
 if value and value ~= ARGV[3] then return value end

@@ -1,49 +1,53 @@
 /**
- * What the replicas of one product share beside values: work that is done once over all of them, and notices. It may be lost at
- * any time: then every replica works for itself, and nothing is wrong but the cost.
+ * What the replicas of one product share besides values: work that is done once for all of them, and messages. Shared
+ * state may be lost at any time. Then every replica works for itself, which costs time but is still correct.
  */
 import { createSingleFlight } from './single-flight.js';
 
-/** What work gave, and for how long it may be answered. Nothing is kept where `lifeMs` is not positive. */
+/** The result of shared work, with its lifetime in milliseconds. Nothing is stored if `lifeMs` is not positive. */
 export type Made = { readonly text: string; readonly lifeMs: number };
 
-/** Work that is done once for a key, its errors told to whoever waits for it. */
+/** Work that is done once for a key. Its errors are passed to all waiting callers. */
 export type SharedWork = {
-  /** Whether what is found under the key will do. Anything may be there: who reaches the server can write to it. */
+  /** Whether the stored text is acceptable. Any client of the server can write to it, so the text may be anything. */
   readonly isGood: (text: string) => boolean;
   readonly make: () => Promise<Made>;
-  /** Called with what was made where another replica's is taken instead. */
+  /** Called with the made text if another replica's text is used instead. */
   readonly discard: (text: string) => Promise<void>;
-  /** A failure as those who wait get it; null: they try for themselves. */
+  /** Encodes a failure for the waiting callers. Returns null if each of them must try for itself. */
   readonly encodeFailure: (error: unknown) => string | null;
   readonly decodeFailure: (text: string) => unknown;
 };
 
-/** `isShared` false: the others do not know of it. */
+/** The result of shared work. `isShared` is false if other replicas do not have it. */
 export type Shared = { readonly text: string; readonly isShared: boolean };
 
 export type Sharing = {
   /**
-   * What is kept under the key, or what `make` gives: one replica makes it, and the others wait for that. Who makes it may die or
-   * stop: another takes over soon. Rejects as `make` does, and with WaitedTooLong. Keys hold no `{` and no `}`.
+   * Returns the stored value of the key, or the result of `make`. One replica calls `make`, and the others wait for its
+   * result. If that replica dies or stops, another one soon takes over. Rejects like `make`, or with WaitedTooLong.
+   * Keys must not contain `{` or `}`.
    */
   readonly once: (key: string, work: SharedWork) => Promise<Shared>;
-  /** Keeps it where nothing good is; answers what is kept then, another's perhaps. Null: nobody could be asked. */
+  /**
+   * Stores the value if no acceptable value is stored. Returns the value that is stored afterwards, perhaps from
+   * another replica. Returns null if the server could not be reached.
+   */
   readonly offer: (key: string, made: Made, isGood: SharedWork['isGood']) => Promise<string | null>;
-  /** Another number whenever what was kept may have been lost. */
+  /** Returns a number that changes whenever stored values may have been lost. */
   readonly generation: () => number;
-  /** Tells all replicas, this one too, that there is news. Some may never hear it. */
+  /** Notifies all replicas, including this one. Some replicas may miss the message. */
   readonly publish: (topic: string) => Promise<void>;
-  /** Answers what ends it. */
+  /** Calls `heard` for each message of the topic. Returns a function that ends the subscription. */
   readonly subscribe: (topic: string, heard: () => void) => () => void;
 };
 
-/** Another replica has been at it for longer than anyone waits. */
+/** Another replica has been working on the value for longer than callers wait. */
 export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Who wants to hear of which topic, in this process. */
+/** Creates the list of this process's listeners for each topic. */
 export const createTopics = () => {
   const listeners = new Map<string, Set<() => void>>();
   return {
@@ -58,7 +62,7 @@ export const createTopics = () => {
   };
 };
 
-/** Where results of shared work are kept; see `Cache`. */
+/** The store for results of shared work. See `Cache`. */
 type Results = {
   readonly get: (key: string) => Promise<string | null>;
   readonly set: (key: string, value: string, ttlMs: number) => Promise<void>;

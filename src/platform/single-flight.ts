@@ -1,7 +1,7 @@
-/** Runs the work of a key once at a time: who asks while it runs gets the same answer, or the same error. */
+/** Runs the work of a key once at a time. Callers during the run get the same result or the same error. */
 export type SingleFlight<T> = (key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Nothing is remembered once the work has ended. */
+/** Creates a single flight. Results are not kept after the work has ended. */
 export const createSingleFlight = <T>(): SingleFlight<T> => {
   const flights = new Map<string, Promise<T>>();
   const run = async (key: string, work: () => Promise<T>): Promise<T> => {

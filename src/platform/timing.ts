@@ -1,12 +1,15 @@
-/** Time that passes, as against the time of day: it never goes back when a clock is set. */
+/** Elapsed time, unlike the time of day: it never goes back when a clock is set. */
 export type Timing = {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since an arbitrary moment. */
   readonly nowMs: () => number;
-  /** Runs it once, later; answers what keeps it from running. Does not keep the process alive. */
+  /**
+   * Calls `run` once after `ms` milliseconds. Returns a function that cancels the call. The timer does not keep the
+   * process alive.
+   */
   readonly after: (ms: number, run: () => void) => () => void;
 };
 
-/** The machine's. */
+/** The timing of this machine. */
 export const systemTiming: Timing = {
   nowMs: () => performance.now(),
   after: (ms, run) => {

@@ -2,7 +2,7 @@ import { createLru } from './lru.js';
 
 const maxKeys = 50_000;
 
-/** Counts in windows of its own for each key, in this process. */
+/** Creates counters in this process. Each key has its own window of `lengthMs` milliseconds. */
 export const createCounts = (lengthMs: number) => {
   const counts = createLru<string, { count: number; readonly startedMs: number }>(maxKeys);
   const find = (key: string, nowMs: number) => {
@@ -11,7 +11,7 @@ export const createCounts = (lengthMs: number) => {
     return isCurrent ? there : undefined;
   };
   return {
-    /** How long the key's window still lasts, where its count has reached `most`; otherwise 0. */
+    /** Returns the remaining milliseconds of the key's window if its count has reached `most`, otherwise 0. */
     waitMs: (key: string, most: number, nowMs: number): number => {
       const there = find(key, nowMs);
       return there === undefined || there.count < most ? 0 : there.startedMs + lengthMs - nowMs;
